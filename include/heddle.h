@@ -1,0 +1,339 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * heddle.h: sparse matrix times vector,  y = alpha op(A) x + beta y.
+ *
+ * The way through this header is the way of a matrix:
+ *
+ *     heddle *h;                                     open a device
+ *     heddle_open(&h, "auto");
+ *     heddle_matrix *A;                              describe a matrix
+ *     heddle_csr(&A, h, &(heddle_csr_desc){ .rows = m, .cols = n, .nnz = nnz,
+ *                .row_ptr = row_ptr, .col = col, .val = val });
+ *     double alpha = 1, beta = 0;                    multiply
+ *     heddle_mv(h, HEDDLE_N, &alpha, A, x, &beta, y);
+ *     heddle_matrix_free(A);                         let go
+ *     heddle_close(h);
+ *
+ * Conventions that hold for every function
+ *   - Functions that can fail return a heddle_status; HEDDLE_OK is 0.  heddle_last_error() then tells in words what
+ *     went wrong, where, and what to do.  Nothing is ever printed, and the process is never ended.
+ *   - A created object goes through the first pointer, which is NULL after a failure.  Free functions take NULL.
+ *   - Sizes are int64_t.  rows and cols are below 2^31, nnz may be anything that memory holds.
+ *   - A handle serves one thread at a time.  A matrix is immutable and may be shared by many handles and threads.
+ *   - Structures that describe or option something may be zero-initialised: every zero is the documented default.
+ *     Later versions only append members, so name the members (designated initialisers) and recompile.
+ */
+#ifndef HEDDLE_INCLUDED
+#define HEDDLE_INCLUDED
+
+#include <stddef.h>
+#include <stdint.h>
+
+#define HEDDLE_VERSION_MAJOR 0
+#define HEDDLE_VERSION_MINOR 1
+#define HEDDLE_VERSION_PATCH 0
+
+#if defined(_WIN32)
+#define HEDDLE_API
+#else
+#define HEDDLE_API __attribute__((visibility("default")))
+#endif
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* ------------------------------------------------------------------ status ------------------------------------- */
+
+typedef enum heddle_status {
+    HEDDLE_OK = 0,
+    HEDDLE_BAD_ARGUMENT,   /* a null, negative, overlapping or contradictory argument; nothing was touched */
+    HEDDLE_BAD_MATRIX,     /* an index out of range or offsets that decrease; the text names the position */
+    HEDDLE_BAD_FILE,       /* a file that breaks its format; the text names file and line */
+    HEDDLE_FILE_ERROR,     /* a file that cannot be opened, read or written */
+    HEDDLE_NO_MEMORY,      /* an allocation failed, or a stated memory limit would be exceeded */
+    HEDDLE_NO_DEVICE,      /* the device does not exist on this machine */
+    HEDDLE_NO_KERNEL,      /* no algorithm for this combination of device, format, operation and wishes */
+    HEDDLE_NOT_SUPPORTED,  /* a valid request that this build cannot serve (a type, a compression) */
+    HEDDLE_NO_WORKSPACE,   /* the handle was not made ready for this matrix: call heddle_reserve once */
+    HEDDLE_DEVICE_ERROR,   /* the device failed or was lost; y is undefined, the handle can still be closed */
+    HEDDLE_INTERNAL        /* a defect of Heddle's own: please report it with the text */
+} heddle_status;
+
+/* The status as its C identifier ("HEDDLE_BAD_MATRIX") and as a short sentence.  Never NULL, for any value. */
+HEDDLE_API const char *heddle_status_name(heddle_status status);
+HEDDLE_API const char *heddle_status_text(heddle_status status);
+
+/* What went wrong in the last call of this thread that failed: "cant.mtx:1043: column 62452 is outside 1..62451".
+ * Valid until the next failing call of the same thread; "" when nothing failed yet. */
+HEDDLE_API const char *heddle_last_error(void);
+
+/* The version of the library that is loaded ("0.1.0"), which may differ from the macros above, and what was built
+ * into it, one "name: value" a line (compiler, threads, compression, instruction sets). */
+HEDDLE_API const char *heddle_version(void);
+HEDDLE_API const char *heddle_build_info(void);
+
+/* ------------------------------------------------------------------ types -------------------------------------- */
+
+typedef enum heddle_type {
+    HEDDLE_TYPE_DEFAULT = 0, /* values: HEDDLE_F64; offsets and indices: HEDDLE_I32 */
+    HEDDLE_F32 = 1,
+    HEDDLE_F64 = 2,
+    HEDDLE_I32 = 16,
+    HEDDLE_I64 = 17
+} heddle_type;
+
+typedef struct heddle_types {
+    heddle_type value;  /* of val, x and y: HEDDLE_F32 or HEDDLE_F64 */
+    heddle_type offset; /* of row_ptr or col_ptr: HEDDLE_I32 or HEDDLE_I64 */
+    heddle_type index;  /* of row and col: HEDDLE_I32, or HEDDLE_I64 (narrowed into a copy at creation) */
+} heddle_types;
+
+/* op(A) = A, its transpose, or its conjugate transpose (the same as T for real types). */
+typedef enum heddle_op { HEDDLE_N = 0, HEDDLE_T = 1, HEDDLE_H = 2 } heddle_op;
+
+typedef enum heddle_format { HEDDLE_CSR = 0, HEDDLE_CSC = 1, HEDDLE_COO = 2 } heddle_format;
+
+/* Where the arrays of a description lie. */
+typedef enum heddle_where { HEDDLE_ON_HOST = 0, HEDDLE_ON_DEVICE = 1 } heddle_where;
+
+/* ------------------------------------------------------------------ devices ------------------------------------ */
+
+typedef struct heddle heddle;               /* a handle: a device, its workspace, its threads or stream */
+typedef struct heddle_matrix heddle_matrix; /* an immutable matrix */
+typedef struct heddle_plan heddle_plan;     /* a prepared product */
+
+typedef struct heddle_device_desc {
+    char name[32];         /* what heddle_open takes: "cpu" */
+    char description[128]; /* "Neoverse-N1, 2 cores" */
+    char arch[32];         /* the instruction set or architecture in use: "neon" */
+    int units;             /* cores or multiprocessors */
+    int64_t memory;        /* bytes */
+    int64_t cache;         /* bytes of the last-level cache; 0 when unknown */
+} heddle_device_desc;
+
+/* The devices of this machine, the best one first: heddle_device_count() of them, numbered from 0. */
+HEDDLE_API int heddle_device_count(void);
+HEDDLE_API heddle_status heddle_device_info(int number, heddle_device_desc *desc);
+
+/* Opens a device.  `device` is "auto" (or NULL: the best one there is), "cpu", or "cpu:threads=4,isa=neon".
+ * threads: 1 to 4096, by default what OpenMP would use (OMP_NUM_THREADS is honoured);
+ * isa: the widest instruction set that kernels may use, by default the best that the processor has.
+ * Errors: HEDDLE_NO_DEVICE for an unknown device, HEDDLE_BAD_ARGUMENT for an option that does not parse. */
+HEDDLE_API heddle_status heddle_open(heddle **h, const char *device);
+HEDDLE_API void heddle_close(heddle *h); /* after the plans made with it; matrices may outlive it */
+
+/* Waits for all products of this handle and reports what went wrong in them.  On the CPU every product has finished
+ * when its call returns, and this always succeeds. */
+HEDDLE_API heddle_status heddle_sync(heddle *h);
+
+/* Checks A (as heddle_check does) before every product when `on` is not 0.  For debugging: it costs more than the
+ * product itself.  Also switched on for a whole process by the environment variable HEDDLE_DEBUG=1. */
+HEDDLE_API heddle_status heddle_set_debug(heddle *h, int on);
+
+/* The kernel that the last product of this handle ran ("cpu_csr"), "" before the first.  Never a silent fallback. */
+HEDDLE_API const char *heddle_last_kernel(const heddle *h);
+
+/* ------------------------------------------------------------------ matrices ----------------------------------- */
+
+/* Arrays are borrowed (copy = 0): they must stay valid and unchanged while the matrix lives, and creation costs nothing.
+ * With copy = 1 they are copied, in parallel, each thread's part near that thread.  What cannot be borrowed is copied
+ * in any case, and heddle_matrix_info says so: 64-bit indices, base 1, COO that is not sorted by rows.
+ * An array may be NULL where its length is 0.  Any element alignment is valid.
+ * Columns within a row may be unsorted and may repeat: repeats add up in the product.
+ * Only sizes and pointers are looked at here, not the entries: heddle_check does that. */
+typedef struct heddle_csr_desc {
+    int64_t rows, cols, nnz;
+    const void *row_ptr; /* size rows+1: row i is [row_ptr[i], row_ptr[i+1]) */
+    const void *col;     /* size nnz, base <= col[k] < cols + base */
+    const void *val;     /* size nnz */
+    heddle_types types;
+    int base; /* 0 or 1: the number of the first row and column, and row_ptr[0] */
+    int copy;
+    heddle_where where;
+} heddle_csr_desc;
+
+typedef struct heddle_csc_desc {
+    int64_t rows, cols, nnz;
+    const void *col_ptr; /* size cols+1: column j is [col_ptr[j], col_ptr[j+1]) */
+    const void *row;     /* size nnz, base <= row[k] < rows + base */
+    const void *val;     /* size nnz */
+    heddle_types types;
+    int base;
+    int copy;
+    heddle_where where;
+} heddle_csc_desc;
+
+typedef struct heddle_coo_desc {
+    int64_t rows, cols, nnz;
+    const void *row; /* size nnz, base <= row[k] < rows + base; any order */
+    const void *col; /* size nnz, base <= col[k] < cols + base */
+    const void *val; /* size nnz */
+    heddle_types types; /* offset is not looked at */
+    int base;
+    int copy;
+    heddle_where where;
+} heddle_coo_desc;
+
+/* Create a matrix on a handle, which reserves the workspace that heddle_mv will need for it there.
+ * Errors: HEDDLE_BAD_ARGUMENT (a null pointer, negative or too large size, unknown type, row_ptr[rows] is not nnz),
+ * HEDDLE_BAD_MATRIX (COO that must be sorted has an index out of range), HEDDLE_NO_MEMORY. */
+HEDDLE_API heddle_status heddle_csr(heddle_matrix **A, heddle *h, const heddle_csr_desc *desc);
+HEDDLE_API heddle_status heddle_csc(heddle_matrix **A, heddle *h, const heddle_csc_desc *desc);
+HEDDLE_API heddle_status heddle_coo(heddle_matrix **A, heddle *h, const heddle_coo_desc *desc);
+HEDDLE_API void heddle_matrix_free(heddle_matrix *A); /* after the plans made for it */
+
+/* Makes another handle ready for products with A (its creation did so for the handle it was created on). */
+HEDDLE_API heddle_status heddle_reserve(heddle *h, const heddle_matrix *A);
+
+/* A in another format, with `format` one of the three; a new matrix that shares nothing with A.  The order of
+ * entries within a row (or column) is the order in which A stores them; repeats stay. */
+HEDDLE_API heddle_status heddle_convert(heddle_matrix **B, heddle *h, const heddle_matrix *A, heddle_format format);
+
+typedef struct heddle_matrix_desc {
+    int64_t rows, cols, nnz;
+    heddle_format format;
+    heddle_types types;
+    int copied;     /* 1: Heddle owns the arrays; 0: they are the caller's, or a mapped file's */
+    int sorted_now; /* 1: COO input was not sorted by rows and was sorted at creation */
+    int64_t bytes;  /* of the arrays */
+    /* The arrays as Heddle holds them: base 0, valid while the matrix lives, not to be written.
+     * CSR: ptr, index = col.  CSC: ptr, index = row.  COO: ptr = NULL, index = col, row. */
+    const void *ptr;
+    const int32_t *index;
+    const int32_t *row;
+    const void *val;
+} heddle_matrix_desc;
+
+HEDDLE_API heddle_status heddle_matrix_info(const heddle_matrix *A, heddle_matrix_desc *desc);
+
+/* Checks every offset and index: HEDDLE_OK, or HEDDLE_BAD_MATRIX with the first bad position in the text. */
+HEDDLE_API heddle_status heddle_check(heddle *h, const heddle_matrix *A);
+
+/* The shape of one dimension: how many entries its rows (or columns) have. */
+typedef struct heddle_lengths {
+    int64_t shortest, longest, empty; /* entries; entries; how many have none */
+    double mean, deviation;           /* population standard deviation */
+} heddle_lengths;
+
+typedef struct heddle_stats {
+    int64_t rows, cols, nnz;
+    heddle_lengths row, col;
+    int64_t lower_bandwidth, upper_bandwidth; /* largest i-j and j-i of an entry, at least 0 */
+    int64_t diagonal;                         /* rows that have an entry on the diagonal */
+    int64_t repeats;                          /* entries whose position occurred before in the matrix */
+    int sorted;                               /* 1: columns ascend strictly within every row */
+    double pattern_symmetry; /* share of off-diagonal entries (i,j) for which (j,i) is stored too; 0 if not square */
+    double numeric_symmetry; /* share for which the two values are equal as well */
+    double numeric_skew;     /* share for which one is minus the other */
+    int64_t distinct_values; /* bitwise different values, counted up to 65,537 */
+} heddle_stats;
+
+/* Costs time and memory of the order of a transposition.  Errors: HEDDLE_BAD_MATRIX, HEDDLE_NO_MEMORY. */
+HEDDLE_API heddle_status heddle_statistics(heddle *h, const heddle_matrix *A, heddle_stats *stats);
+
+/* Bytes that A takes in a storage format of a kernel ("csr", "coo", "ell", "sell", ...: heddle_kernel_info names
+ * them), known without building it; padding is included. */
+HEDDLE_API heddle_status heddle_format_bytes(heddle *h, const heddle_matrix *A, const char *format, int64_t *bytes);
+
+/* ------------------------------------------------------------------ product ------------------------------------ */
+
+/* y = alpha op(A) x + beta y, at once: no set-up, no allocation, no waiting.
+ *   alpha, beta  host pointers to one number of A's value type; NULL means alpha = 1, beta = 0.
+ *   x, y         of A's value type; x has cols entries and y rows entries for N, the reverse for T and H.
+ * What is promised:
+ *   beta = 0     y is written and never read: NaN in y does not survive.
+ *   alpha = 0    y = beta y; neither A nor x is read.
+ *   NaN and Inf  in A or x follow IEEE arithmetic in exactly the rows that touch them.
+ *   sizes of 0   are valid; x or y may be NULL where its length is 0.
+ *   overlap      of x and y is rejected.
+ *   on error     y is as it was (found before the launch), or undefined (HEDDLE_DEVICE_ERROR).
+ * The result is bitwise repeatable on the CPU for the same handle options. */
+HEDDLE_API heddle_status heddle_mv(heddle *h, heddle_op op, const void *alpha, const heddle_matrix *A, const void *x,
+                                   const void *beta, void *y);
+
+/* ------------------------------------------------------------------ plans -------------------------------------- */
+
+enum { HEDDLE_PLAN_N = 1, HEDDLE_PLAN_T = 2 }; /* T stands for H too */
+
+typedef struct heddle_plan_options {
+    int ops;                   /* HEDDLE_PLAN_N | HEDDLE_PLAN_T: what the plan must serve; 0 means N */
+    int64_t expected_products; /* how often, per operation: decides how much preparation may cost; 0 means 1000 */
+    int deterministic;         /* 1: bitwise the same result every run on the same device and options, or an error */
+    int64_t memory_limit;      /* bytes that the plan may hold beyond A; 0 means no limit, -1 means none at all */
+    const char *kernel;        /* NULL: Heddle chooses; else a name with options: "cpu_sell:slice=8" */
+} heddle_plan_options;
+
+/* Chooses a kernel for each operation by the bytes that it would move, prepares the format that it needs, and keeps
+ * the preparation only if it pays within expected_products.  opt may be NULL.  The plan refers to h and A.
+ * Errors: HEDDLE_NO_KERNEL (nothing fits the wishes; the text says what came closest), HEDDLE_NO_MEMORY,
+ * HEDDLE_BAD_MATRIX (a preparation met a bad index). */
+HEDDLE_API heddle_status heddle_plan_create(heddle_plan **p, heddle *h, const heddle_matrix *A,
+                                            const heddle_plan_options *opt);
+HEDDLE_API void heddle_plan_free(heddle_plan *p);
+
+/* As heddle_mv, with the plan's kernel.  HEDDLE_BAD_ARGUMENT for an operation that the plan was not made for. */
+HEDDLE_API heddle_status heddle_plan_mv(heddle_plan *p, heddle_op op, const void *alpha, const void *x,
+                                        const void *beta, void *y);
+
+typedef struct heddle_plan_desc {
+    char kernel[64];     /* with its options: "cpu_sell:slice=8,window=512" */
+    char format[16];     /* what it stores: "csr" means the matrix itself, with nothing prepared */
+    int transposed;      /* 1: the plan holds the transpose of A in that format */
+    int deterministic;
+    int64_t bytes;       /* that the plan holds beyond A, for this operation */
+    double prepare_ms;   /* conversion and preparation; 0 when there is none */
+    double product_ms;   /* one product, measured during preparation; 0 when not measured */
+    double immediate_ms; /* one heddle_mv, measured beside it */
+    int64_t break_even;  /* products after which the preparation has paid; 0: nothing to pay; -1: never */
+} heddle_plan_desc;
+
+HEDDLE_API heddle_status heddle_plan_info(const heddle_plan *p, heddle_op op, heddle_plan_desc *desc);
+
+/* ------------------------------------------------------------------ kernels ------------------------------------ */
+
+typedef struct heddle_kernel_desc {
+    const char *name;    /* "cpu_csr" */
+    const char *format;  /* "csr" */
+    const char *ops;     /* "N", "T" or "NT", relative to the storage: a CSC matrix is the CSR of its transpose */
+    const char *device;  /* "cpu" */
+    const char *source;  /* where the algorithm comes from */
+    const char *options; /* "slice=8 window=512": names and defaults, "" when there are none */
+    int repeatable;      /* 1: bitwise the same result every run */
+} heddle_kernel_desc;
+
+HEDDLE_API int heddle_kernel_count(void);
+HEDDLE_API heddle_status heddle_kernel_info(int number, heddle_kernel_desc *desc);
+
+/* ------------------------------------------------------------------ files and families ------------------------- */
+
+typedef struct heddle_read_options {
+    heddle_type value; /* type of the values; 0: as stored (.hdl), else HEDDLE_F64 */
+    int trust;         /* 1: the contents of a .hdl file are not checked at first use */
+} heddle_read_options;
+
+/* Reads a matrix: Matrix Market (.mtx), Rutherford-Boeing and Harwell-Boeing (.rb, .rua, .rsa, ...), each also with
+ * .gz or .xz; a SuiteSparse archive (.tar.gz, .tar); Heddle's own .hdl, which is mapped, not read.  The contents decide
+ * where the name does not.  Symmetric storage is expanded, every index is checked.  opt may be NULL.
+ * Errors: HEDDLE_FILE_ERROR, HEDDLE_BAD_FILE (file and line in the text), HEDDLE_NOT_SUPPORTED, HEDDLE_NO_MEMORY. */
+HEDDLE_API heddle_status heddle_read(heddle_matrix **A, heddle *h, const char *path, const heddle_read_options *opt);
+
+/* Writes a matrix; the ending of the path chooses the format: .mtx, .mtx.gz, .rb, .hdl.  The file appears under its name
+ * only when it is complete. */
+HEDDLE_API heddle_status heddle_write(heddle *h, const heddle_matrix *A, const char *path);
+
+/* Vectors: Matrix Market arrays (one column) or coordinate vectors, and plain text (numbers, white space between them).
+ * heddle_read_vector allocates *x for *n numbers of the type asked for: heddle_free gives it back. */
+HEDDLE_API heddle_status heddle_read_vector(void **x, int64_t *n, heddle_type type, const char *path);
+HEDDLE_API heddle_status heddle_write_vector(const void *x, int64_t n, heddle_type type, const char *path);
+HEDDLE_API void heddle_free(void *x);
+
+/* Makes a matrix of a family: "grid3d:n=100,dof=3".  The same spec gives the same matrix on every machine and with any
+ * number of threads; `heddle gen --list` tells families and parameters.  Errors: HEDDLE_BAD_ARGUMENT with the reason. */
+HEDDLE_API heddle_status heddle_generate(heddle_matrix **A, heddle *h, const char *family, heddle_type value);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

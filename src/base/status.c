@@ -1,0 +1,63 @@
+/* SPDX-License-Identifier: MIT */
+#include "base/status.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+#define TEXT_SIZE 1024
+
+static _Thread_local char last_error[TEXT_SIZE];
+
+static const struct {
+    const char *name, *text;
+} statuses[] = {
+    [HEDDLE_OK] = {"HEDDLE_OK", "success"},
+    [HEDDLE_BAD_ARGUMENT] = {"HEDDLE_BAD_ARGUMENT", "an argument is not valid"},
+    [HEDDLE_BAD_MATRIX] = {"HEDDLE_BAD_MATRIX", "the matrix has an index or offset out of range"},
+    [HEDDLE_BAD_FILE] = {"HEDDLE_BAD_FILE", "the file breaks its format"},
+    [HEDDLE_FILE_ERROR] = {"HEDDLE_FILE_ERROR", "the file cannot be opened, read or written"},
+    [HEDDLE_NO_MEMORY] = {"HEDDLE_NO_MEMORY", "not enough memory"},
+    [HEDDLE_NO_DEVICE] = {"HEDDLE_NO_DEVICE", "no such device on this machine"},
+    [HEDDLE_NO_KERNEL] = {"HEDDLE_NO_KERNEL", "no kernel fits the request"},
+    [HEDDLE_NOT_SUPPORTED] = {"HEDDLE_NOT_SUPPORTED", "this build does not support the request"},
+    [HEDDLE_NO_WORKSPACE] = {"HEDDLE_NO_WORKSPACE", "the handle has no workspace for this matrix"},
+    [HEDDLE_DEVICE_ERROR] = {"HEDDLE_DEVICE_ERROR", "the device failed"},
+    [HEDDLE_INTERNAL] = {"HEDDLE_INTERNAL", "a defect of Heddle"},
+};
+
+static int known(heddle_status status)
+{
+    return (size_t)status < sizeof statuses / sizeof statuses[0];
+}
+
+const char *heddle_status_name(heddle_status status)
+{
+    return known(status) ? statuses[status].name : "HEDDLE_UNKNOWN_STATUS";
+}
+
+const char *heddle_status_text(heddle_status status)
+{
+    return known(status) ? statuses[status].text : "not a status of this version";
+}
+
+const char *heddle_last_error(void)
+{
+    return last_error;
+}
+
+heddle_status fail(heddle_status status, const char *format, ...)
+{
+    va_list args;
+    va_start(args, format);
+    vsnprintf(last_error, sizeof last_error, format, args);
+    va_end(args);
+    return status;
+}
+
+heddle_status fail_in(heddle_status status, const char *where)
+{
+    char text[TEXT_SIZE];
+    memcpy(text, last_error, sizeof text);
+    return fail(status, "%.400s: %.600s", where, text);
+}

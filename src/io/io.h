@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * io.h: matrices and vectors from and to files.  Every reader checks every index; a writer's file appears under its name
+ * only when it is complete.  Errors carry "file:line: what" texts. */
+#ifndef IO_IO_H
+#define IO_IO_H
+
+#include "matrix/matrix.h"
+
+/* A matrix as it came from a file.  Text formats give freshly allocated arrays, already checked.  A .hdl file gives
+ * arrays that lie in the mapped file, unchecked until file_matrix_check. */
+struct file_matrix {
+    struct csr csr;
+    int mapped;         /* the arrays of csr belong to `map`, not to the heap */
+    int checked;        /* contents are known to be valid */
+    void *map;          /* the mapped file and its size, when mapped */
+    int64_t map_size;
+    uint64_t checksum;  /* of the contents, as the file states it */
+};
+
+/* `value` 0: as stored (.hdl), else f64.  Symmetric storage is expanded; entries keep the file's order within a row. */
+heddle_status file_read(struct file_matrix *F, const char *path, heddle_type value);
+/* Checksum and indices of a mapped matrix; does nothing if F is checked already. */
+heddle_status file_matrix_check(struct file_matrix *F, const char *path);
+void file_matrix_free(struct file_matrix *F);
+
+/* The ending of the path chooses: .mtx, .mtx.gz, .rb, .rb.gz, .hdl (HEDDLE_NOT_SUPPORTED for others). */
+heddle_status file_write(const struct csr *A, const char *path);
+
+heddle_status vector_read(void **x, int64_t *n, heddle_type type, const char *path);
+heddle_status vector_write(const void *x, int64_t n, heddle_type type, const char *path);
+
+/* What file_read understands, for help and for --version: "mtx rb hdl gz xz(liblzma) tar". */
+const char *io_features(void);
+
+#endif

@@ -1,0 +1,61 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * plan.h: from "op(A) x on this device" to a kernel that runs.  Three steps, each usable alone:
+ *   immediate_*   the product with no preparation, on the arrays as they are (heddle_mv);
+ *   bound_*       one given kernel, with whatever conversion and workspace it needs (bench, check, tests);
+ *   plan_choose   the kernel that pays best, bound and measured (heddle_plan_create). */
+#ifndef PLAN_PLAN_H
+#define PLAN_PLAN_H
+
+#include "kernel/kernel.h"
+
+/* A matrix as the API holds it.  A CSC matrix is the CSR of its transpose: `csr` then holds Aᵀ, and operations flip. */
+struct view {
+    heddle_format format;
+    struct csr csr; /* CSR and CSC */
+    struct coo coo; /* COO, sorted by rows */
+};
+
+/* Rows and columns of A itself, whatever the storage. */
+int64_t view_rows(const struct view *A);
+int64_t view_cols(const struct view *A);
+int64_t view_nnz(const struct view *A);
+heddle_type view_value(const struct view *A);
+
+/* What every product does first: alpha = 0 or an empty A leaves y = beta y, with A and x not read. */
+struct scalars {
+    double alpha, beta;
+};
+
+/* Bytes of workspace that the immediate products with A (N and T) need at most. */
+int64_t immediate_workspace(const struct device *device, const struct view *A);
+/* Runs it; *ran names the kernel ("scale" when only beta y was computed).  HEDDLE_NO_WORKSPACE if it is too small. */
+heddle_status immediate_run(const struct device *device, const struct view *A, heddle_op op, struct scalars s,
+                            const void *x, void *y, void *workspace, int64_t workspace_bytes, const char **ran);
+
+/* One kernel bound to one matrix and one operation: converted, prepared, ready to run again and again. */
+struct bound;
+
+struct bound_info {
+    char kernel[64];    /* with its options: "cpu_sell:slice=8,window=512" */
+    const char *format; /* "sell" */
+    int transposed;     /* the kernel works on an explicit transpose of A */
+    int repeatable;
+    int64_t bytes;      /* held beyond A: converted arrays and workspace */
+    double convert_ms, prepare_ms;
+    double cost;        /* bytes that one product moves, by the kernel's own account */
+};
+
+/* `kernel` is a spec: "cpu_sell:slice=8".  HEDDLE_NO_KERNEL with the reason when the kernel does not apply (its op, its
+ * format, padding over its limit); HEDDLE_BAD_ARGUMENT for an unknown kernel or option. */
+heddle_status bound_new(struct bound **b, const struct device *device, const char *kernel, const struct view *A,
+                        heddle_op op);
+void bound_free(struct bound *b);
+heddle_status bound_run(struct bound *b, struct scalars s, const void *x, void *y);
+void bound_describe(const struct bound *b, struct bound_info *info);
+
+/* The best kernel for op under the options, bound.  Fills all of desc. */
+heddle_status plan_choose(struct bound **b, heddle_plan_desc *desc, const struct device *device, const struct view *A,
+                          heddle_op op, const heddle_plan_options *options);
+
+#endif
