@@ -27,6 +27,5 @@ int decoder_plain(const struct decoder *d);
 
 /* decode_xz.c */
 heddle_status xz_start(struct decoder *d);
-extern const char xz_feature[]; /* "xz(liblzma)" or "xz(program)" */
 
 #endif

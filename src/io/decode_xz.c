@@ -123,7 +123,6 @@ done:
 
 #define MEMORY_MOST (UINT64_C(1) << 31) /* a dictionary of the largest size that xz makes fits */
 
-const char xz_feature[] = "xz(liblzma)";
 
 static void lzma_stop(struct decoder *d)
 {
@@ -179,7 +178,6 @@ heddle_status xz_start(struct decoder *d)
 
 #else
 
-const char xz_feature[] = "xz(program)";
 
 heddle_status xz_start(struct decoder *d)
 {
