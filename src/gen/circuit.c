@@ -4,9 +4,6 @@
  * columns (supply rails) that meet a large part of the others, or with the blocks of a saddle point. */
 #include "gen/families.h"
 
-#include <stdio.h>
-#include <string.h>
-
 /* ------------------------------------------------------------------ circuit ------------------------------------ */
 
 /* Rail d is a row and column of its own, met by one node in each of `size` equal stretches of the matrix: so a node can
@@ -126,9 +123,7 @@ heddle_status make_circuit(struct csr *A, struct spec *spec, heddle_type value)
     struct options o = {.n = 20000, .mean = 600, .shortest = 1};
     struct circuit c = {.sigma = 300, .far = 10};
     TRY(options_read(&o, spec));
-    if (o.cols != o.rows)
-        return fail(HEDDLE_BAD_ARGUMENT, "circuit: the matrix is square, but cols=%lld and rows=%lld", (long long)o.cols,
-                    (long long)o.rows);
+    TRY(options_square(&o, spec));
     c.n = o.rows, c.seed = (uint64_t)o.seed;
     TRY(spec_int(spec, "sigma", 0, SIZE_MOST, &c.sigma));
     TRY(spec_int(spec, "far", 0, 100, &c.far));
@@ -137,9 +132,12 @@ heddle_status make_circuit(struct csr *A, struct spec *spec, heddle_type value)
     for (int64_t d = 0; d < c.rails; d++)
         o.nnz -= 2 * c.rail[d].size + 1;
     o.rows = c.n - c.rails;
-    if (o.nnz < o.rows) /* the rails alone are more than what was asked for */
+    if (o.nnz < o.rows && !o.nnz_given) /* the diagonal and the rails are more than the mean of a small matrix */
         o.nnz = o.rows;
-    o.shortest = 1;
+    if (o.nnz < o.rows)
+        return fail(HEDDLE_BAD_ARGUMENT, "circuit: the diagonal and the dense rows and columns alone are %lld entries more",
+                    (long long)(o.rows - o.nnz));
+    o.shortest = o.shortest > 1 ? o.shortest : 1;
     o.longest = 0, o.cols = o.rows < 40 ? o.rows : 40;
     if (o.nnz > o.rows * o.cols)
         o.cols = o.rows;
@@ -147,7 +145,7 @@ heddle_status make_circuit(struct csr *A, struct spec *spec, heddle_type value)
     wish.shape = SHAPE_EXPONENTIAL;
     if (o.deviation < 0 && o.rows > 0)
         wish.deviation = 60 * (o.nnz / o.rows - 1);
-    TRY(profile_new(&c.profile, &wish));
+    TRY(family_profile(&c.profile, &wish, spec));
     struct maker m = {.rows = c.n, .cols = c.n, .seed = c.seed, .self = &c};
     m.length = circuit_length;
     m.place = circuit_place;
@@ -198,19 +196,16 @@ static int64_t kkt_place(const void *self, int64_t row, int64_t length, int32_t 
 }
 
 /* C has the shape of a least-squares problem: rows follow a slanted line over the variables. */
-static heddle_status make_constraints(struct kkt *k, const struct options *o, int64_t sigma, int64_t far, uint64_t seed)
+static heddle_status make_constraints(struct csr *C, const struct options *o, const struct scatter *rule, const struct spec *spec)
 {
-    char text[256];
-    snprintf(text, sizeof text, "lsq:rows=%lld,cols=%lld,nnz=%lld,sigma=%lld,far=%lld,seed=%lld,shortest=%d",
-             (long long)o->rows, (long long)o->cols, (long long)o->nnz, (long long)sigma, (long long)far,
-             (long long)(seed >> 1), o->nnz >= o->rows);
-    size_t used = strlen(text);
-    if (o->longest > 0)
-        used += (size_t)snprintf(text + used, sizeof text - used, ",longest=%lld", (long long)o->longest);
-    if (o->deviation >= 0)
-        snprintf(text + used, sizeof text - used, ",deviation=%lld.%02d", (long long)(o->deviation / 100),
-                 (int)(o->deviation % 100));
-    return gen_matrix(&k->C, text, HEDDLE_F32);
+    heddle_status status = HEDDLE_OK;
+    struct profile profile = {0};
+    struct profile_wish wish = options_wish(o);
+    TRY(family_profile(&profile, &wish, spec));
+    TRY(build_scatter(C, rule, o, &profile, HEDDLE_F32));
+done:
+    profile_free(&profile);
+    return status;
 }
 
 heddle_status make_kkt(struct csr *A, struct spec *spec, heddle_type value)
@@ -218,20 +213,28 @@ heddle_status make_kkt(struct csr *A, struct spec *spec, heddle_type value)
     heddle_status status = HEDDLE_OK;
     struct options o = {.n = 10000, .mean = 600};
     struct kkt k = {0};
-    int64_t sigma = 100, far = 5, share = 40;
+    struct scatter rule = {.sigma = 100, .far = 5};
+    int64_t share = 40;
     TRY(options_read(&o, spec));
-    TRY(spec_int(spec, "sigma", 0, SIZE_MOST, &sigma));
-    TRY(spec_int(spec, "far", 0, 100, &far));
+    TRY(options_square(&o, spec));
+    TRY(spec_int(spec, "sigma", 0, SIZE_MOST, &rule.sigma));
+    TRY(spec_int(spec, "far", 0, 100, &rule.far));
     TRY(spec_int(spec, "share", 0, 90, &share));
     TRY(no_more_keys(spec));
     struct maker m = {.rows = o.rows, .cols = o.rows, .seed = (uint64_t)o.seed, .self = &k};
     int64_t constraints = o.rows * share / 100;
     k.variables = o.rows - constraints;
     int64_t rest = (o.nnz - o.rows - k.variables / 2 * 2) / 2, most = constraints * k.variables;
+    if (o.nnz_given && (rest < 0 || rest > most))
+        return fail(HEDDLE_BAD_ARGUMENT, "kkt: %lld entries are outside %lld..%lld for these sizes", (long long)o.nnz,
+                    (long long)(o.rows + k.variables), (long long)(o.rows + k.variables + 2 * most));
     o.nnz = rest < 0 ? 0 : rest < most ? rest : most;
     o.rows = constraints, o.cols = k.variables;
-    o.longest = o.longest > 1 ? o.longest - 1 : o.longest;
-    TRY(make_constraints(&k, &o, sigma, far, m.seed));
+    o.longest -= o.longest > 1; /* the entry of D */
+    o.shortest -= o.shortest > 0;
+    if (o.shortest == 0)
+        o.shortest = o.nnz >= constraints;
+    TRY(make_constraints(&k.C, &o, &rule, spec));
     TRY(csr_transpose(&k.T, &k.C));
     m.length = kkt_length;
     m.place = kkt_place;

@@ -100,9 +100,7 @@ heddle_status make_blocks(struct csr *A, struct spec *spec, heddle_type value)
     struct options o = {.n = 9999, .mean = 4500, .shortest = 1};
     struct mesh mesh = {.dof = 3};
     TRY(options_read(&o, spec));
-    if (o.cols != o.rows)
-        return fail(HEDDLE_BAD_ARGUMENT, "blocks: the matrix is square, but cols=%lld and rows=%lld", (long long)o.cols,
-                    (long long)o.rows);
+    TRY(options_square(&o, spec));
     TRY(spec_int(spec, "dof", 1, 64, &mesh.dof));
     mesh.n = o.n = o.rows, mesh.nodes = o.n / mesh.dof, mesh.seed = (uint64_t)o.seed;
     mesh.line = root3(mesh.nodes), mesh.plane = mesh.line * mesh.line;
@@ -113,7 +111,7 @@ heddle_status make_blocks(struct csr *A, struct spec *spec, heddle_type value)
     struct profile_wish wish = options_wish(&o);
     wish.multiple = mesh.dof;
     wish.group = (o.run + mesh.dof - 1) / mesh.dof * mesh.dof;
-    TRY(profile_new(&mesh.profile, &wish));
+    TRY(family_profile(&mesh.profile, &wish, spec));
     struct maker m = {.rows = o.n, .cols = o.n, .seed = mesh.seed, .self = &mesh};
     m.length = mesh_length;
     m.place = mesh_place;

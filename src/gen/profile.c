@@ -189,12 +189,12 @@ static void make_up(struct profile *p, const struct profile_wish *w)
 static heddle_status check_wish(const struct profile_wish *w)
 {
     int64_t forced = w->longest > 0;
+    if (w->rows == 0 && w->nnz == 0)
+        return HEDDLE_OK;
     if (w->rows < 0 || w->nnz < 0 || w->shortest < 0 || w->most < w->shortest || w->longest > w->most)
         return fail(HEDDLE_BAD_ARGUMENT, "row lengths of %lld to %lld with a longest of %lld contradict each other",
                     (long long)w->shortest, (long long)w->most, (long long)w->longest);
-    if (w->rows == 0 ? w->nnz != 0
-                     : w->nnz < (w->rows - forced) * w->shortest + w->longest ||
-                           w->nnz > (w->rows - forced) * w->most + w->longest)
+    if (w->nnz < (w->rows - forced) * w->shortest + w->longest || w->nnz > (w->rows - forced) * w->most + w->longest)
         return fail(HEDDLE_BAD_ARGUMENT, "%lld entries do not fit %lld rows of %lld to %lld entries%s", (long long)w->nnz,
                     (long long)w->rows, (long long)w->shortest, (long long)w->most,
                     forced ? ", one of them the longest" : "");
