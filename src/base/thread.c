@@ -3,6 +3,7 @@
 #include "base/thread.h"
 
 #include <sched.h>
+#include <stdatomic.h>
 
 static int processors(void)
 {
@@ -166,3 +167,25 @@ void team_barrier(const struct team *team)
 }
 
 #endif
+
+struct parts {
+    part_work *work;
+    void *argument;
+    int parts;
+    atomic_int next; /* the first part that nobody has taken */
+};
+
+static void take_parts(void *argument, const struct team *team)
+{
+    struct parts *p = argument;
+    (void)team;
+    for (int part; (part = atomic_fetch_add(&p->next, 1)) < p->parts;)
+        p->work(p->argument, part);
+}
+
+void parts_run(int parts, part_work *work, void *argument)
+{
+    struct parts p = {work, argument, parts, 0};
+    int threads = threads_default();
+    team_run(threads < parts ? threads : parts, take_parts, &p);
+}

@@ -25,6 +25,11 @@ void team_run(int threads, team_work *work, void *argument);
 /* Waits for the others of the team.  Every thread of the team must come by equally often. */
 void team_barrier(const struct team *team);
 
+/* Runs work(argument, part) once for each part of `parts`, on as many threads as there are by default; the next free
+ * thread takes the next part.  For work whose parts do not depend on each other. */
+typedef void part_work(void *argument, int part);
+void parts_run(int parts, part_work *work, void *argument);
+
 int threads_default(void);           /* what OpenMP would use, or the processors this process may run on */
 const char *threads_backend(void);   /* "OpenMP 4.5", "POSIX threads" */
 
