@@ -1,0 +1,106 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * file.c: matrices and vectors from files and families. */
+#include <string.h>
+
+#include "api/api.h"
+#include "base/memory.h"
+#include "gen/gen.h"
+
+static heddle_status check_value(heddle_type value)
+{
+    if (value != HEDDLE_TYPE_DEFAULT && value != HEDDLE_F32 && value != HEDDLE_F64)
+        return fail(HEDDLE_BAD_ARGUMENT, "%d is not a type of values: HEDDLE_F32 or HEDDLE_F64", (int)value);
+    return HEDDLE_OK;
+}
+
+heddle_status heddle_read(heddle_matrix **out, heddle *h, const char *path, const heddle_read_options *given)
+{
+    heddle_status status = HEDDLE_OK;
+    heddle_matrix *A = NULL;
+    heddle_read_options options = given ? *given : (heddle_read_options){0};
+    if (!out)
+        return fail(HEDDLE_BAD_ARGUMENT, "the matrix' pointer is NULL");
+    *out = NULL;
+    TRY(handle_check(h));
+    TRY(check_value(options.value));
+    if (!path)
+        return fail(HEDDLE_BAD_ARGUMENT, "path is NULL");
+    TRY(matrix_new(&A));
+    TRY(NEW(A->path, (int64_t)strlen(path) + 1));
+    memcpy(A->path, path, strlen(path) + 1);
+    TRY(file_read(&A->file, path, options.value));
+    if (!A->file.mapped) { /* the arrays are on the heap: they become the matrix' own */
+        A->owned.csr = A->file.csr;
+        A->file = (struct file_matrix){.csr = {0}, .checked = 1};
+    }
+    A->view.csr = A->file.mapped ? A->file.csr : A->owned.csr;
+    atomic_store(&A->unchecked, A->file.mapped && !A->file.checked && !options.trust);
+    TRY(matrix_done(out, h, A));
+    A = NULL;
+done:
+    heddle_matrix_free(A);
+    return status;
+}
+
+heddle_status heddle_write(heddle *h, const heddle_matrix *A, const char *path)
+{
+    heddle_status status = HEDDLE_OK;
+    struct csr csr, made = {0};
+    TRY(heddle_check(h, A));
+    if (!path)
+        return fail(HEDDLE_BAD_ARGUMENT, "path is NULL");
+    TRY(matrix_as_csr(&csr, &made, A));
+    TRY(file_write(&csr, path));
+done:
+    csr_free(&made);
+    return status;
+}
+
+heddle_status heddle_read_vector(void **x, int64_t *n, heddle_type type, const char *path)
+{
+    heddle_status status = check_value(type);
+    if (status != HEDDLE_OK)
+        return status;
+    if (!x || !n || !path)
+        return fail(HEDDLE_BAD_ARGUMENT, "%s is NULL", !x ? "x" : !n ? "n" : "path");
+    *x = NULL;
+    *n = 0;
+    return vector_read(x, n, type ? type : HEDDLE_F64, path);
+}
+
+heddle_status heddle_write_vector(const void *x, int64_t n, heddle_type type, const char *path)
+{
+    heddle_status status = check_value(type);
+    if (status != HEDDLE_OK)
+        return status;
+    if ((!x && n > 0) || n < 0 || !path)
+        return fail(HEDDLE_BAD_ARGUMENT, "%s", n < 0 ? "n is negative" : !path ? "path is NULL" : "x is NULL");
+    return vector_write(x, n, type ? type : HEDDLE_F64, path);
+}
+
+void heddle_free(void *x)
+{
+    mem_free(x);
+}
+
+heddle_status heddle_generate(heddle_matrix **out, heddle *h, const char *family, heddle_type value)
+{
+    heddle_status status = HEDDLE_OK;
+    heddle_matrix *A = NULL;
+    if (!out)
+        return fail(HEDDLE_BAD_ARGUMENT, "the matrix' pointer is NULL");
+    *out = NULL;
+    TRY(handle_check(h));
+    TRY(check_value(value));
+    if (!family)
+        return fail(HEDDLE_BAD_ARGUMENT, "family is NULL");
+    TRY(matrix_new(&A));
+    TRY(gen_matrix(&A->owned.csr, family, value ? value : HEDDLE_F64));
+    A->view.csr = A->owned.csr;
+    TRY(matrix_done(out, h, A));
+    A = NULL;
+done:
+    heddle_matrix_free(A);
+    return status;
+}

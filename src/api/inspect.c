@@ -1,0 +1,129 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * inspect.c: what a matrix is: its description, its validity, its statistics, its other formats. */
+#include <string.h>
+
+#include "api/api.h"
+#include "base/memory.h"
+
+heddle_status matrix_ready(const heddle_matrix *A)
+{
+    heddle_matrix *file = (heddle_matrix *)(uintptr_t)A; /* the note that it was looked at is not part of its value */
+    heddle_status status = HEDDLE_OK;
+    if (!atomic_load(&file->unchecked))
+        return HEDDLE_OK;
+    pthread_mutex_lock(&file->lock);
+    if (atomic_load(&file->unchecked)) {
+        status = file_matrix_check(&file->file, file->path);
+        if (status == HEDDLE_OK)
+            atomic_store(&file->unchecked, 0);
+    }
+    pthread_mutex_unlock(&file->lock);
+    return status;
+}
+
+heddle_status usable(const heddle *h, const heddle_matrix *A)
+{
+    heddle_status status = handle_check(h);
+    if (status != HEDDLE_OK)
+        return status;
+    if (!A)
+        return fail(HEDDLE_BAD_ARGUMENT, "the matrix is NULL");
+    return matrix_ready(A);
+}
+
+heddle_status heddle_matrix_info(const heddle_matrix *A, heddle_matrix_desc *desc)
+{
+    if (!A || !desc)
+        return fail(HEDDLE_BAD_ARGUMENT, "%s is NULL", A ? "desc" : "the matrix");
+    const struct view *v = &A->view;
+    int coo = v->format == HEDDLE_COO;
+    *desc = (heddle_matrix_desc){
+        .rows = view_rows(v),
+        .cols = view_cols(v),
+        .nnz = view_nnz(v),
+        .format = v->format,
+        .types = {view_value(v), coo ? offset_for(v->coo.nnz) : v->csr.offset, HEDDLE_I32},
+        .copied = A->owned.csr.row_ptr || A->owned.coo.row,
+        .sorted_now = A->sorted_now,
+        .bytes = coo ? coo_bytes(&v->coo) : csr_bytes(&v->csr),
+        .ptr = coo ? NULL : v->csr.row_ptr,
+        .index = coo ? v->coo.col : v->csr.col,
+        .row = coo ? v->coo.row : NULL,
+        .val = coo ? v->coo.val : v->csr.val,
+    };
+    return HEDDLE_OK;
+}
+
+heddle_status heddle_check(heddle *h, const heddle_matrix *A)
+{
+    heddle_status status = usable(h, A);
+    if (status != HEDDLE_OK)
+        return status;
+    if (A->view.format == HEDDLE_COO)
+        return coo_validate(&A->view.coo);
+    status = csr_validate(&A->view.csr);
+    if (status != HEDDLE_OK && A->view.format == HEDDLE_CSC)
+        return fail_in(status, "CSC, where rows and columns change places");
+    return status;
+}
+
+heddle_status matrix_as_csr(struct csr *csr, struct csr *made, const heddle_matrix *A)
+{
+    heddle_status status = HEDDLE_OK;
+    *made = (struct csr){0};
+    if (A->view.format == HEDDLE_COO)
+        status = csr_from_coo(made, &A->view.coo);
+    else if (A->view.format == HEDDLE_CSC)
+        status = csr_transpose(made, &A->view.csr);
+    *csr = A->view.format == HEDDLE_CSR ? A->view.csr : *made;
+    return status;
+}
+
+heddle_status heddle_statistics(heddle *h, const heddle_matrix *A, heddle_stats *stats)
+{
+    heddle_status status = HEDDLE_OK;
+    struct csr csr, made = {0};
+    if (!stats)
+        return fail(HEDDLE_BAD_ARGUMENT, "stats is NULL");
+    TRY(heddle_check(h, A));
+    TRY(matrix_as_csr(&csr, &made, A));
+    TRY(csr_statistics(stats, &csr));
+done:
+    csr_free(&made);
+    return status;
+}
+
+heddle_status heddle_convert(heddle_matrix **out, heddle *h, const heddle_matrix *A, heddle_format format)
+{
+    heddle_status status = HEDDLE_OK;
+    heddle_matrix *B = NULL;
+    struct csr csr, made = {0};
+    if (!out)
+        return fail(HEDDLE_BAD_ARGUMENT, "the new matrix' pointer is NULL");
+    *out = NULL;
+    if ((unsigned)format > HEDDLE_COO)
+        return fail(HEDDLE_BAD_ARGUMENT, "%d is not a format: HEDDLE_CSR, HEDDLE_CSC or HEDDLE_COO", (int)format);
+    TRY(heddle_check(h, A));
+    TRY(matrix_new(&B));
+    B->view.format = format;
+    if (format == HEDDLE_CSC && A->view.format == HEDDLE_CSC) {
+        TRY(csr_retype(&B->owned.csr, &A->view.csr, A->view.csr.value, A->view.csr.offset));
+    } else {
+        TRY(matrix_as_csr(&csr, &made, A));
+        if (format == HEDDLE_COO)
+            TRY(coo_from_csr(&B->owned.coo, &csr));
+        else if (format == HEDDLE_CSC)
+            TRY(csr_transpose(&B->owned.csr, &csr));
+        else
+            TRY(csr_retype(&B->owned.csr, &csr, csr.value, csr.offset));
+    }
+    B->view.csr = B->owned.csr;
+    B->view.coo = B->owned.coo;
+    TRY(matrix_done(out, h, B));
+    B = NULL;
+done:
+    heddle_matrix_free(B);
+    csr_free(&made);
+    return status;
+}

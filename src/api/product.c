@@ -1,0 +1,130 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * product.c: the immediate product, and plans. */
+#include <inttypes.h>
+
+#include "api/api.h"
+#include "base/memory.h"
+
+/* The arguments of a product; everything that can be wrong with them is found here, before y is touched. */
+struct call {
+    heddle_op op;
+    const heddle_matrix *A;
+    const void *alpha, *x, *beta;
+    void *y;
+};
+
+static double scalar(const void *value, heddle_type type, double absent)
+{
+    return value ? value_at(value, type, 0) : absent;
+}
+
+static heddle_status check_call(heddle *h, const struct call *c, struct scalars *s)
+{
+    heddle_status status = usable(h, c->A);
+    if (status != HEDDLE_OK)
+        return status;
+    if ((unsigned)c->op > HEDDLE_H)
+        return fail(HEDDLE_BAD_ARGUMENT, "%d is not an operation: HEDDLE_N, HEDDLE_T or HEDDLE_H", (int)c->op);
+    const struct view *v = &c->A->view;
+    int64_t rows = view_rows(v), cols = view_cols(v);
+    int64_t x_count = c->op == HEDDLE_N ? cols : rows, y_count = c->op == HEDDLE_N ? rows : cols;
+    if (!c->x && x_count > 0)
+        return fail(HEDDLE_BAD_ARGUMENT, "x is NULL, but has %" PRId64 " entries", x_count);
+    if (!c->y && y_count > 0)
+        return fail(HEDDLE_BAD_ARGUMENT, "y is NULL, but has %" PRId64 " entries", y_count);
+    uintptr_t size = type_size(view_value(v)), x = (uintptr_t)c->x, y = (uintptr_t)c->y;
+    if (x_count > 0 && y_count > 0 && x < y + (uintptr_t)y_count * size && y < x + (uintptr_t)x_count * size)
+        return fail(HEDDLE_BAD_ARGUMENT, "x and y overlap: the product would read what it has already written");
+    if (x % size || y % size)
+        return fail(HEDDLE_BAD_ARGUMENT, "%s is not aligned to its elements of %d bytes", x % size ? "x" : "y", (int)size);
+    s->alpha = scalar(c->alpha, view_value(v), 1);
+    s->beta = scalar(c->beta, view_value(v), 0);
+    return h->debug ? heddle_check(h, c->A) : HEDDLE_OK;
+}
+
+heddle_status heddle_mv(heddle *h, heddle_op op, const void *alpha, const heddle_matrix *A, const void *x, const void *beta,
+                        void *y)
+{
+    heddle_status status = HEDDLE_OK;
+    struct scalars s;
+    TRY(check_call(h, &(struct call){op, A, alpha, x, beta, y}, &s));
+    TRY(immediate_run(&h->device, &A->view, op, s, x, y, h->workspace, h->workspace_bytes, &h->last_kernel));
+done:
+    return status;
+}
+
+heddle_status heddle_plan_create(heddle_plan **out, heddle *h, const heddle_matrix *A, const heddle_plan_options *given)
+{
+    heddle_status status = HEDDLE_OK;
+    heddle_plan *p = NULL;
+    heddle_plan_options options = given ? *given : (heddle_plan_options){0};
+    if (!out)
+        return fail(HEDDLE_BAD_ARGUMENT, "the plan's pointer is NULL");
+    *out = NULL;
+    TRY(usable(h, A));
+    if (options.ops & ~(HEDDLE_PLAN_N | HEDDLE_PLAN_T))
+        return fail(HEDDLE_BAD_ARGUMENT, "ops is %d: HEDDLE_PLAN_N, HEDDLE_PLAN_T or both", options.ops);
+    if (options.expected_products < 0 || options.memory_limit < -1)
+        return fail(HEDDLE_BAD_ARGUMENT, "%s is negative", options.expected_products < 0 ? "expected_products" : "memory_limit");
+    options.ops = options.ops ? options.ops : HEDDLE_PLAN_N;
+    options.expected_products = options.expected_products ? options.expected_products : 1000;
+    TRY(heddle_check(h, A)); /* a preparation follows every index */
+    TRY(NEW_ZEROED(p, 1));
+    p->h = h;
+    p->A = A;
+    for (int op = HEDDLE_N; op <= HEDDLE_T; op++)
+        if (options.ops & (op == HEDDLE_N ? HEDDLE_PLAN_N : HEDDLE_PLAN_T))
+            TRY(plan_choose(&p->bound[op], &p->desc[op], &h->device, &A->view, (heddle_op)op, &options));
+    *out = p;
+    p = NULL;
+done:
+    heddle_plan_free(p);
+    return status;
+}
+
+void heddle_plan_free(heddle_plan *p)
+{
+    if (!p)
+        return;
+    bound_free(p->bound[0]);
+    bound_free(p->bound[1]);
+    mem_free(p);
+}
+
+/* The number of the operation in the plan, or an error if the plan does not serve it. */
+static heddle_status plan_op(const heddle_plan *p, heddle_op op, int *number)
+{
+    *number = op == HEDDLE_N ? 0 : 1;
+    if (!p)
+        return fail(HEDDLE_BAD_ARGUMENT, "the plan is NULL");
+    if ((unsigned)op <= HEDDLE_H && !p->bound[*number])
+        return fail(HEDDLE_BAD_ARGUMENT, "the plan was not made for %s: name it in the plan's ops",
+                    op == HEDDLE_N ? "N" : "T");
+    return HEDDLE_OK;
+}
+
+heddle_status heddle_plan_mv(heddle_plan *p, heddle_op op, const void *alpha, const void *x, const void *beta, void *y)
+{
+    heddle_status status = HEDDLE_OK;
+    struct scalars s;
+    int number;
+    TRY(plan_op(p, op, &number));
+    TRY(check_call(p->h, &(struct call){op, p->A, alpha, x, beta, y}, &s));
+    TRY(bound_run(p->bound[number], s, x, y));
+    p->h->last_kernel = p->desc[number].kernel;
+done:
+    return status;
+}
+
+heddle_status heddle_plan_info(const heddle_plan *p, heddle_op op, heddle_plan_desc *desc)
+{
+    int number;
+    heddle_status status = plan_op(p, op, &number);
+    if (status != HEDDLE_OK)
+        return status;
+    if (!desc || (unsigned)op > HEDDLE_H)
+        return fail(HEDDLE_BAD_ARGUMENT, "%s", desc ? "not an operation" : "desc is NULL");
+    *desc = p->desc[number];
+    return HEDDLE_OK;
+}
