@@ -252,3 +252,11 @@ void loaded_free(struct loaded *m)
         csr_free(&m->csr);
     *m = (struct loaded){0};
 }
+
+heddle_status matrix_of(heddle_matrix **A, heddle *h, const struct csr *csr)
+{
+    heddle_csr_desc desc = {.rows = csr->rows, .cols = csr->cols, .nnz = csr->nnz,
+                            .row_ptr = csr->row_ptr, .col = csr->col, .val = csr->val,
+                            .types = {csr->value, csr->offset, HEDDLE_I32}};
+    return heddle_csr(A, h, &desc);
+}

@@ -44,7 +44,10 @@ struct loaded {
 heddle_status source_load(struct loaded *m, const struct source *source, heddle_type value);
 void loaded_free(struct loaded *m);
 
-/* The name of the known word that is nearest to `word`, or NULL when none is near: for "did you mean". */
+/* A public matrix that borrows the arrays of `csr`. */
+heddle_status matrix_of(heddle_matrix **A, heddle *h, const struct csr *csr);
+
+/* The known word that is nearest to `word`, or NULL when none is near: for "did you mean". */
 const char *nearest(const char *word, const char *const *known, int count);
 
 #endif
