@@ -1,0 +1,59 @@
+# SPDX-License-Identifier: MIT
+#
+# A thin front to CMake.  `make demo` and `make check` install what is missing and do the rest.
+PREFIX ?= /usr/local
+JOBS ?= $(shell nproc)
+SECONDS ?= 60
+BUILD = cmake --preset $(1) -DCMAKE_INSTALL_PREFIX=$(PREFIX) $(CMAKE_ARGS) >/dev/null && cmake --build --preset $(1) -j $(JOBS)
+
+.PHONY: help setup build demo check check-full bench install coverage fuzz clean
+
+help:
+	@echo "make demo        build, then multiply a set of small matrices with every kernel and show the table"
+	@echo "make check       build and run all tests, also under AddressSanitizer and UndefinedBehaviorSanitizer"
+	@echo "make check-full  the same, then ThreadSanitizer, every family at full size, and a minute of fuzzing"
+	@echo "make bench       time every kernel over set:paper on this machine (CPU), records in bench.jsonl"
+	@echo "make install     install under PREFIX ($(PREFIX))"
+	@echo "make coverage    statement coverage of the tests, per folder"
+	@echo "make fuzz        fuzz the file readers, SECONDS=$(SECONDS) each"
+	@echo "make clean       remove everything that was built"
+
+setup:
+	@scripts/setup build
+
+build: setup
+	@$(call BUILD,release)
+
+demo: build
+	@build/heddle devices
+	@build/heddle bench set:smoke --device cpu --kernel all --op N,T
+
+check: build
+	@scripts/setup check
+	@$(call BUILD,asan)
+	@scripts/check build build-asan
+
+check-full: build
+	@scripts/setup check fuzz
+	@$(call BUILD,asan)
+	@$(call BUILD,tsan)
+	@HEDDLE_SLOW_TESTS=1 scripts/check build build-asan build-tsan
+	@fuzz/run.sh $(SECONDS)
+
+bench: build
+	build/heddle bench set:paper --device cpu --kernel all --type f32,f64 --op N,T --json bench.jsonl
+
+install: build
+	@cmake --install build
+
+coverage:
+	@scripts/setup build check
+	@$(call BUILD,coverage)
+	@scripts/coverage build-coverage
+
+fuzz:
+	@scripts/setup build fuzz
+	@fuzz/run.sh $(SECONDS)
+
+clean:
+	rm -rf build build-*

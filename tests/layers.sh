@@ -1,0 +1,29 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: MIT
+#
+# A folder of src includes only from itself and from folders above it in the list; every source has its SPDX line; every
+# allocation goes through base/memory.
+set -u
+cd "$2" || exit 2
+order="base matrix io gen simt gpu format kernel plan api verify bench report cli"
+passed=0 failed=0
+good() { passed=$((passed + 1)); }
+bad() { failed=$((failed + 1)); echo "$*"; }
+
+position() { local i=0 f; for f in $order; do [ "$f" = "$1" ] && echo $i; i=$((i + 1)); done; }
+wrong=0
+while IFS=: read -r file _ line; do
+  from=${file#src/} from=${from%%/*}
+  to=$(sed -E 's/.*"([a-z]+)\/.*/\1/' <<<"$line")
+  [ -n "$(position "$from")" ] || { wrong=1; echo "$file: the folder is not in the list"; continue; }
+  { [ -n "$(position "$to")" ] && [ "$(position "$to")" -le "$(position "$from")" ]; } || { wrong=1; echo "$file includes from $to: $line"; }
+done < <(grep -rnE '^ *# *include "[a-z]+/' src)
+[ $wrong -eq 0 ] && good || bad "a folder includes from below"
+
+unlicensed=$(git ls-files 2>/dev/null | grep -E '\.(c|h|def|sh|cmake|py|cpp)$|CMakeLists.txt$|Makefile$' | xargs grep -L 'SPDX-License-Identifier: MIT')
+[ -z "$unlicensed" ] && good || bad "no SPDX line: $unlicensed"
+
+raw=$(grep -rnE '[^a-z_](malloc|calloc|realloc|aligned_alloc|strdup)\(' src --include='*.c' | grep -v '^src/base/memory.c')
+[ -z "$raw" ] && good || bad "allocations that bypass base/memory: $raw"
+echo "$passed passed, $failed failed"
+[ $failed -eq 0 ]
