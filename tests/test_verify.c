@@ -24,7 +24,7 @@ static struct csr small(void)
                         .row_ptr = offsets, .col = columns, .val = values};
 }
 
-static struct verdict judged(const struct product *p, const void *y)
+static struct verdict judged(const struct equation *p, const void *y)
 {
     struct reference r;
     struct verdict v = {0};
@@ -39,7 +39,7 @@ static struct verdict judged(const struct product *p, const void *y)
 static struct verdict of_small(const double y[ROWS])
 {
     struct csr A = small();
-    return judged(&(struct product){.A = &A, .op = HEDDLE_N, .alpha = 1, .x = ones}, y);
+    return judged(&(struct equation){.A = &A, .op = HEDDLE_N, .alpha = 1, .x = ones}, y);
 }
 
 TEST(a_right_result_passes_with_no_error)
@@ -94,7 +94,7 @@ TEST(nan_and_infinity_must_be_in_exactly_the_rows_that_touch_them)
 {
     struct csr A = small();
     double x[COLS] = {1, 1, 1, INFINITY}; /* meets 4 in row 2 and a stored zero in row 3 */
-    struct product p = {.A = &A, .op = HEDDLE_N, .alpha = -2, .x = x};
+    struct equation p = {.A = &A, .op = HEDDLE_N, .alpha = -2, .x = x};
     CHECK(judged(&p, (double[]){-2, 0, -INFINITY, NAN, 0}).passed);
     CHECK(judged(&p, (double[]){-2, 0, INFINITY, NAN, 0}).first == 2);
     CHECK(judged(&p, (double[]){-2, 0, -DBL_MAX, NAN, 0}).first == 2);
@@ -106,7 +106,7 @@ TEST(opposite_infinities_make_nan)
 {
     struct csr A = small();
     double x[COLS] = {INFINITY, 1, 1, -INFINITY};
-    struct product p = {.A = &A, .op = HEDDLE_N, .alpha = 1, .x = x};
+    struct equation p = {.A = &A, .op = HEDDLE_N, .alpha = 1, .x = x};
     CHECK(judged(&p, (double[]){1, 0, NAN, NAN, INFINITY}).passed);
     CHECK(judged(&p, (double[]){1, 0, INFINITY, NAN, INFINITY}).first == 2);
 }
@@ -115,9 +115,9 @@ TEST(beta_zero_ignores_y_and_alpha_zero_ignores_a_and_x)
 {
     struct csr A = small();
     double nans[ROWS] = {NAN, NAN, NAN, NAN, NAN}, y0[ROWS] = {1, 2, 3, 4, 5};
-    struct product p = {.A = &A, .op = HEDDLE_N, .alpha = 1, .x = ones, .y0 = nans};
+    struct equation p = {.A = &A, .op = HEDDLE_N, .alpha = 1, .x = ones, .y0 = nans};
     CHECK(judged(&p, (double[]){1, 0, 10, 0, 0}).passed);
-    p = (struct product){.A = &A, .op = HEDDLE_N, .alpha = 0, .beta = 2, .x = nans, .y0 = y0};
+    p = (struct equation){.A = &A, .op = HEDDLE_N, .alpha = 0, .beta = 2, .x = nans, .y0 = y0};
     CHECK(judged(&p, (double[]){2, 4, 6, 8, 10}).passed);
     CHECK(judged(&p, (double[]){2, 4, 6, 8, 0}).first == 4);
 }
@@ -126,7 +126,7 @@ TEST(beta_y_is_part_of_the_result_and_of_the_bound)
 {
     struct csr A = small();
     double y0[ROWS] = {1, 2, 3, 4, 5};
-    struct product p = {.A = &A, .op = HEDDLE_N, .alpha = 3, .beta = -2, .x = ones, .y0 = y0};
+    struct equation p = {.A = &A, .op = HEDDLE_N, .alpha = 3, .beta = -2, .x = ones, .y0 = y0};
     CHECK(judged(&p, (double[]){1, -4, 24, -8, -10}).passed);
     CHECK(judged(&p, (double[]){3, -4, 24, -8, -10}).first == 0); /* beta forgotten in one row */
     CHECK(judged(&p, (double[]){1, -4 - 4 * DBL_EPSILON * 4, 24, -8, -10}).first == 1);
@@ -136,7 +136,7 @@ TEST(a_transposed_result_is_judged_by_columns)
 {
     struct csr A = small();
     double x[ROWS] = {1, 1, 1, 1, 0};
-    struct product p = {.A = &A, .op = HEDDLE_T, .alpha = 1, .x = x};
+    struct equation p = {.A = &A, .op = HEDDLE_T, .alpha = 1, .x = x};
     CHECK(judged(&p, (double[]){1, 2, 4, 4}).passed);
     CHECK(judged(&p, (double[]){1, 2, 4, 4.000001}).first == 3);
     CHECK(judged(&p, (double[]){2, 1, 4, 4}).bad_rows == 2);
@@ -150,7 +150,7 @@ TEST(single_precision_has_its_own_roundoff)
     struct csr A = small();
     A.value = HEDDLE_F32;
     A.val = val;
-    struct product p = {.A = &A, .op = HEDDLE_N, .alpha = 1, .x = x};
+    struct equation p = {.A = &A, .op = HEDDLE_N, .alpha = 1, .x = x};
     CHECK(judged(&p, (float[]){1 + FLT_EPSILON, 0, 10, 0, 0}).passed);
     CHECK(judged(&p, (float[]){1 + 2 * FLT_EPSILON, 0, 10, 0, 0}).first == 0);
 }
@@ -163,7 +163,7 @@ TEST(an_overflow_on_the_way_excuses_its_row_only)
     val[3] = -DBL_MAX;
     struct csr A = small();
     A.val = val;
-    struct product p = {.A = &A, .op = HEDDLE_N, .alpha = 1, .x = ones};
+    struct equation p = {.A = &A, .op = HEDDLE_N, .alpha = 1, .x = ones};
     CHECK(judged(&p, (double[]){1, 0, INFINITY, 0, 0}).passed);
     CHECK(judged(&p, (double[]){1, 0, DBL_MAX, 0, 0}).passed);
     CHECK(judged(&p, (double[]){2, 0, DBL_MAX, 0, 0}).first == 0);
@@ -190,7 +190,7 @@ TEST(the_reference_is_right_where_plain_sums_are_not)
     double exact = 0;
     for (int k = 0; k < LONG; k += 2) /* differences of neighbours are exact */
         exact += ((double *)A.val)[k] + ((double *)A.val)[k + 1];
-    if (CHECK_OK(reference_new(&r, &(struct product){.A = &A, .op = HEDDLE_N, .alpha = 1, .x = x}))) {
+    if (CHECK_OK(reference_new(&r, &(struct equation){.A = &A, .op = HEDDLE_N, .alpha = 1, .x = x}))) {
         CHECK_THAT(r.high[0] + r.low[0] == exact, "%.17g is not %.17g", r.high[0] + r.low[0], exact);
         reference_free(&r);
     }
@@ -222,7 +222,7 @@ TEST(any_order_of_summation_passes)
             down[i] = fmaf(val[k], x[A.col[i * width + k]], down[i]);
     }
     ((int32_t *)A.row_ptr)[rows] = rows * width;
-    struct product p = {.A = &A, .op = HEDDLE_N, .alpha = 1, .x = x};
+    struct equation p = {.A = &A, .op = HEDDLE_N, .alpha = 1, .x = x};
     CHECK(judged(&p, up).passed && judged(&p, down).passed);
     CHECK(judged(&p, up).error > 0);
     up[rows - 1] += 0.01f;
@@ -234,9 +234,9 @@ TEST(empty_matrices_have_references_too)
 {
     int32_t zero[ROWS + 1] = {0};
     struct csr A = {.rows = ROWS, .cols = 0, .value = HEDDLE_F64, .offset = HEDDLE_I32, .row_ptr = zero};
-    CHECK(judged(&(struct product){.A = &A, .op = HEDDLE_N, .alpha = 1}, (double[ROWS]){0}).passed);
-    CHECK(judged(&(struct product){.A = &A, .op = HEDDLE_N, .alpha = 1}, (double[ROWS]){0, 1}).first == 1);
-    CHECK(judged(&(struct product){.A = &A, .op = HEDDLE_T, .alpha = 1}, NULL).passed);
+    CHECK(judged(&(struct equation){.A = &A, .op = HEDDLE_N, .alpha = 1}, (double[ROWS]){0}).passed);
+    CHECK(judged(&(struct equation){.A = &A, .op = HEDDLE_N, .alpha = 1}, (double[ROWS]){0, 1}).first == 1);
+    CHECK(judged(&(struct equation){.A = &A, .op = HEDDLE_T, .alpha = 1}, NULL).passed);
 }
 
 TEST(a_verdict_names_row_value_and_expectation)
@@ -245,7 +245,7 @@ TEST(a_verdict_names_row_value_and_expectation)
     struct reference r;
     struct verdict v;
     char text[VERDICT_TEXT];
-    if (!CHECK_OK(reference_new(&r, &(struct product){.A = &A, .op = HEDDLE_N, .alpha = 1, .x = ones})))
+    if (!CHECK_OK(reference_new(&r, &(struct equation){.A = &A, .op = HEDDLE_N, .alpha = 1, .x = ones})))
         return;
     reference_judge(&v, &r, (double[]){1, 0, 11, 0, 0});
     CHECK(strstr(verdict_text(text, &v, &r), "row 2 is 11, not 10") && strstr(text, "1 of 5 rows"));
@@ -264,6 +264,6 @@ TEST(a_reference_survives_every_failing_allocation)
 {
     struct csr A = small();
     double x[ROWS] = {1, 1, 1, 1, 1};
-    struct product p = {.A = &A, .op = HEDDLE_T, .alpha = 1, .x = x};
+    struct equation p = {.A = &A, .op = HEDDLE_T, .alpha = 1, .x = x};
     CHECK(test_every_allocation(transposed_reference, &p) > 3);
 }

@@ -143,7 +143,7 @@ static heddle_status ready_operation(struct stage *s)
     TRY((s->x = mem_alloc(x_size, type_size(A->value))) ? HEDDLE_OK : HEDDLE_NO_MEMORY);
     TRY((s->y = mem_alloc(y_size, type_size(A->value))) ? HEDDLE_OK : HEDDLE_NO_MEMORY);
     fill_random(s->x, A->value, x_size);
-    TRY(reference_new(&s->reference, &(struct product){.A = A, .op = s->base.op, .alpha = 1, .x = s->x}));
+    TRY(reference_new(&s->reference, &(struct equation){.A = A, .op = s->base.op, .alpha = 1, .x = s->x}));
 done:
     return status;
 }
@@ -223,7 +223,7 @@ static heddle_status describe(struct stage *s)
     heddle_status status = HEDDLE_OK;
     struct description *d = NULL;
     TRY(NEW_ZEROED(d, 1)); /* the picture is large for a stack */
-    d->source = s->base.source;
+    d->subject = s->base.subject;
     d->value = s->loaded.csr.value;
     d->offset = s->loaded.csr.offset;
     TRY(csr_statistics(&d->stats, &s->loaded.csr));
@@ -238,7 +238,7 @@ done:
 static heddle_status ready_matrix(struct stage *s)
 {
     heddle_status status = HEDDLE_OK;
-    TRY(source_load(&s->loaded, s->base.source, HEDDLE_F64));
+    TRY(subject_load(&s->loaded, s->base.subject, HEDDLE_F64));
     s->base.rows = s->loaded.csr.rows;
     s->base.cols = s->loaded.csr.cols;
     s->base.nnz = s->loaded.csr.nnz;
@@ -250,13 +250,13 @@ done:
     return status;
 }
 
-heddle_status bench_source(struct bench *b, const struct source *source)
+heddle_status bench_subject(struct bench *b, const struct subject *subject)
 {
     heddle_status status = HEDDLE_OK;
     struct stage *s = NULL;
     TRY(NEW_ZEROED(s, 1));
     s->b = b;
-    s->base = (struct run){.source = source, .device = &b->h->device};
+    s->base = (struct run){.subject = subject, .device = &b->h->device};
     if (b->events.begins)
         b->events.begins(b->events.argument, &s->base);
     status = ready_matrix(s);

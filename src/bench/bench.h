@@ -11,7 +11,7 @@
 #include "bench/measure.h"
 #include "bench/probe.h"
 #include "bench/shape.h"
-#include "bench/source.h"
+#include "bench/subject.h"
 #include "verify/verify.h"
 
 #define RECORD_SCHEMA 1
@@ -19,7 +19,7 @@
 
 /* One product measured.  Times that were not taken have repetitions 0. */
 struct run {
-    const struct source *source;
+    const struct subject *subject;
     int64_t rows, cols, nnz;
     heddle_lengths row; /* zero unless matrices are described */
     heddle_type value, offset;
@@ -41,7 +41,7 @@ struct run {
 
 /* A matrix described. */
 struct description {
-    const struct source *source;
+    const struct subject *subject;
     heddle_type value, offset;
     heddle_stats stats;
     struct shape shape;
@@ -72,6 +72,6 @@ struct bench {
 /* The rules that `heddle bench` uses unless told otherwise. */
 extern const struct rule bench_warm, bench_cold;
 
-heddle_status bench_source(struct bench *b, const struct source *source);
+heddle_status bench_subject(struct bench *b, const struct subject *subject);
 
 #endif

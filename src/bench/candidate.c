@@ -4,7 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "bench/source.h"
+#include "bench/subject.h"
 
 static heddle_status new_plan(struct candidate *c)
 {

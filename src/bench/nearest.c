@@ -3,7 +3,7 @@
  * "Did you mean": the known word with the fewest single-letter insertions, deletions, replacements and swaps. */
 #include <string.h>
 
-#include "bench/source.h"
+#include "bench/subject.h"
 
 #define WORD_MOST 40
 

@@ -78,9 +78,9 @@ void record_statistics(struct json *j, const heddle_stats *stats)
     json_bool(j, "distinct_values_more", stats->distinct_values > 65536);
 }
 
-void record_published(struct json *j, const struct source *source)
+void record_published(struct json *j, const struct subject *subject)
 {
-    const struct set_member *m = source->member;
+    const struct set_member *m = subject->member;
     if (!m || !m->published.where) {
         json_string(j, "published", NULL);
         return;
@@ -106,13 +106,13 @@ static void counts(struct json *j, const char *key, const int64_t *count, int n)
 void record_matrix(struct json *j, const struct description *d)
 {
     begin(j, "matrix");
-    json_string(j, "matrix", d->source->name);
-    json_string(j, "origin", d->source->origin);
-    json_string(j, "spec", d->source->spec);
+    json_string(j, "matrix", d->subject->name);
+    json_string(j, "origin", d->subject->origin);
+    json_string(j, "spec", d->subject->spec);
     json_string(j, "value", type_name(d->value));
     json_string(j, "offset", type_name(d->offset));
     record_statistics(j, &d->stats);
-    record_published(j, d->source);
+    record_published(j, d->subject);
     counts(j, "histogram", d->shape.histogram, d->shape.bins);
     json_object(j, "picture");
     json_int(j, "rows", d->shape.rows);
@@ -134,8 +134,8 @@ static void run_what(struct json *j, const struct run *r)
     json_string(j, "driver", NULL);
     json_int(j, "threads", r->device->threads);
     json_string(j, "isa", isa_name(r->device->isa));
-    json_string(j, "matrix", r->source->name);
-    json_string(j, "origin", r->source->origin);
+    json_string(j, "matrix", r->subject->name);
+    json_string(j, "origin", r->subject->origin);
     json_int(j, "rows", r->rows);
     json_int(j, "cols", r->cols);
     json_int(j, "nnz", r->nnz);

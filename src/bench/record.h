@@ -13,7 +13,7 @@ void record_run(struct json *j, const struct run *r);
 
 /* Parts that other outputs share: the statistics, and the machine with its device. */
 void record_statistics(struct json *j, const heddle_stats *stats);
-void record_published(struct json *j, const struct source *source);
+void record_published(struct json *j, const struct subject *subject);
 void record_machine(struct json *j);
 
 const char *op_name(heddle_op op);       /* "N" */

@@ -18,7 +18,7 @@ struct choices {
 };
 
 #define AT(member) offsetof(struct choices, member)
-static const struct option options[] = {
+static const struct cli_option options[] = {
     {"device", 'd', OPTION_TEXT, AT(device), "DEVICE", "where to compute (auto)"},
     {"kernel", 'k', OPTION_LIST, AT(kernels), "K,...|all", "what to time (auto,plan)"},
     {"type", 't', OPTION_LIST, AT(types), "f32,f64", "types of the numbers (f64)"},
@@ -59,7 +59,7 @@ static double mean_of(const struct mean *m)
 struct benching {
     struct session *s;
     struct bench bench;
-    struct source_list list;
+    struct subject_list list;
     struct table table;
     struct output_file file;
     int to_file, to_stdout; /* where records go */
@@ -102,9 +102,9 @@ static void begins(void *argument, const struct run *r)
 {
     struct benching *k = argument;
     if (r->kernel)
-        progress(k->s, k->done, k->total, "%s %s %s %s", r->source->name, type_name(r->value), op_name(r->op), r->kernel);
+        progress(k->s, k->done, k->total, "%s %s %s %s", r->subject->name, type_name(r->value), op_name(r->op), r->kernel);
     else
-        progress(k->s, k->done, k->total, "loading %s", r->source->name);
+        progress(k->s, k->done, k->total, "loading %s", r->subject->name);
 }
 
 static void add_row(struct benching *k, const struct run *r)
@@ -114,10 +114,10 @@ static void add_row(struct benching *k, const struct run *r)
     snprintf(kernel, sizeof kernel, "%s%s%s", chosen ? r->kernel : r->made ? r->made->ran : r->kernel,
              chosen ? ": " : "", chosen ? r->made->ran : "");
     if (r->skipped[0])
-        table_add(&k->table, "%s\t%s\t%s\t%s\t\t\t\t\t" DIM "skipped: %s", r->source->name, type_name(r->value),
+        table_add(&k->table, "%s\t%s\t%s\t%s\t\t\t\t\t" DIM "skipped: %s", r->subject->name, type_name(r->value),
                   op_name(r->op), kernel, r->skipped);
     else
-        table_add(&k->table, "%s\t%s\t%s\t%s\t%.4g\t%.2f\t%.1f\t%.0f %%%s\t%s%s%s", r->source->name, type_name(r->value),
+        table_add(&k->table, "%s\t%s\t%s\t%s\t%.4g\t%.2f\t%.1f\t%.0f %%%s\t%s%s%s", r->subject->name, type_name(r->value),
                   op_name(r->op), kernel, r->warm.median_ms, r->gflops, r->gbs, 100 * r->of_floor,
                   r->fits_cache ? "*" : " ", r->verdict.passed ? GREEN "yes" : RED "NO: ", r->wrong, "");
 }
@@ -240,7 +240,7 @@ static heddle_status ready(struct benching *k, const struct choices *c)
     TRY(each_value(&c->ops, "N", add_ops, b));
     TRY(set_rules(b, c));
     for (int i = 0; i < s->operands; i++)
-        TRY(sources_add(&k->list, s->operand[i]));
+        TRY(subjects_add(&k->list, s->operand[i]));
     k->to_stdout = c->json && strcmp(c->json, "-") == 0;
     k->to_file = c->json && !k->to_stdout;
     if (k->to_file)
@@ -300,7 +300,7 @@ static heddle_status run(struct session *s, void *into)
     head(k);
     TRY(out_flush(s));
     for (int64_t i = 0; i < k->list.count && !interrupted; i++)
-        TRY(bench_source(&k->bench, &k->list.item[i]));
+        TRY(bench_subject(&k->bench, &k->list.item[i]));
     TRY(output_commit(&k->file));
     progress_clear(s);
     summary(k);
@@ -318,7 +318,7 @@ done:
         table_free(&k->table);
         probe_free(&k->bench.probe);
         heddle_close(k->bench.h);
-        sources_free(&k->list);
+        subjects_free(&k->list);
     }
     mem_free(k);
     return status;

@@ -18,7 +18,7 @@ struct choices {
 };
 
 #define AT(member) offsetof(struct choices, member)
-static const struct option options[] = {
+static const struct cli_option options[] = {
     {"device", 'd', OPTION_TEXT, AT(device), "DEVICE", "where to compute (auto)"},
     {"kernel", 'k', OPTION_LIST, AT(kernels), "K,...|all", "what to check (all)"},
     {"json", 0, OPTION_FLAG, AT(json), NULL, "as JSON"},
@@ -86,7 +86,7 @@ static heddle_status ready(struct bench_top *b, heddle *h, const struct csr *A, 
     fill_nan(b->nan, type, longer);
     fill_random(b->y0, type, b->n);
     for (int i = 0; i < CASES; i++) {
-        struct product p = {&b->csr, op, cases[i].s.alpha, cases[i].s.beta, cases[i].x_is_nan ? b->nan : b->x,
+        struct equation p = {&b->csr, op, cases[i].s.alpha, cases[i].s.beta, cases[i].x_is_nan ? b->nan : b->x,
                             cases[i].y_is_nan ? b->nan : b->y0};
         TRY(reference_new(&b->reference[i], &p));
     }
@@ -143,17 +143,17 @@ static heddle_status check_kernel(struct checking *k, struct bench_top *b, heddl
     return status;
 }
 
-static heddle_status check_matrix(struct checking *k, const struct source *source)
+static heddle_status check_matrix(struct checking *k, const struct subject *subject)
 {
     heddle_status status = HEDDLE_OK;
     struct loaded m = {0};
     struct bench_top b = {0};
-    progress(k->s, k->done, k->total, "%s", source->name);
-    TRY(source_load(&m, source, HEDDLE_F64));
+    progress(k->s, k->done, k->total, "%s", subject->name);
+    TRY(subject_load(&m, subject, HEDDLE_F64));
     for (int kind = 0; kind < KINDS; kind++) {
         TRY(ready(&b, k->h, &m.csr, kinds[kind].type, kinds[kind].op));
         for (int i = 0; i < k->kernels.count; i++) {
-            progress(k->s, k->done++, k->total, "%s %s %s %s", source->name, type_name(kinds[kind].type),
+            progress(k->s, k->done++, k->total, "%s %s %s %s", subject->name, type_name(kinds[kind].type),
                      op_name(kinds[kind].op), k->kernels.name[i]);
             TRY(check_kernel(k, &b, kinds[kind].op, k->kernels.name[i], &k->outcome[i][kind]));
         }
@@ -187,12 +187,12 @@ static void cell(char text[NUMBER_TEXT], const struct outcome *o)
         snprintf(text, NUMBER_TEXT, o->wrong ? RED "WRONG %.2g" : GREEN "%.3f", o->error);
 }
 
-static void tell_people(struct checking *k, const struct source *source)
+static void tell_people(struct checking *k, const struct subject *subject)
 {
     static const struct column columns[] = {{"kernel", 0, 24}, {"f32 N", 1, 8}, {"f32 T", 1, 8},
                                             {"f64 N", 1, 8},   {"f64 T", 1, 8}, {0}};
     struct table t;
-    out(k->s, "%s\n", source->origin);
+    out(k->s, "%s\n", subject->origin);
     table_begin(&t, columns);
     for (int i = 0; i < k->kernels.count; i++) {
         char text[KINDS][NUMBER_TEXT];
@@ -212,14 +212,14 @@ static void tell_people(struct checking *k, const struct source *source)
     out(k->s, "\n");
 }
 
-static void tell_json(struct checking *k, const struct source *source)
+static void tell_json(struct checking *k, const struct subject *subject)
 {
     for (int i = 0; i < k->kernels.count; i++)
         for (int kind = 0; kind < KINDS; kind++) {
             const struct outcome *o = &k->outcome[i][kind];
             json_object(&k->json, NULL);
-            json_string(&k->json, "matrix", source->name);
-            json_string(&k->json, "origin", source->origin);
+            json_string(&k->json, "matrix", subject->name);
+            json_string(&k->json, "origin", subject->origin);
             json_string(&k->json, "kernel", k->kernels.name[i]);
             json_string(&k->json, "value", type_name(kinds[kind].type));
             json_string(&k->json, "op", op_name(kinds[kind].op));
@@ -231,7 +231,7 @@ static void tell_json(struct checking *k, const struct source *source)
         }
 }
 
-static heddle_status check_all(struct checking *k, const struct source_list *list)
+static heddle_status check_all(struct checking *k, const struct subject_list *list)
 {
     heddle_status status = HEDDLE_OK;
     k->total = list->count * k->kernels.count * KINDS;
@@ -251,7 +251,7 @@ done:
     return status;
 }
 
-static heddle_status finish(struct checking *k, const struct source_list *list)
+static heddle_status finish(struct checking *k, const struct subject_list *list)
 {
     char matrices[NUMBER_TEXT], products[NUMBER_TEXT], skipped[NUMBER_TEXT], wrong[NUMBER_TEXT];
     k->s->wrong = k->wrong > 0;
@@ -273,7 +273,7 @@ static heddle_status run(struct session *s, void *into)
 {
     heddle_status status = HEDDLE_OK;
     const struct choices *c = into;
-    struct source_list list = {0};
+    struct subject_list list = {0};
     struct checking *k = NULL;
     TRY(NEW_ZEROED(k, 1));
     k->s = s;
@@ -282,7 +282,7 @@ static heddle_status run(struct session *s, void *into)
         TRY(candidates_add(&k->kernels, c->kernels.count ? c->kernels.item[i] : "all"));
     TRY(heddle_open(&k->h, c->device));
     for (int i = 0; i < s->operands; i++)
-        TRY(sources_add(&list, s->operand[i]));
+        TRY(subjects_add(&list, s->operand[i]));
     json_object(&k->json, NULL);
     json_int(&k->json, "schema", RECORD_SCHEMA);
     json_string(&k->json, "record", "check");
@@ -296,7 +296,7 @@ done:
         heddle_close(k->h);
     }
     mem_free(k);
-    sources_free(&list);
+    subjects_free(&list);
     return status;
 }
 

@@ -10,7 +10,7 @@
 
 #include "base/json.h"
 #include "base/text.h"
-#include "bench/source.h"
+#include "bench/subject.h"
 
 enum { EXIT_GOOD = 0, EXIT_WRONG = 1, EXIT_BAD = 2 }; /* a result is wrong; bad usage or input */
 
@@ -31,7 +31,7 @@ enum option_kind {
     OPTION_COUNT /* int64_t, at least 1 */
 };
 
-struct option {
+struct cli_option {
     const char *name;     /* "output": --output FILE or --output=FILE */
     char letter;          /* 'o': -o FILE; 0 when there is none */
     enum option_kind kind;
@@ -46,7 +46,7 @@ struct session;
 struct page {
     const char *usage;    /* "MATRIX [--json]" */
     const char *details;  /* paragraphs and examples for --help */
-    const struct option *option; /* ends in a row without a name; NULL when there are none */
+    const struct cli_option *option; /* ends in a row without a name; NULL when there are none */
     int least, most;      /* operands */
     size_t size;          /* of the structure that options are stored in, zeroed at first */
     heddle_status (*run)(struct session *s, void *options);
@@ -63,7 +63,7 @@ const struct command *command_by_name(const char *name);
 
 /* Sorts the arguments into options and operands; *help is set when --help is among them. */
 heddle_status options_parse(struct session *s, void *into, int argc, char **argv, int *help);
-extern const struct option common_options[]; /* of every command */
+extern const struct cli_option common_options[]; /* of every command */
 
 /* ------------------------------------------------------------------ session */
 
@@ -120,7 +120,7 @@ void table_free(struct table *t);
 /* ------------------------------------------------------------------ what several commands do */
 
 /* The one matrix that `text` stands for: a set of several is refused. */
-heddle_status one_source(struct source_list *list, const char *text);
+heddle_status one_subject(struct subject_list *list, const char *text);
 heddle_status type_choice(const char *text, heddle_type *type); /* f32, f64 */
 heddle_status op_choice(const char *text, heddle_op *op);       /* N, T */
 /* Each of the words in "f32,f64". */

@@ -53,7 +53,7 @@ static const struct {
 } lists[] = {{"commands", list_commands}, {"kernels", list_kernels}, {"families", list_families},
              {"sets", list_sets},         {"members", list_members}, {"devices", list_devices}};
 
-static void list_options(struct session *s, const struct option *o)
+static void list_options(struct session *s, const struct cli_option *o)
 {
     for (; o && o->name; o++)
         out(s, "--%s%s\n", o->name, o->argument ? "=" : "");

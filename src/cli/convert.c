@@ -6,7 +6,7 @@ struct choices {
     const char *type;
 };
 
-static const struct option options[] = {
+static const struct cli_option options[] = {
     {"type", 't', OPTION_TEXT, offsetof(struct choices, type), "f32|f64", "type of the values (as stored, else f64)"},
     {0}};
 
@@ -14,22 +14,22 @@ static heddle_status run(struct session *s, void *into)
 {
     heddle_status status = HEDDLE_OK;
     const struct choices *c = into;
-    struct source_list list = {0};
+    struct subject_list list = {0};
     struct loaded m = {0};
     heddle_type type = 0;
     double begin = now_ms();
     if (c->type)
         TRY(type_choice(c->type, &type));
-    TRY(one_source(&list, s->operand[0]));
+    TRY(one_subject(&list, s->operand[0]));
     progress(s, 0, 2, "reading %s", list.item[0].name);
-    TRY(source_load(&m, &list.item[0], type));
+    TRY(subject_load(&m, &list.item[0], type));
     progress_clear(s);
     progress(s, 1, 2, "writing %s", s->operand[1]);
     TRY(file_write(&m.csr, s->operand[1]));
     told_written(s, s->operand[1], &m.csr, now_ms() - begin);
 done:
     loaded_free(&m);
-    sources_free(&list);
+    subjects_free(&list);
     return status;
 }
 

@@ -5,7 +5,7 @@ struct choices {
     int json;
 };
 
-static const struct option options[] = {
+static const struct cli_option options[] = {
     {"json", 0, OPTION_FLAG, offsetof(struct choices, json), NULL, "as JSON"},
     {0}};
 

@@ -9,7 +9,7 @@ struct choices {
     int list;
 };
 
-static const struct option options[] = {
+static const struct cli_option options[] = {
     {"output", 'o', OPTION_TEXT, offsetof(struct choices, output), "FILE", "where to; the ending names the format"},
     {"type", 't', OPTION_TEXT, offsetof(struct choices, type), "f32|f64", "type of the values (f64)"},
     {"list", 'l', OPTION_FLAG, offsetof(struct choices, list), NULL, "families with their parameters, and sets"},
@@ -49,13 +49,13 @@ static heddle_status list_set(struct session *s, const char *text)
 }
 
 /* A family may be named with or without gen: in front, and a member of a set is as good. */
-static heddle_status find(struct source_list *list, const char *name)
+static heddle_status find(struct subject_list *list, const char *name)
 {
     struct text full = {0};
     if (strncmp(name, "gen:", 4) == 0 || strncmp(name, "set:", 4) == 0)
-        return one_source(list, name);
+        return one_subject(list, name);
     text_add(&full, "gen:%s", name);
-    heddle_status status = full.failed ? HEDDLE_NO_MEMORY : one_source(list, full.data);
+    heddle_status status = full.failed ? HEDDLE_NO_MEMORY : one_subject(list, full.data);
     text_free(&full);
     return status;
 }
@@ -64,7 +64,7 @@ static heddle_status run(struct session *s, void *into)
 {
     heddle_status status = HEDDLE_OK;
     const struct choices *c = into;
-    struct source_list list = {0};
+    struct subject_list list = {0};
     struct loaded m = {0};
     heddle_type type = HEDDLE_F64;
     double begin = now_ms();
@@ -81,14 +81,14 @@ static heddle_status run(struct session *s, void *into)
         TRY(type_choice(c->type, &type));
     TRY(find(&list, s->operand[0]));
     progress(s, 0, 2, "making %s", list.item[0].name);
-    TRY(source_load(&m, &list.item[0], type));
+    TRY(subject_load(&m, &list.item[0], type));
     progress_clear(s);
     progress(s, 1, 2, "writing %s", c->output);
     TRY(file_write(&m.csr, c->output));
     told_written(s, c->output, &m.csr, now_ms() - begin);
 done:
     loaded_free(&m);
-    sources_free(&list);
+    subjects_free(&list);
     return status;
 }
 

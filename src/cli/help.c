@@ -19,7 +19,7 @@ static void list_commands(struct session *s)
            "  heddle bench a.mtx\n");
 }
 
-static void list_options(struct session *s, const struct option *o)
+static void list_options(struct session *s, const struct cli_option *o)
 {
     char left[64];
     for (; o && o->name; o++) {

@@ -10,7 +10,7 @@ struct choices {
     int json;
 };
 
-static const struct option options[] = {
+static const struct cli_option options[] = {
     {"json", 0, OPTION_FLAG, offsetof(struct choices, json), NULL, "as JSON"},
     {0}};
 
@@ -24,7 +24,7 @@ struct sizes {
 };
 
 struct facts {
-    const struct source *source;
+    const struct subject *subject;
     heddle_type value;
     heddle_stats stats;
     struct sizes sizes;
@@ -52,7 +52,7 @@ static heddle_status find_facts(struct facts *f)
     heddle *h = NULL;
     heddle_matrix *A = NULL;
     struct loaded m = {0};
-    TRY(source_load(&m, f->source, 0));
+    TRY(subject_load(&m, f->subject, 0));
     f->value = m.csr.value;
     TRY(heddle_open(&h, "cpu"));
     TRY(matrix_of(&A, h, &m.csr));
@@ -71,12 +71,12 @@ static heddle_status as_json(struct session *s, const struct facts *f)
     json_object(&j, NULL);
     json_int(&j, "schema", RECORD_SCHEMA);
     json_string(&j, "record", "info");
-    json_string(&j, "matrix", f->source->name);
-    json_string(&j, "origin", f->source->origin);
-    json_string(&j, "spec", f->source->spec);
+    json_string(&j, "matrix", f->subject->name);
+    json_string(&j, "origin", f->subject->origin);
+    json_string(&j, "spec", f->subject->spec);
     json_string(&j, "value", type_name(f->value));
     record_statistics(&j, &f->stats);
-    record_published(&j, f->source);
+    record_published(&j, f->subject);
     json_object(&j, "bytes");
     for (int i = 0; i < f->sizes.count; i++)
         if (f->sizes.item[i].bytes >= 0)
@@ -116,7 +116,7 @@ static void lengths(struct session *s, const char *name, const heddle_lengths *l
 static void published(struct session *s, const struct facts *f)
 {
     static const struct column columns[] = {{"", 0, 0}, {"this", 1, 0}, {"published", 1, 0}, {"difference", 1, 0}, {0}};
-    const struct set_member *m = f->source->member;
+    const struct set_member *m = f->subject->member;
     const struct {
         const char *name;
         double here, there; /* there < 0 or 0: not known */
@@ -161,9 +161,9 @@ static void for_people(struct session *s, const struct facts *f)
 {
     const heddle_stats *a = &f->stats;
     char count[NUMBER_TEXT];
-    out(s, "%s", f->source->origin);
-    if (f->source->spec && f->source->member)
-        out(s, " = gen:%s", f->source->spec);
+    out(s, "%s", f->subject->origin);
+    if (f->subject->spec && f->subject->member)
+        out(s, " = gen:%s", f->subject->spec);
     out(s, "\n");
     line_count(s, "rows", a->rows);
     line_count(s, "columns", a->cols);
@@ -185,7 +185,7 @@ static void for_people(struct session *s, const struct facts *f)
         a->distinct_values > 65536 ? "" : text_count(count, a->distinct_values),
         a->distinct_values > 65536 ? "over 65,536" : "");
     sizes(s, f);
-    if (f->source->member && f->source->member->published.where)
+    if (f->subject->member && f->subject->member->published.where)
         published(s, f);
 }
 
@@ -193,10 +193,10 @@ static heddle_status run(struct session *s, void *into)
 {
     heddle_status status = HEDDLE_OK;
     const struct choices *c = into;
-    struct source_list list = {0};
+    struct subject_list list = {0};
     struct facts facts = {0};
-    TRY(one_source(&list, s->operand[0]));
-    facts.source = &list.item[0];
+    TRY(one_subject(&list, s->operand[0]));
+    facts.subject = &list.item[0];
     progress(s, 0, 1, "looking at %s", list.item[0].name);
     TRY(find_facts(&facts));
     progress_clear(s);
@@ -205,7 +205,7 @@ static heddle_status run(struct session *s, void *into)
     else
         for_people(s, &facts);
 done:
-    sources_free(&list);
+    subjects_free(&list);
     return status;
 }
 

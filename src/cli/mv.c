@@ -15,7 +15,7 @@ struct choices {
 };
 
 #define AT(member) offsetof(struct choices, member)
-static const struct option options[] = {
+static const struct cli_option options[] = {
     {"x", 'x', OPTION_TEXT, AT(x), "FILE", "the vector to multiply by (all ones)"},
     {"op", 0, OPTION_TEXT, AT(op), "N|T", "A itself or its transpose (N)"},
     {"alpha", 0, OPTION_TEXT, AT(alpha), "NUMBER", "factor of the product (1)"},
@@ -30,7 +30,7 @@ static const struct option options[] = {
 /* Everything between the files. */
 struct multiplication {
     heddle *h;
-    struct source_list list;
+    struct subject_list list;
     struct loaded A;
     heddle_matrix *matrix;
     struct candidate candidate;
@@ -83,8 +83,8 @@ static heddle_status ready(struct multiplication *m, const struct choices *c, co
         TRY(type_choice(c->type, &type));
     TRY(candidate_check(c->kernel ? c->kernel : "auto"));
     TRY(heddle_open(&m->h, c->device));
-    TRY(one_source(&m->list, matrix));
-    TRY(source_load(&m->A, &m->list.item[0], type));
+    TRY(one_subject(&m->list, matrix));
+    TRY(subject_load(&m->A, &m->list.item[0], type));
     type = m->A.csr.value;
     m->x_size = m->op == HEDDLE_N ? m->A.csr.cols : m->A.csr.rows;
     m->y_size = m->op == HEDDLE_N ? m->A.csr.rows : m->A.csr.cols;
@@ -123,7 +123,7 @@ static void release(struct multiplication *m)
     candidate_free(&m->candidate);
     heddle_matrix_free(m->matrix);
     loaded_free(&m->A);
-    sources_free(&m->list);
+    subjects_free(&m->list);
     mem_free(m->x);
     mem_free(m->y);
     heddle_close(m->h);

@@ -6,7 +6,7 @@
 
 #include "cli/cli.h"
 
-const struct option common_options[] = {
+const struct cli_option common_options[] = {
     {"help", 'h', OPTION_FLAG, 0, NULL, "this text"},
     {"quiet", 'q', OPTION_FLAG, 0, NULL, "nothing but results and errors"},
     {0}};
@@ -20,7 +20,7 @@ struct cursor {
     int *help;
 };
 
-static const struct option *find(const struct option *table, const char *name, size_t size, char letter)
+static const struct cli_option *find(const struct cli_option *table, const char *name, size_t size, char letter)
 {
     for (; table && table->name; table++)
         if (letter ? table->letter == letter : strlen(table->name) == size && strncmp(table->name, name, size) == 0)
@@ -30,12 +30,12 @@ static const struct option *find(const struct option *table, const char *name, s
 
 static heddle_status unknown(const struct session *s, const char *word)
 {
-    const struct option *const tables[] = {s->command->page->option, common_options};
+    const struct cli_option *const tables[] = {s->command->page->option, common_options};
     const char *names[WORDS_MOST];
     char name[SPEC_TEXT] = "";
     int count = 0;
     for (int t = 0; t < 2; t++)
-        for (const struct option *o = tables[t]; o && o->name && count < WORDS_MOST; o++)
+        for (const struct cli_option *o = tables[t]; o && o->name && count < WORDS_MOST; o++)
             names[count++] = o->name;
     size_t size = strcspn(word, "=");
     memcpy(name, word, size < sizeof name ? size : sizeof name - 1);
@@ -45,7 +45,7 @@ static heddle_status unknown(const struct session *s, const char *word)
                        s->command->name);
 }
 
-static heddle_status store(const struct option *o, void *into, const char *value)
+static heddle_status store(const struct cli_option *o, void *into, const char *value)
 {
     heddle_status status = HEDDLE_OK;
     void *at = (char *)into + o->at;
@@ -75,7 +75,7 @@ static heddle_status store(const struct option *o, void *into, const char *value
 }
 
 /* The value of an option: what stands behind its = or letter, or else the next argument. */
-static heddle_status value_of(struct cursor *c, const struct option *o, const char *attached, const char **value)
+static heddle_status value_of(struct cursor *c, const struct cli_option *o, const char *attached, const char **value)
 {
     if (o->kind == OPTION_FLAG)
         return attached ? fail(HEDDLE_BAD_ARGUMENT, "--%s takes no value, but is given '%s'", o->name, attached) : HEDDLE_OK;
@@ -89,8 +89,8 @@ static heddle_status one_option(struct cursor *c, const char *word)
     const char *name = word + 1 + is_long, *value = NULL;
     size_t size = is_long ? strcspn(name, "=") : 1;
     char letter = is_long ? 0 : *name;
-    const struct option *own = find(c->s->command->page->option, name, size, letter);
-    const struct option *o = own ? own : find(common_options, name, size, letter);
+    const struct cli_option *own = find(c->s->command->page->option, name, size, letter);
+    const struct cli_option *o = own ? own : find(common_options, name, size, letter);
     if (!o)
         return unknown(c->s, word);
     const char *attached = is_long ? (name[size] ? name + size + 1 : NULL) : name[1] ? name + 1 : NULL;

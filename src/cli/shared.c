@@ -7,9 +7,9 @@
 
 #include "cli/cli.h"
 
-heddle_status one_source(struct source_list *list, const char *text)
+heddle_status one_subject(struct subject_list *list, const char *text)
 {
-    heddle_status status = sources_add(list, text);
+    heddle_status status = subjects_add(list, text);
     if (status == HEDDLE_OK && list->count != 1)
         status = fail(HEDDLE_BAD_ARGUMENT, "%s stands for %lld matrices; name one of them, such as %s", text,
                       (long long)list->count, list->item[0].origin);

@@ -72,7 +72,7 @@ static double gamma_of(double k, double roundoff)
 }
 
 /* alpha times the row, and beta y0 as one more term of it. */
-static struct sum scaled(const struct sum *row, const struct product *p, double y0)
+static struct sum scaled(const struct sum *row, const struct equation *p, double y0)
 {
     struct sum s = {.nan = row->nan, .plus = row->plus, .minus = row->minus};
     if (p->alpha < 0) {
@@ -100,7 +100,7 @@ static double bound_of(const struct sum *s, const struct sum *row, double alpha,
     return gamma * s->size + lost;
 }
 
-static void set_row(struct reference *r, int64_t i, const struct sum *row, const struct product *p, double n)
+static void set_row(struct reference *r, int64_t i, const struct sum *row, const struct equation *p, double n)
 {
     double y0 = p->beta != 0 ? value_at(p->y0, r->value, i) : 0;
     struct sum s = scaled(row, p, y0);
@@ -118,7 +118,7 @@ static void set_row(struct reference *r, int64_t i, const struct sum *row, const
 
 struct job {
     struct reference *r;
-    const struct product *p;
+    const struct equation *p;
     const struct csr *A; /* op(A), or NULL when alpha is 0 and A is not to be read */
 };
 
@@ -141,7 +141,7 @@ static void work(void *argument, const struct team *team)
         reference_rows(job, part_begin(job->r->n, part, PARTS), part_begin(job->r->n, part + 1, PARTS));
 }
 
-heddle_status reference_new(struct reference *r, const struct product *p)
+heddle_status reference_new(struct reference *r, const struct equation *p)
 {
     heddle_status status = HEDDLE_OK;
     struct csr transposed = {0};

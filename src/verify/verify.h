@@ -12,7 +12,7 @@
 #include "matrix/matrix.h"
 
 /* y = alpha op(A) x + beta y0.  y0 is read where beta is not 0, A and x where alpha is not 0. */
-struct product {
+struct equation {
     const struct csr *A;
     heddle_op op;
     double alpha, beta; /* numbers that A's value type can hold */
@@ -27,7 +27,7 @@ struct reference {
 };
 
 /* Fills r; A must be valid.  T needs memory for a transposed copy of A while it runs. */
-heddle_status reference_new(struct reference *r, const struct product *p);
+heddle_status reference_new(struct reference *r, const struct equation *p);
 void reference_free(struct reference *r);
 
 struct verdict {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * source.h: where matrices come from, as people name them on the command line.
+ * subject.h: where matrices come from, as people name them on the command line.
  *
  *     cant.mtx                 a file of any kind that Heddle reads
  *     gen:grid3d:n=100         a family with parameters
@@ -10,28 +10,28 @@
  *
  * A name that is a set wins over a directory of the same name: write set:./smoke for the directory.
  * Expanding costs nothing; matrices are then loaded one after another, each freed before the next. */
-#ifndef BENCH_SOURCE_H
-#define BENCH_SOURCE_H
+#ifndef BENCH_SUBJECT_H
+#define BENCH_SUBJECT_H
 
 #include "gen/gen.h"
 #include "io/io.h"
 
-struct source {
+struct subject {
     char *name;   /* short, for tables: "cant", "grid3d:n=100" */
     char *origin; /* what loads exactly this matrix again: "cant.mtx", "gen:grid3d:n=100", "set:paper/cant" */
     char *spec;   /* of the family, or NULL for a file, whose path is `origin` */
     const struct set_member *member; /* of a set, or NULL */
 };
 
-struct source_list {
-    struct source *item;
+struct subject_list {
+    struct subject *item;
     int64_t count, capacity;
 };
 
 /* Adds what `text` stands for.  Files are not opened yet; unknown families, sets and members, missing files and
  * directories without a matrix fail with what to write instead. */
-heddle_status sources_add(struct source_list *list, const char *text);
-void sources_free(struct source_list *list);
+heddle_status subjects_add(struct subject_list *list, const char *text);
+void subjects_free(struct subject_list *list);
 
 /* A matrix in memory; its arrays belong to the file or to the heap. */
 struct loaded {
@@ -41,7 +41,7 @@ struct loaded {
 };
 
 /* `value` 0: as stored, else f64.  The contents are checked in any case. */
-heddle_status source_load(struct loaded *m, const struct source *source, heddle_type value);
+heddle_status subject_load(struct loaded *m, const struct subject *subject, heddle_type value);
 void loaded_free(struct loaded *m);
 
 /* A public matrix that borrows the arrays of `csr`. */

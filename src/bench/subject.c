@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "bench/source.h"
+#include "bench/subject.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -21,30 +21,30 @@ static heddle_status copied(char **out, const char *text, size_t n)
     return HEDDLE_OK;
 }
 
-static void source_free(struct source *s)
+static void subject_free(struct subject *s)
 {
     mem_free(s->name);
     mem_free(s->origin);
     mem_free(s->spec);
 }
 
-void sources_free(struct source_list *list)
+void subjects_free(struct subject_list *list)
 {
     for (int64_t i = 0; i < list->count; i++)
-        source_free(&list->item[i]);
+        subject_free(&list->item[i]);
     mem_free(list->item);
-    *list = (struct source_list){0};
+    *list = (struct subject_list){0};
 }
 
 /* One more item; name_size characters of `name`, spec NULL for a file. */
-static heddle_status add(struct source_list *list, const char *name, size_t name_size, const char *origin,
+static heddle_status add(struct subject_list *list, const char *name, size_t name_size, const char *origin,
                          const char *spec, const struct set_member *member)
 {
     heddle_status status = HEDDLE_OK;
-    struct source s = {.member = member};
+    struct subject s = {.member = member};
     if (list->count == list->capacity) {
         int64_t capacity = 2 * list->capacity + 8;
-        struct source *item = mem_resize(list->item, list->count, capacity, sizeof *item);
+        struct subject *item = mem_resize(list->item, list->count, capacity, sizeof *item);
         if (!item)
             return HEDDLE_NO_MEMORY;
         list->item = item;
@@ -57,7 +57,7 @@ static heddle_status add(struct source_list *list, const char *name, size_t name
     list->item[list->count++] = s;
     return HEDDLE_OK;
 done:
-    source_free(&s);
+    subject_free(&s);
     return status;
 }
 
@@ -85,7 +85,7 @@ static const char *base_name(const char *path, size_t *size, int *matrix)
     return name;
 }
 
-static heddle_status add_file(struct source_list *list, const char *path)
+static heddle_status add_file(struct subject_list *list, const char *path)
 {
     size_t size;
     int matrix;
@@ -103,7 +103,7 @@ static int is_matrix(const struct dirent *entry)
     return matrix && entry->d_name[0] != '.';
 }
 
-static heddle_status add_directory(struct source_list *list, const char *directory)
+static heddle_status add_directory(struct subject_list *list, const char *directory)
 {
     heddle_status status = HEDDLE_OK;
     struct dirent **entries = NULL;
@@ -124,7 +124,7 @@ static heddle_status add_directory(struct source_list *list, const char *directo
     return status;
 }
 
-static heddle_status add_member(struct source_list *list, const struct set *set, const struct set_member *member)
+static heddle_status add_member(struct subject_list *list, const struct set *set, const struct set_member *member)
 {
     struct text origin = {0};
     text_add(&origin, "set:%s/%s", set->name, member->name);
@@ -157,7 +157,7 @@ static heddle_status no_set(const char *name)
     return status;
 }
 
-static heddle_status add_set(struct source_list *list, const char *text)
+static heddle_status add_set(struct subject_list *list, const char *text)
 {
     heddle_status status = HEDDLE_OK;
     char name[SPEC_TEXT] = "";
@@ -182,7 +182,7 @@ done:
 }
 
 /* gen:SPEC, with the family looked up now, so that a typing error is found before hours of work. */
-static heddle_status add_family(struct source_list *list, const char *text)
+static heddle_status add_family(struct subject_list *list, const char *text)
 {
     const char *spec = text + strlen("gen:"), *names[NAMES_MOST];
     struct spec parsed;
@@ -214,7 +214,7 @@ static heddle_status no_file(const char *path, int error)
                : fail(HEDDLE_FILE_ERROR, "%s: %s", path, strerror(error));
 }
 
-heddle_status sources_add(struct source_list *list, const char *text)
+heddle_status subjects_add(struct subject_list *list, const char *text)
 {
     struct stat info;
     if (strncmp(text, "gen:", 4) == 0)
@@ -228,15 +228,15 @@ heddle_status sources_add(struct source_list *list, const char *text)
     return add_file(list, text);
 }
 
-heddle_status source_load(struct loaded *m, const struct source *source, heddle_type value)
+heddle_status subject_load(struct loaded *m, const struct subject *subject, heddle_type value)
 {
     heddle_status status = HEDDLE_OK;
     *m = (struct loaded){0};
-    if (source->spec)
-        return gen_matrix(&m->csr, source->spec, value ? value : HEDDLE_F64);
-    TRY(file_read(&m->file, source->origin, value));
+    if (subject->spec)
+        return gen_matrix(&m->csr, subject->spec, value ? value : HEDDLE_F64);
+    TRY(file_read(&m->file, subject->origin, value));
     m->from_file = 1;
-    TRY(file_matrix_check(&m->file, source->origin));
+    TRY(file_matrix_check(&m->file, subject->origin));
     m->csr = m->file.csr;
 done:
     if (status != HEDDLE_OK)
