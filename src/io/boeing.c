@@ -128,9 +128,9 @@ static heddle_status header_line(struct source *s, const char **line, const char
 {
     int64_t size;
     heddle_status status = source_line(s, line, &size);
+    *end = *line ? *line + size : NULL;
     if (status == HEDDLE_OK && !*line)
         return source_fail(s, HEDDLE_BAD_FILE, s->line, "the file ends inside its header");
-    *end = *line + size;
     return status;
 }
 

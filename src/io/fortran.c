@@ -80,7 +80,7 @@ static heddle_status bad_field(struct fields *f, const char *what, const char *p
 
 heddle_status fields_int(struct fields *f, const char *what, int64_t *value)
 {
-    const char *p, *end;
+    const char *p = NULL, *end = NULL;
     heddle_status status = next_field(f, what, &p, &end);
     if (status != HEDDLE_OK)
         return status;
@@ -99,7 +99,7 @@ heddle_status fields_int(struct fields *f, const char *what, int64_t *value)
 heddle_status fields_real(struct fields *f, const char *what, double *value)
 {
     char text[2 * FIELD_MOST + 2];
-    const char *p, *end;
+    const char *p = NULL, *end = NULL;
     heddle_status status = next_field(f, what, &p, &end);
     if (status != HEDDLE_OK)
         return status;
