@@ -22,7 +22,7 @@ static double random_at(const struct fill *f, int64_t i)
     uint64_t z = ((uint64_t)i + 1) * UINT64_C(0x9e3779b97f4a7c15); /* splitmix64 */
     z = (z ^ (z >> 30)) * UINT64_C(0xbf58476d1ce4e5b9);
     z = (z ^ (z >> 27)) * UINT64_C(0x94d049bb133111eb);
-    return (double)(z >> 40) * 0x1p-23 - 1;
+    return (double)(z >> 11) * 0x1p-52 - 1;
 }
 
 static double value_of(const struct fill *f, int64_t i)

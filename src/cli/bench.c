@@ -30,7 +30,7 @@ static const struct cli_option options[] = {
     {"no-cold", 0, OPTION_FLAG, AT(no_cold), NULL, "no times with flushed caches"},
     {0}};
 
-#define KERNEL_WIDTH 30
+#define KERNEL_WIDTH 33 /* "plan: cpu_sell:slice=8,window=512" */
 
 /* Columns of the table; the width of the first follows the names at hand. */
 static const struct column columns[] = {{"matrix", 0, 0},   {"type", 0, 0}, {"op", 0, 0},      {"kernel", 0, KERNEL_WIDTH},
@@ -107,6 +107,31 @@ static void begins(void *argument, const struct run *r)
         progress(k->s, k->done, k->total, "loading %s", r->subject->name);
 }
 
+/* Only when there is something to show: a single matrix that cannot be read leaves no output. */
+static void head(struct benching *k)
+{
+    const struct device *d = &k->bench.h->device;
+    out(k->s, "heddle %s on %s: %d thread%s, %s, memory read at %.1f GB/s\n\n", heddle_version(), cpu_this()->model,
+        d->threads, d->threads == 1 ? "" : "s", isa_name(d->isa), probe_read_gbs(&k->bench.probe));
+    table_begin(&k->table, columns);
+    for (int64_t i = 0; i < k->list.count; i++)
+        if ((int)strlen(k->list.item[i].name) > k->table.width[0])
+            k->table.width[0] = (int)strlen(k->list.item[i].name);
+    table_head(&k->table, k->s);
+}
+
+/* How much of a reason fits in a table: up to its first bracket or semicolon.  Records hold all of it. */
+static int first_clause(const char *reason)
+{
+    const char *bracket = strstr(reason, " ("), *semicolon = strchr(reason, ';');
+    size_t size = strlen(reason);
+    if (bracket)
+        size = (size_t)(bracket - reason);
+    if (semicolon && (size_t)(semicolon - reason) < size)
+        size = (size_t)(semicolon - reason);
+    return (int)size;
+}
+
 static void add_row(struct benching *k, const struct run *r)
 {
     char kernel[160];
@@ -114,12 +139,12 @@ static void add_row(struct benching *k, const struct run *r)
     snprintf(kernel, sizeof kernel, "%s%s%s", chosen ? r->kernel : r->made ? r->made->ran : r->kernel,
              chosen ? ": " : "", chosen ? r->made->ran : "");
     if (r->skipped[0])
-        table_add(&k->table, "%s\t%s\t%s\t%s\t\t\t\t\t" DIM "skipped: %s", r->subject->name, type_name(r->value),
-                  op_name(r->op), kernel, r->skipped);
+        table_add(&k->table, "%s\t%s\t%s\t%s\t\t\t\t\t" DIM "skipped: %.*s", r->subject->name, type_name(r->value),
+                  op_name(r->op), kernel, first_clause(r->skipped), r->skipped);
     else
-        table_add(&k->table, "%s\t%s\t%s\t%s\t%.4g\t%.2f\t%.1f\t%.0f %%%s\t%s%s%s", r->subject->name, type_name(r->value),
-                  op_name(r->op), kernel, r->warm.median_ms, r->gflops, r->gbs, 100 * r->of_floor,
-                  r->fits_cache ? "*" : " ", r->verdict.passed ? GREEN "yes" : RED "NO: ", r->wrong, "");
+        table_add(&k->table, "%s\t%s\t%s\t%s\t%.*f\t%.2f\t%.1f\t%.0f %%%s\t%s%s", r->subject->name,
+                  type_name(r->value), op_name(r->op), kernel, r->warm.median_ms < 100 ? 4 : 1, r->warm.median_ms, r->gflops, r->gbs, 100 * r->of_floor,
+                  r->fits_cache ? "*" : " ", r->verdict.passed ? GREEN "yes" : RED "NO: ", r->wrong);
 }
 
 static void count(struct benching *k, const struct run *r)
@@ -154,6 +179,8 @@ static heddle_status ran(void *argument, const struct run *r)
     }
     if (!k->to_stdout && !k->s->quiet) {
         progress_clear(k->s);
+        if (k->done == 1)
+            head(k);
         add_row(k, r);
         table_rows(&k->table, k->s);
         TRY(out_flush(k->s));
@@ -255,21 +282,7 @@ done:
     return status;
 }
 
-/* ------------------------------------------------------------------ head and summary */
-
-static void head(struct benching *k)
-{
-    const struct device *d = &k->bench.h->device;
-    if (k->to_stdout || k->s->quiet)
-        return;
-    out(k->s, "heddle %s on %s: %d thread%s, %s, memory read at %.1f GB/s\n\n", heddle_version(), cpu_this()->model,
-        d->threads, d->threads == 1 ? "" : "s", isa_name(d->isa), probe_read_gbs(&k->bench.probe));
-    table_begin(&k->table, columns);
-    for (int64_t i = 0; i < k->list.count; i++)
-        if ((int)strlen(k->list.item[i].name) > k->table.width[0])
-            k->table.width[0] = (int)strlen(k->list.item[i].name);
-    table_head(&k->table, k->s);
-}
+/* ------------------------------------------------------------------ summary */
 
 static void summary(struct benching *k)
 {
@@ -297,8 +310,6 @@ static heddle_status run(struct session *s, void *into)
     k->s = s;
     TRY(ready(k, into));
     signal(SIGINT, interrupt);
-    head(k);
-    TRY(out_flush(s));
     for (int64_t i = 0; i < k->list.count && !interrupted; i++)
         TRY(bench_subject(&k->bench, &k->list.item[i]));
     TRY(output_commit(&k->file));

@@ -187,6 +187,19 @@ static void cell(char text[NUMBER_TEXT], const struct outcome *o)
         snprintf(text, NUMBER_TEXT, o->wrong ? RED "WRONG %.2g" : GREEN "%.3f", o->error);
 }
 
+/* Why a kernel was skipped, each reason once, and everything that is wrong. */
+static void tell_reasons(struct checking *k, const char *kernel, const struct outcome *o)
+{
+    for (int kind = 0; kind < KINDS; kind++) {
+        int told = 0;
+        for (int before = 0; before < kind; before++)
+            told |= strcmp(o[kind].text, o[before].text) == 0;
+        if (o[kind].text[0] && !told)
+            out(k->s, "%s: %s %s %s: %s\n", o[kind].wrong ? "WRONG" : "skipped", kernel, type_name(kinds[kind].type),
+                op_name(kinds[kind].op), o[kind].text);
+    }
+}
+
 static void tell_people(struct checking *k, const struct subject *subject)
 {
     static const struct column columns[] = {{"kernel", 0, 24}, {"f32 N", 1, 8}, {"f32 T", 1, 8},
@@ -202,13 +215,7 @@ static void tell_people(struct checking *k, const struct subject *subject)
     }
     table_end(&t, k->s);
     for (int i = 0; i < k->kernels.count; i++)
-        for (int kind = 0; kind < KINDS; kind++) {
-            const struct outcome *o = &k->outcome[i][kind];
-            int repeated = kind > 0 && strcmp(o->text, k->outcome[i][kind - 1].text) == 0;
-            if (o->text[0] && !repeated)
-                out(k->s, "%s: %s %s %s: %s\n", o->wrong ? "WRONG" : "skipped", k->kernels.name[i],
-                    type_name(kinds[kind].type), op_name(kinds[kind].op), o->text);
-        }
+        tell_reasons(k, k->kernels.name[i], k->outcome[i]);
     out(k->s, "\n");
 }
 

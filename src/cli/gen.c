@@ -15,7 +15,7 @@ static const struct cli_option options[] = {
     {"list", 'l', OPTION_FLAG, offsetof(struct choices, list), NULL, "families with their parameters, and sets"},
     {0}};
 
-static const struct column family_columns[] = {{"family", 0, 0}, {"parameters and defaults", 0, 0}, {"what", 0, 0}, {0}};
+static const struct column family_columns[] = {{"family", 0, 0}, {"what, and its parameters with their defaults", 0, 0}, {0}};
 static const struct column set_columns[] = {{"set", 0, 0}, {"matrices", 1, 0}, {"what", 0, 0}, {0}};
 static const struct column member_columns[] = {{"member", 0, 0}, {"spec", 0, 0}, {"stands in for", 0, 0}, {0}};
 
@@ -24,7 +24,7 @@ static void list_all(struct session *s)
     struct table t;
     table_begin(&t, family_columns);
     for (int i = 0; i < family_count(); i++)
-        table_add(&t, "%s\t%s\t%s", family_at(i)->name, family_at(i)->parameters, family_at(i)->what);
+        table_add(&t, "%s\t%s\n\t" DIM "%s", family_at(i)->name, family_at(i)->what, family_at(i)->parameters);
     table_end(&t, s);
     out(s, "\n");
     table_begin(&t, set_columns);

@@ -98,18 +98,23 @@ static void line_count(struct session *s, const char *name, int64_t n)
 
 static void line_share(struct session *s, const char *name, double share)
 {
-    out(s, "  %-22s %14.4g %%\n", name, 100 * share);
+    out(s, "  %-22s %14.2f %%\n", name, 100 * share);
 }
 
-static void lengths(struct session *s, const char *name, const heddle_lengths *l)
+/* Rows and columns side by side. */
+static void lengths(struct session *s, const heddle_lengths *row, const heddle_lengths *col)
 {
-    char text[NUMBER_TEXT];
-    out(s, "\n%s\n", name);
-    out(s, "  %-22s %16.4g\n", "mean", l->mean);
-    out(s, "  %-22s %16.4g\n", "deviation", l->deviation);
-    line_count(s, "shortest", l->shortest);
-    line_count(s, "longest", l->longest);
-    out(s, "  %-22s %16s\n", "empty", text_count(text, l->empty));
+    const struct {
+        const char *name;
+        int64_t of_row, of_col;
+    } count[] = {{"shortest", row->shortest, col->shortest}, {"longest", row->longest, col->longest},
+                 {"empty", row->empty, col->empty}};
+    char rows[NUMBER_TEXT], cols[NUMBER_TEXT];
+    out(s, "\n%-24s %16s %16s\n", "entries", "a row", "a column");
+    out(s, "  %-22s %16.2f %16.2f\n", "mean", row->mean, col->mean);
+    out(s, "  %-22s %16.2f %16.2f\n", "deviation", row->deviation, col->deviation);
+    for (int i = 0; i < 3; i++)
+        out(s, "  %-22s %16s %16s\n", count[i].name, text_count(rows, count[i].of_row), text_count(cols, count[i].of_col));
 }
 
 /* What is published of the original beside what the stand-in has. */
@@ -126,7 +131,7 @@ static void published(struct session *s, const struct facts *f)
                {"longest row", (double)f->stats.row.longest, (double)m->published.longest},
                {"row deviation", f->stats.row.deviation, m->published.deviation}};
     struct table t;
-    out(s, "\nstands in for the matrix of %s\n", m->published.where);
+    out(s, "\nstands in for a matrix of %s\n", m->published.where);
     table_begin(&t, columns);
     for (int i = 0; i < 5; i++) {
         char here[NUMBER_TEXT], there[NUMBER_TEXT];
@@ -168,8 +173,7 @@ static void for_people(struct session *s, const struct facts *f)
     line_count(s, "rows", a->rows);
     line_count(s, "columns", a->cols);
     line_count(s, "nonzeros", a->nnz);
-    lengths(s, "entries a row", &a->row);
-    lengths(s, "entries a column", &a->col);
+    lengths(s, &a->row, &a->col);
     out(s, "\nstructure\n");
     line_count(s, "lower bandwidth", a->lower_bandwidth);
     line_count(s, "upper bandwidth", a->upper_bandwidth);
@@ -181,9 +185,8 @@ static void for_people(struct session *s, const struct facts *f)
     }
     out(s, "  %-22s %16s\n", "columns in order", a->sorted ? "yes" : "no");
     line_count(s, "repeated entries", a->repeats);
-    out(s, "  %-22s %*s%s\n", "distinct values", a->distinct_values > 65536 ? 7 : 16,
-        a->distinct_values > 65536 ? "" : text_count(count, a->distinct_values),
-        a->distinct_values > 65536 ? "over 65,536" : "");
+    out(s, "  %-22s %16s\n", "distinct values",
+        a->distinct_values > 65536 ? "over 65,536" : text_count(count, a->distinct_values));
     sizes(s, f);
     if (f->subject->member && f->subject->member->published.where)
         published(s, f);
