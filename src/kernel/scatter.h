@@ -12,6 +12,8 @@
 #ifndef KERNEL_SCATTER_H
 #define KERNEL_SCATTER_H
 
+#include <stdint.h>
+
 #define PAGE_SHIFT 12
 #define PAGE ((int64_t)1 << PAGE_SHIFT)
 

@@ -183,26 +183,3 @@ heddle_status bound_estimate(struct estimate *e, const struct device *device, co
 done:
     return status;
 }
-
-heddle_status view_format_bytes(const struct view *A, const char *format, int64_t *bytes)
-{
-    heddle_status status;
-    struct csr made = {0};
-    struct stored s;
-    int id = format_by_name(format);
-    if (id < 0)
-        return fail(HEDDLE_BAD_ARGUMENT, "there is no format '%s'; there are csr, coo, ell, sell", format);
-    struct source source = view_source(A);
-    struct route r = {.transpose = A->format == HEDDLE_CSC, .from_coo = A->format == HEDDLE_COO};
-    if (id != FORMAT_csr && id != FORMAT_coo && (r.transpose || r.from_coo)) {
-        TRY(make_csr(&made, &r, A));
-        source = (struct source){.csr = made};
-    } else if (r.transpose) {
-        source = transposed_shape(&source);
-    }
-    TRY(stored_size(&s, (enum format_id)id, &source, NULL));
-    *bytes = stored_bytes(&s);
-done:
-    csr_free(&made);
-    return status;
-}

@@ -22,10 +22,6 @@ int64_t view_cols(const struct view *A);
 int64_t view_nnz(const struct view *A);
 heddle_type view_value(const struct view *A);
 
-/* Bytes that A takes in a format of formats.def, with its initial options; HEDDLE_BAD_ARGUMENT for an unknown one,
- * HEDDLE_NO_KERNEL for one that refuses A (padding). */
-heddle_status view_format_bytes(const struct view *A, const char *format, int64_t *bytes);
-
 /* What every product does first: alpha = 0 or an empty A leaves y = beta y, with A and x not read. */
 struct scalars {
     double alpha, beta;
