@@ -22,8 +22,8 @@ ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 
 
 def make(path, gigabytes):
-    """About 36 bytes an entry, about 20 entries a column."""
-    nnz = int(gigabytes * 1e9 / 36.4)
+    """About 35 bytes an entry, about 20 entries a column."""
+    nnz = int(gigabytes * 1e9 / 35.2)
     n = nnz // 20
     random = np.random.default_rng(1)
     col = np.sort(random.integers(0, n, nnz, dtype=np.int32))
