@@ -1,0 +1,72 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * gpu.h: one table per vendor.  cuda.c and hip.c open the vendor's driver library at run time, emu.c runs kernels on the
+ * CPU; code above this header cannot tell them apart.  No vendor header and no vendor library is needed to build.
+ *
+ * Every function that can fail returns a status with a text ("cuda: out of memory (cuMemAlloc of 12.3 GB)").  A `stream` is
+ * the vendor's own handle (CUstream, hipStream_t), NULL the default stream: callers' streams pass through as they are. */
+#ifndef GPU_GPU_H
+#define GPU_GPU_H
+
+#include "base/status.h"
+#include "base/text.h"
+
+struct gpu;          /* an open device: its first member is the driver (struct gpu_head) */
+struct gpu_module;   /* a loaded binary */
+struct gpu_function; /* a kernel in it */
+struct gpu_event;
+
+struct gpu_info {
+    char name[96];          /* "NVIDIA H200" */
+    char arch[16];          /* "sm_90", "gfx942", "emu" */
+    int wave;               /* lanes of a wave: 32 or 64 */
+    int multiprocessors;
+    int threads_per_block;  /* most */
+    int64_t shared_per_block, grid; /* most: bytes, blocks */
+    int64_t memory, cache;  /* bytes; cache is the last level */
+};
+
+struct gpu_driver {
+    const char *name; /* "cuda": devices are "cuda:0", "cuda:1", ... */
+
+    /* How many devices there are; HEDDLE_NO_DEVICE with the reason when the driver library is missing or too old. */
+    heddle_status (*count)(int *count);
+    heddle_status (*describe)(struct gpu_info *info, int number);
+    /* Uses the primary context, so that pointers and streams of the vendor's runtime are valid here and the reverse.
+     * `options` holds what stood behind the device's name; the driver asks for the keys that it knows. */
+    heddle_status (*open)(struct gpu **gpu, int number, struct spec *options);
+    void (*close)(struct gpu *gpu);
+
+    heddle_status (*alloc)(struct gpu *gpu, void **p, int64_t bytes);
+    void (*release)(struct gpu *gpu, void *p);
+    heddle_status (*alloc_pinned)(struct gpu *gpu, void **p, int64_t bytes); /* host memory that copies run at full speed from */
+    void (*release_pinned)(struct gpu *gpu, void *p);
+    /* Asynchronous where the vendor allows; either side may be host or device memory. */
+    heddle_status (*copy)(struct gpu *gpu, void *to, const void *from, int64_t bytes, void *stream);
+    heddle_status (*fill)(struct gpu *gpu, void *p, int byte, int64_t bytes, void *stream);
+    int (*on_device)(struct gpu *gpu, const void *p); /* 1: kernels may read p; 0: ordinary host memory */
+
+    /* A binary for this architecture, or PTX; HEDDLE_NO_KERNEL when it does not fit the device. */
+    heddle_status (*load)(struct gpu *gpu, struct gpu_module **module, const void *image, int64_t bytes);
+    void (*unload)(struct gpu *gpu, struct gpu_module *module);
+    heddle_status (*find)(struct gpu *gpu, struct gpu_function **function, struct gpu_module *module, const char *name);
+    /* `argument` is the one struct that every kernel takes, by value. */
+    heddle_status (*launch)(struct gpu *gpu, struct gpu_function *function, int64_t grid, int block, int64_t shared,
+                            const void *argument, int64_t bytes, void *stream);
+
+    heddle_status (*sync)(struct gpu *gpu, void *stream);
+    heddle_status (*event_new)(struct gpu *gpu, struct gpu_event **event);
+    void (*event_free)(struct gpu *gpu, struct gpu_event *event);
+    heddle_status (*event_record)(struct gpu *gpu, struct gpu_event *event, void *stream);
+    heddle_status (*event_ms)(struct gpu *gpu, double *ms, struct gpu_event *from, struct gpu_event *to); /* waits for `to` */
+};
+
+/* What every driver's struct gpu begins with. */
+struct gpu_head {
+    const struct gpu_driver *driver;
+    struct gpu_info info;
+};
+
+extern const struct gpu_driver cuda_driver, hip_driver, emu_driver;
+
+#endif
