@@ -91,13 +91,15 @@ static inline void array_step(const struct market *m, int64_t *row, int64_t *col
 }
 
 /* A row or column number in 1..limit, as 0-based; NULL for anything else. */
-static inline const char *read_index(const char *p, int64_t limit, int64_t *index)
+static inline const char *read_index(const char *p, const char *end, int64_t limit, int64_t *index)
 {
     p = skip_blanks(p);
     p += *p == '+';
     const char *first = p;
     uint64_t n = 0;
-    while (is_digit(*p))
+    if (end - p >= 8)
+        p += digits_8(p, &n);
+    while (is_digit(*p)) /* more than eight, or close to the end of the text */
         n = n * 10 + (uint64_t)(*p++ - '0');
     if (p - first > 18 || n - 1 >= (uint64_t)limit) /* no digits give n = 0, and n - 1 is huge */
         return NULL;
@@ -119,9 +121,9 @@ struct entry {
 static inline const char *read_entry(const char *p, const char *end, const struct market *m, struct entry *e)
 {
     if (!m->array) {
-        if (!(p = read_index(p, m->rows, &e->row)) || !is_blank(*p))
+        if (!(p = read_index(p, end, m->rows, &e->row)) || !is_blank(*p))
             return NULL;
-        if (!(p = read_index(p, m->cols, &e->col)) || !ends_index(*p))
+        if (!(p = read_index(p, end, m->cols, &e->col)) || !ends_index(*p))
             return NULL;
         if (m->symmetry == SYMMETRY_SKEW && e->row == e->col)
             return NULL;
@@ -147,7 +149,7 @@ static const char *explain_index(char *out, const char *p, const char *end, cons
 {
     char quoted[QUOTE_SIZE];
     int64_t index;
-    const char *stop = read_index(p, limit, &index);
+    const char *stop = read_index(p, end, limit, &index);
     if (stop && ends_index(*stop))
         return stop;
     const char *q = skip_blanks(p);
@@ -185,10 +187,10 @@ static void explain(char *out, const char *p, const char *end, const struct mark
     char quoted[QUOTE_SIZE];
     int64_t row = 0, col = 0;
     if (!m->array) {
-        read_index(p, m->rows, &row);
+        read_index(p, end, m->rows, &row);
         if (!(p = explain_index(out, p, end, "row", m->rows)))
             return;
-        read_index(p, m->cols, &col);
+        read_index(p, end, m->cols, &col);
         if (!(p = explain_index(out, p, end, "column", m->cols)))
             return;
         if (m->symmetry == SYMMETRY_SKEW && row == col) {

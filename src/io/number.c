@@ -32,6 +32,8 @@ static const struct {
 static const double exact_powers[] = {1e0,  1e1,  1e2,  1e3,  1e4,  1e5,  1e6,  1e7,  1e8,  1e9,  1e10, 1e11,
                                       1e12, 1e13, 1e14, 1e15, 1e16, 1e17, 1e18, 1e19, 1e20, 1e21, 1e22};
 
+const uint64_t number_powers[9] = {1, 10, 100, 1000, 10000, 100000, 1000000, 10000000, 100000000};
+
 static locale_t c_locale;
 static pthread_once_t c_locale_once = PTHREAD_ONCE_INIT;
 
@@ -144,27 +146,6 @@ static int compose_long(const char *first, const char *last, int64_t exponent, d
     return !nonzero || (compose(w + 1, (int)exponent, &above) && above == *value);
 }
 
-/* Eight bytes at p as a number if all of them are digits: they are checked and joined together, not one by one. */
-static inline int eight_digits(const char *p, uint64_t *w)
-{
-#if __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__
-    uint64_t v;
-    memcpy(&v, p, 8);
-    const uint64_t nibbles = UINT64_C(0xf0f0f0f0f0f0f0f0);
-    if (((v & nibbles) | (((v + UINT64_C(0x0606060606060606)) & nibbles) >> 4)) != UINT64_C(0x3333333333333333))
-        return 0;
-    v -= UINT64_C(0x3030303030303030);
-    v = v * 10 + (v >> 8); /* pairs */
-    const uint64_t mask = UINT64_C(0x000000ff000000ff);
-    v = ((v & mask) * UINT64_C(0x000f424000000064) + ((v >> 16) & mask) * UINT64_C(0x0000271000000001)) >> 32;
-    *w = *w * 100000000 + (uint32_t)v;
-    return 1;
-#else
-    (void)p, (void)w;
-    return 0;
-#endif
-}
-
 /* The exponent after 'e'; p stays where it is when there are no digits, as strtod has it. */
 static const char *read_exponent(const char *p, int64_t *exponent)
 {
@@ -187,14 +168,14 @@ const char *number_read(const char *p, const char *end, double *value)
     p += *p == '-' || *p == '+';
     const char *first = p, *point = NULL;
     uint64_t w = 0;
-    while (is_digit(*p))
+    while (is_digit(*p)) /* one or two as a rule */
         w = w * 10 + (uint64_t)(*p++ - '0');
     int64_t digits = p - first, exponent = 0;
     if (*p == '.') {
         point = ++p;
-        while (end - p >= 8 && eight_digits(p, &w))
-            p += 8;
-        while (is_digit(*p))
+        for (int n = 8; n == 8 && end - p >= 8; p += n)
+            n = digits_8(p, &w);
+        while (is_digit(*p)) /* close to the end of the text only */
             w = w * 10 + (uint64_t)(*p++ - '0');
         digits += p - point;
         exponent = point - p;
