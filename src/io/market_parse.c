@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * The inner loops of reading.  A good line costs one pass over its characters; a bad one is parsed a second time, slowly, by
- * explain(), which knows how to say what is wrong. */
+ * The inner loops of reading.  A good line costs one pass over its characters; a bad one is parsed a second time,
+ * slowly, by explain(), which knows how to say what is wrong. */
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -40,6 +40,8 @@ static void count_newlines(const char *p, int64_t n, int64_t *newlines, int64_t 
     }
 }
 
+/* Most files have no blank lines and no comments behind their size line: then the fast count is exact.  Otherwise
+ * lines are looked at one by one. */
 void chunk_count(struct chunk *c)
 {
     int64_t odd = 0;
@@ -107,6 +109,7 @@ static inline const char *read_index(const char *p, const char *end, int64_t lim
     return p;
 }
 
+/* What may stand behind a row or column number. */
 static inline int ends_index(char c)
 {
     return is_blank(c) || c == '\n' || c == '%';
@@ -167,6 +170,7 @@ static const char *explain_index(char *out, const char *p, const char *end, cons
     return NULL;
 }
 
+/* The same for a value. */
 static const char *explain_value(char *out, const char *p, const char *end, const struct market *m)
 {
     char quoted[QUOTE_SIZE];
@@ -205,6 +209,8 @@ static void explain(char *out, const char *p, const char *end, const struct mark
     snprintf(out, SOURCE_TEXT, "expected the end of the line, found %s", quote(quoted, p, end));
 }
 
+/* `k` never passes first_entry + entries, because both passes agree on which lines are entries: that is why threads
+ * need no lock and writes stay inside the arrays. */
 void chunk_parse(struct chunk *c, const struct market *m, const struct coo *coo)
 {
     int64_t line = c->first_line, k = c->first_entry;

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT
  *
- * Reading.  An ordinary decimal is w 10^q with w below 10^19.  Small w and q are one exact product or quotient of doubles
- * (Clinger 1990); the rest takes a 64 x 128-bit product with a table of powers of ten, whose leading bits decide the
- * rounding unless they lie too close to a tie (Eisel and Lemire 2021).  Those few, and everything that is not an ordinary
- * decimal, go to strtod.
+ * Reading.  An ordinary decimal is w 10^q with w below 10^19.  Small w and q are one exact product or quotient of
+ * doubles (Clinger 1990); the rest takes a 64 x 128-bit product with a table of powers of ten, whose leading bits
+ * decide the rounding unless they lie too close to a tie (Eisel and Lemire 2021).  Those few, and everything that is
+ * not an ordinary decimal, go to strtod.
  *
- * Writing.  The same table gives 17 digits of a double; 15, 16 and 17 of them are tried in turn, and the first that reads
- * back as the same value is taken.  So the reader vouches for the writer. */
+ * Writing.  The same table gives 17 digits of a double; 15, 16 and 17 of them are tried in turn, and the first that
+ * reads back as the same value is taken.  So the reader vouches for the writer. */
 #define _GNU_SOURCE /* strtod_l, uselocale */
 #include "io/number.h"
 
@@ -48,13 +48,17 @@ static inline int power_log2(int q)
     return (217706 * q) >> 16;
 }
 
+__extension__ typedef unsigned __int128 uint128; /* every 64-bit gcc and clang has it */
+
+/* The 128 bits of a b: the high half, and the low half through the pointer. */
 static inline uint64_t product_128(uint64_t a, uint64_t b, uint64_t *low)
 {
-    unsigned __int128 p = (unsigned __int128)a * b;
+    uint128 p = (uint128)a * b;
     *low = (uint64_t)p;
     return (uint64_t)(p >> 64);
 }
 
+/* The double with these bits. */
 static inline double from_bits(uint64_t bits)
 {
     double d;
@@ -92,6 +96,7 @@ static int compose_by_table(uint64_t w, int q, double *value)
     return 1;
 }
 
+/* w 10^q, correctly rounded, or 0: then only strtod knows. */
 static inline int compose(uint64_t w, int q, double *value)
 {
     if (w <= UINT64_C(1) << 53 && q >= -22 && q <= 22) {
@@ -161,6 +166,8 @@ static const char *read_exponent(const char *p, int64_t *exponent)
     return q;
 }
 
+/* One pass over the characters collects digits as if there were no point, and the exponent that makes up for it.  More
+ * than 19 digits overflow w, which nobody looks at then. */
 const char *number_read(const char *p, const char *end, double *value)
 {
     const char *start = p;
@@ -285,11 +292,13 @@ static int write_slowly(char *out, double value, heddle_type type)
     return size;
 }
 
+/* Equal as values of the type. */
 static int same(double a, double b, heddle_type type)
 {
     return type == HEDDLE_F32 ? (float)a == (float)b : a == b;
 }
 
+/* Integers are common in matrices and need no search for digits; everything else is tried with more and more of them. */
 int number_write(char *out, double value, heddle_type type)
 {
     int size = 0;

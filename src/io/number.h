@@ -30,8 +30,8 @@ static inline int is_digit(char c)
 
 extern const uint64_t number_powers[9]; /* 10^0 ... 10^8 */
 
-/* Appends the digits that stand at p, at most eight, to *w and returns how many there are.  All are found and joined at once:
- * lengths vary from number to number, and a loop over them would mispredict its end.  Reads eight bytes. */
+/* Appends the digits that stand at p, at most eight, to *w and returns how many there are.  All are found and joined
+ * at once: lengths vary from number to number, and a loop over them would mispredict its end.  Reads eight bytes. */
 static inline int digits_8(const char *p, uint64_t *w)
 {
 #if __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__
