@@ -145,6 +145,15 @@ TEST(permutations_are_permutations_and_can_be_undone)
     }
 }
 
+TEST(partners_are_mutual)
+{
+    for (int64_t n = 1; n < 200; n += 13)
+        for (int64_t i = 0; i < n; i++) {
+            int64_t j = pair_of(4, i, n);
+            CHECK_THAT(j >= 0 && j < n && pair_of(4, j, n) == i, "n %lld, i %lld", (long long)n, (long long)i);
+        }
+}
+
 TEST(a_permutation_leaves_little_in_order)
 {
     struct permutation p = permutation_for(1, 10000);
