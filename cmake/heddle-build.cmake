@@ -3,8 +3,9 @@
 # How sources become objects.  Three kinds:
 #   src/FOLDER/*.c            once;
 #   src/FOLDER/*_typed.c      once per row of variants.def, with real, off and VARIANT_NAME defined;
-#   src/kernel/NAME.c         a page with a row in kernels.def: its host half once, its device half (HEDDLE_DEVICE) once per
-#                             variant and, for pages named cpu_*, per instruction set of isas.def.
+#   src/kernel/NAME.c         a page with a row KERNEL(NAME, cpu) in kernels.def: its host half once, its device half
+#                             (HEDDLE_DEVICE) once per variant and instruction set of isas.def; cpu.c is compiled the same
+#                             way and holds the table of the others.
 # The .def files are the only lists; this file reads the same rows as the preprocessor does.
 include(CheckCCompilerFlag)
 
@@ -48,12 +49,13 @@ function(heddle_objects name)
   target_compile_definitions(${name} PRIVATE ${arg_DEFINES})
   target_compile_options(${name} PRIVATE ${arg_OPTIONS})
   set(HEDDLE_OBJECTS ${HEDDLE_OBJECTS} $<TARGET_OBJECTS:${name}> PARENT_SCOPE)
+  set(HEDDLE_OBJECT_TARGETS ${HEDDLE_OBJECT_TARGETS} ${name} PARENT_SCOPE)
 endfunction()
 
 macro(heddle_library_objects)
   set(HEDDLE_OBJECTS "")
   heddle_rows(variant_rows ${CMAKE_SOURCE_DIR}/src/matrix/variants.def VARIANT)
-  heddle_rows(kernel_names ${CMAKE_SOURCE_DIR}/src/kernel/kernels.def KERNEL)
+  heddle_rows(kernel_rows ${CMAKE_SOURCE_DIR}/src/kernel/kernels.def KERNEL)
   heddle_isa_rows(isa_rows)
 
   set(plain "")
@@ -68,8 +70,10 @@ macro(heddle_library_objects)
   heddle_objects(heddle_plain SOURCES ${plain} OPTIONS -ffp-contract=off)
   target_compile_definitions(heddle_plain PRIVATE HEDDLE_VERSION_TEXT="${PROJECT_VERSION}")
 
-  set(pages "")
-  foreach(kernel IN LISTS kernel_names)
+  set(pages src/kernel/cpu.c)
+  list(FILTER kernel_rows INCLUDE REGEX "[|]cpu$")
+  foreach(row IN LISTS kernel_rows)
+    string(REGEX REPLACE "[|].*" "" kernel "${row}")
     list(APPEND pages src/kernel/${kernel}.c)
   endforeach()
   foreach(row IN LISTS variant_rows)
@@ -83,10 +87,9 @@ macro(heddle_library_objects)
       string(REGEX REPLACE "^([^|]*)[|](.*)$" "\\1" isa "${isa_row}")
       string(REGEX REPLACE "^([^|]*)[|](.*)$" "\\2" isa_flags "${isa_row}")
       separate_arguments(isa_flags)
-      if(pages)
-        heddle_objects(heddle_cpu_${variant}_${isa} SOURCES ${pages}
-                       DEFINES ${types} HEDDLE_DEVICE ISA_NAME=${isa} ISA_${isa}_PAGE OPTIONS ${isa_flags})
-      endif()
+      # Kernels may fuse a multiplication with an addition: it is faster and rounds less.
+      heddle_objects(heddle_cpu_${variant}_${isa} SOURCES ${pages}
+                     DEFINES ${types} HEDDLE_DEVICE ISA_NAME=${isa} OPTIONS -ffp-contract=fast ${isa_flags})
     endforeach()
   endforeach()
 endmacro()

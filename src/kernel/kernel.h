@@ -1,11 +1,88 @@
-/* SPDX-License-Identifier: MIT */
+/* SPDX-License-Identifier: MIT
+ *
+ * kernel.h: what an algorithm tells about itself, and the table of all of them.  docs/adding-a-kernel.md shows how a page
+ * is written. */
 #ifndef KERNEL_KERNEL_H
 #define KERNEL_KERNEL_H
+
 #include "base/cpu.h"
 #include "base/text.h"
-#include "matrix/matrix.h"
+#include "format/format.h"
+#include "kernel/product.h"
+
+/* Where a kernel runs.  Pages for GPUs will be rows of the same kernels.def with a kind of their own. */
+enum device_kind { DEVICE_cpu, DEVICE_KINDS };
+
+/* A CPU: how many threads, and the widest instruction set that kernels may use. */
 struct device {
     int threads;
     enum isa isa;
 };
+
+/* Operations, relative to the storage. */
+enum { OPS_N = 1, OPS_T = 2 };
+
+enum kernel_id {
+#define KERNEL(name, device) KERNEL_##name,
+#include "kernel/kernels.def"
+#undef KERNEL
+    KERNEL_COUNT
+};
+
+/* One product on its way to a kernel. */
+struct work {
+    const struct kernel *kernel;
+    const struct device *device;
+    enum variant variant;
+    heddle_type value;
+    struct product product;
+};
+
+struct kernel {
+    const char *name;
+    enum kernel_id id;
+    enum format_id format;
+    int ops;                      /* OPS_N | OPS_T */
+    enum device_kind device;
+    const char *source;           /* where the algorithm comes from */
+    const struct option *options; /* NULL: those of the format */
+    int repeatable;               /* bitwise the same result every run, for the same device and options */
+
+    /* Into how many parts the work is cut; NULL: as many as the device has threads. */
+    int64_t (*parts)(const struct work *w);
+    /* Bytes that launch needs in product.workspace; NULL: none.  Knows sizes and dimensions, no arrays. */
+    int64_t (*workspace)(const struct work *w);
+    /* Runs the product; neither allocates nor waits for anything but the product itself. */
+    heddle_status (*launch)(const struct work *w);
+    /* Bytes that one product moves between memory and the processor; knows sizes and dimensions, no arrays. */
+    double (*cost)(const struct work *w, const struct stored *s);
+};
+
+int kernel_count(void);
+const struct kernel *kernel_at(int number);
+const struct kernel *kernel_by_name(const char *name); /* NULL when there is none */
+/* What heddle_kernel_info tells; the texts live as long as the library. */
+heddle_status kernel_describe(int number, heddle_kernel_desc *desc);
+const char *device_kind_name(enum device_kind kind);
+
+/* "cpu_sell:slice=16" to a kernel and a value for each of its options; HEDDLE_BAD_ARGUMENT says what would be valid.
+ * `kernel_spell` writes the kernel back with all of its options. */
+heddle_status kernel_parse(const struct kernel **kernel, int64_t option[OPTIONS_MOST], const char *spec);
+void kernel_spell(char *text, size_t size, const struct kernel *kernel, const int64_t option[OPTIONS_MOST]);
+const struct option *kernel_options(const struct kernel *kernel); /* never NULL */
+
+/* The product of a kernel with a stored matrix (its arrays may be missing as long as nothing is launched), complete up
+ * to vectors, scalars and workspace. */
+struct work work_for(const struct kernel *kernel, const struct device *device, const struct stored *s, int transposed);
+int64_t work_workspace(const struct work *w);
+
+/* For the host half of CPU pages: runs the device half on the threads of the device. */
+heddle_status cpu_launch(const struct work *w);
+
+/* A part of a CPU kernel leaves one `struct carry` (cpu.h) behind where rows are shared between parts. */
+#define CARRY_BYTES 64
+
+/* What most kernels move: the arrays of the format once, x once, y once or (beta) twice. */
+double cost_of_streams(const struct work *w, const struct stored *s);
+
 #endif

@@ -1,0 +1,49 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * ell: all rows padded to the longest, stored column by column (ellpack-r-2011 section 3.3).  Refused where padding would
+ * dominate: one long row is enough for that. */
+#include "format/format.h"
+
+static const struct ell_functions *typed(const struct csr *A)
+{
+    return ell_functions[variant_of(A->value, A->offset)];
+}
+
+static heddle_status size(struct stored *s, const struct source *A, const int64_t *option)
+{
+    (void)option;
+    int64_t positions, width = A->csr.nnz > 0 ? typed(&A->csr)->width(&A->csr) : 0;
+    if (__builtin_mul_overflow(width, A->csr.rows, &positions))
+        positions = INT64_MAX;
+    heddle_status status = padding_allowed("ell", &A->csr, positions);
+    if (status != HEDDLE_OK)
+        return status;
+    s->dim[ELL_WIDTH] = width;
+    s->bytes[ELL_COL] = positions * (int64_t)sizeof(int32_t);
+    s->bytes[ELL_VAL] = positions * (int64_t)type_size(A->csr.value);
+    return HEDDLE_OK;
+}
+
+static heddle_status fill(struct stored *s, const struct source *A)
+{
+    typed(&A->csr)->fill(s, &A->csr);
+    return HEDDLE_OK;
+}
+
+const struct format ell_format = {
+    .name = "ell",
+    .array = {"col", "val"},
+    .dim = {"width"},
+    .size = size,
+    .fill = fill,
+};
+
+#define VARIANT(name, real, off, value, offset) extern const struct ell_functions ell_functions__##name;
+#include "matrix/variants.def"
+#undef VARIANT
+
+const struct ell_functions *const ell_functions[VARIANT_COUNT] = {
+#define VARIANT(name, real, off, value, offset) &ell_functions__##name,
+#include "matrix/variants.def"
+#undef VARIANT
+};

@@ -1,0 +1,83 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * format.h: a format is a set of named arrays and dimensions; its size is known without building it.  Everything is made
+ * from a source in CSR (or sorted COO), in parallel, and the same for any number of threads. */
+#ifndef FORMAT_FORMAT_H
+#define FORMAT_FORMAT_H
+
+#include "format/layout.h"
+#include "matrix/matrix.h"
+
+enum format_id {
+#define FORMAT(name) FORMAT_##name,
+#include "format/formats.def"
+#undef FORMAT
+    FORMAT_COUNT
+};
+
+/* An option of a format or a kernel and the values that it takes. */
+#define OPTIONS_MOST 4
+#define OPTION_VALUES 8
+struct option {
+    const char *name;              /* NULL ends a table */
+    int64_t initial;
+    int64_t value[OPTION_VALUES];  /* 0 ends the list */
+};
+
+/* What a format is made from.  Arrays are borrowed and must outlive whatever borrows them further. */
+struct source {
+    struct csr csr;     /* row_ptr may be NULL when `row` is given and only coo is wanted */
+    const int32_t *row; /* size nnz: the row of each entry, or NULL */
+};
+
+/* A matrix in a format. */
+struct stored {
+    const struct format *format;
+    int64_t rows, cols, nnz;
+    heddle_type value, offset;
+    int64_t dim[FORMAT_DIMS];
+    int64_t bytes[FORMAT_ARRAYS]; /* of each array */
+    void *array[FORMAT_ARRAYS];
+    unsigned borrowed;            /* bit i: array i belongs to the source */
+};
+
+struct format {
+    const char *name;
+    const char *array[FORMAT_ARRAYS + 1], *dim[FORMAT_DIMS + 1]; /* their names, ended by NULL */
+    const struct option *options;                                /* NULL when there are none */
+    /* Fills dim, bytes and borrowed from the source and the options; HEDDLE_NO_KERNEL, with the reason, for a matrix that
+     * this format should not hold. */
+    heddle_status (*size)(struct stored *s, const struct source *A, const int64_t *option);
+    /* Fills the arrays, which are allocated (or, when borrowed, still NULL). */
+    heddle_status (*fill)(struct stored *s, const struct source *A);
+};
+
+const struct format *format_at(enum format_id id);
+int format_by_name(const char *name); /* -1 when there is none */
+
+/* `option` may be NULL: the initial values.  The result has no arrays yet: stored_build makes them. */
+heddle_status stored_size(struct stored *s, enum format_id id, const struct source *A, const int64_t *option);
+heddle_status stored_build(struct stored *s, const struct source *A);
+void stored_free(struct stored *s);
+int64_t stored_bytes(const struct stored *s); /* all arrays */
+int64_t stored_owned(const struct stored *s); /* those that are not borrowed */
+
+/* HEDDLE_NO_KERNEL when `positions` places for nnz entries waste more than a padded format may: more than PADDING_RATIO
+ * times the entries, and more than PADDING_FREE bytes. */
+#define PADDING_RATIO 4
+#define PADDING_FREE ((int64_t)64 << 20)
+heddle_status padding_allowed(const char *format, const struct csr *A, int64_t positions);
+
+/* The functions that exist once per variant, as a table per variant; *_typed.c define them. */
+struct ell_functions {
+    int64_t (*width)(const struct csr *A);
+    void (*fill)(struct stored *s, const struct csr *A);
+};
+struct sell_functions {
+    heddle_status (*plan)(struct stored *s, const struct csr *A); /* fills every array but row, col and val */
+    heddle_status (*fill)(struct stored *s, const struct csr *A);
+};
+extern const struct ell_functions *const ell_functions[VARIANT_COUNT];
+extern const struct sell_functions *const sell_functions[VARIANT_COUNT];
+
+#endif

@@ -1,0 +1,22 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * The second step of the table in cpu.c: the instruction sets of one variant. */
+#include "base/cpu.h"
+#include "base/thread.h"
+#include "kernel/product.h"
+#include "matrix/variant.h"
+
+typedef void cpu_kernel(const struct product *p, const struct team *team);
+
+#define ISA_TABLE(isa) NAME_JOIN(TYPED(cpu_kernels), isa)
+
+#define ISA(name, flags) extern cpu_kernel *const ISA_TABLE(name)[];
+#include "base/isas.def"
+#undef ISA
+
+extern cpu_kernel *const *const TYPED(cpu_kernels)[ISA_COUNT];
+cpu_kernel *const *const TYPED(cpu_kernels)[ISA_COUNT] = {
+#define ISA(name, flags) ISA_TABLE(name),
+#include "base/isas.def"
+#undef ISA
+};

@@ -1,0 +1,27 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * product.h: what the device half of a kernel is given.  One layout for every variant and every device: sizes are
+ * int64_t, arrays untyped, scalars 16 bytes wide, so that host code fills it without knowing the variant. */
+#ifndef KERNEL_PRODUCT_H
+#define KERNEL_PRODUCT_H
+
+#include <stdint.h>
+
+#include "format/layout.h"
+
+#define SCALAR_BYTES 16
+
+struct product {
+    int64_t rows, cols, nnz;             /* of the matrix as it is stored */
+    int64_t dim[FORMAT_DIMS];            /* of its format: layout.h names them */
+    const void *array[FORMAT_ARRAYS];    /* likewise */
+    const void *x;                       /* cols entries, or rows entries when transposed */
+    void *y;                             /* the other number */
+    int64_t transposed;                  /* 1: y = alpha Aᵀ x + beta y for the stored A */
+    int64_t parts;                       /* the work is cut into so many parts, whoever takes them */
+    void *workspace;                     /* what the kernel asked for, not initialised, aligned to 64 bytes */
+    unsigned char alpha[SCALAR_BYTES];   /* the first bytes hold a `real`; alpha is not 0 */
+    unsigned char beta[SCALAR_BYTES];
+};
+
+#endif

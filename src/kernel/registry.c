@@ -1,0 +1,152 @@
+/* SPDX-License-Identifier: MIT */
+#include <pthread.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "kernel/kernel.h"
+
+#define KERNEL(name, device) extern const struct kernel name;
+#include "kernel/kernels.def"
+#undef KERNEL
+
+static const struct kernel *const kernels[] = {
+#define KERNEL(name, device) [KERNEL_##name] = &name,
+#include "kernel/kernels.def"
+#undef KERNEL
+};
+
+int kernel_count(void)
+{
+    return KERNEL_COUNT;
+}
+
+const struct kernel *kernel_at(int number)
+{
+    return number >= 0 && number < KERNEL_COUNT ? kernels[number] : NULL;
+}
+
+const struct kernel *kernel_by_name(const char *name)
+{
+    for (int i = 0; i < KERNEL_COUNT; i++)
+        if (strcmp(kernels[i]->name, name) == 0)
+            return kernels[i];
+    return NULL;
+}
+
+const char *device_kind_name(enum device_kind kind)
+{
+    static const char *const name[DEVICE_KINDS] = {[DEVICE_cpu] = "cpu"};
+    return name[kind];
+}
+
+const struct option *kernel_options(const struct kernel *kernel)
+{
+    static const struct option none[] = {{0}};
+    const struct option *of_format = format_at(kernel->format)->options;
+    return kernel->options ? kernel->options : of_format ? of_format : none;
+}
+
+/* "slice=8 window=512" for every kernel, written once. */
+static char option_texts[KERNEL_COUNT][64];
+static pthread_once_t once = PTHREAD_ONCE_INIT;
+
+static void write_option_texts(void)
+{
+    for (int i = 0; i < KERNEL_COUNT; i++) {
+        size_t used = 0;
+        for (const struct option *o = kernel_options(kernels[i]); o->name; o++)
+            used += (size_t)snprintf(option_texts[i] + used, sizeof option_texts[i] - used, "%s%s=%lld", used ? " " : "",
+                                     o->name, (long long)o->initial);
+    }
+}
+
+heddle_status kernel_describe(int number, heddle_kernel_desc *desc)
+{
+    static const char *const ops[] = {"", "N", "T", "NT"};
+    const struct kernel *k = kernel_at(number);
+    if (!k || !desc)
+        return fail(HEDDLE_BAD_ARGUMENT, k ? "the description to fill is NULL" : "there is no kernel number %d", number);
+    pthread_once(&once, write_option_texts);
+    *desc = (heddle_kernel_desc){.name = k->name, .format = format_at(k->format)->name, .ops = ops[k->ops],
+                                 .device = device_kind_name(k->device), .source = k->source,
+                                 .options = option_texts[number], .repeatable = k->repeatable};
+    return HEDDLE_OK;
+}
+
+static heddle_status unknown_kernel(const char *name)
+{
+    struct text all = {0};
+    for (int i = 0; i < KERNEL_COUNT; i++)
+        text_add(&all, "%s%s", i ? ", " : "", kernels[i]->name);
+    heddle_status status = fail(HEDDLE_BAD_ARGUMENT, "there is no kernel '%s'; there are %s", name, all.data ? all.data : "");
+    text_free(&all);
+    return status;
+}
+
+/* One option from the spec; its value must be one of the list. */
+static heddle_status parse_option(struct spec *spec, const struct option *o, int64_t *value)
+{
+    heddle_status status = spec_int(spec, o->name, INT64_MIN, INT64_MAX, value);
+    if (status != HEDDLE_OK)
+        return status;
+    char list[128] = "";
+    for (int i = 0; i < OPTION_VALUES && o->value[i]; i++) {
+        if (*value == o->value[i])
+            return HEDDLE_OK;
+        snprintf(list + strlen(list), sizeof list - strlen(list), " %lld", (long long)o->value[i]);
+    }
+    return fail(HEDDLE_BAD_ARGUMENT, "%s=%lld is not one of%s", o->name, (long long)*value, list);
+}
+
+heddle_status kernel_parse(const struct kernel **kernel, int64_t option[OPTIONS_MOST], const char *text)
+{
+    struct spec spec;
+    heddle_status status;
+    char known[128] = "";
+    *kernel = NULL;
+    memset(option, 0, OPTIONS_MOST * sizeof *option);
+    TRY(spec_parse(&spec, text));
+    const struct kernel *found = kernel_by_name(spec.name);
+    TRY(found ? HEDDLE_OK : unknown_kernel(spec.name));
+    const struct option *o = kernel_options(found);
+    for (int i = 0; o[i].name; i++) {
+        option[i] = o[i].initial;
+        TRY(parse_option(&spec, &o[i], &option[i]));
+        snprintf(known + strlen(known), sizeof known - strlen(known), "%s%s", i ? ", " : "", o[i].name);
+    }
+    TRY(spec_done(&spec, known));
+    *kernel = found;
+done:
+    return status;
+}
+
+void kernel_spell(char *text, size_t size, const struct kernel *kernel, const int64_t option[OPTIONS_MOST])
+{
+    const struct option *o = kernel_options(kernel);
+    size_t used = (size_t)snprintf(text, size, "%s", kernel->name);
+    for (int i = 0; o[i].name && used < size; i++)
+        used += (size_t)snprintf(text + used, size - used, "%c%s=%lld", i ? ',' : ':', o[i].name, (long long)option[i]);
+}
+
+struct work work_for(const struct kernel *kernel, const struct device *device, const struct stored *s, int transposed)
+{
+    struct work w = {.kernel = kernel, .device = device, .variant = variant_of(s->value, s->offset), .value = s->value};
+    w.product = (struct product){.rows = s->rows, .cols = s->cols, .nnz = s->nnz, .transposed = transposed};
+    memcpy(w.product.dim, s->dim, sizeof s->dim);
+    for (int i = 0; i < FORMAT_ARRAYS; i++)
+        w.product.array[i] = s->array[i];
+    w.product.parts = kernel->parts ? kernel->parts(&w) : device->threads;
+    return w;
+}
+
+int64_t work_workspace(const struct work *w)
+{
+    return w->kernel->workspace ? w->kernel->workspace(w) : 0;
+}
+
+double cost_of_streams(const struct work *w, const struct stored *s)
+{
+    double vectors = (double)(s->rows + s->cols) * (double)type_size(s->value);
+    (void)w;
+    return (double)stored_bytes(s) + vectors;
+}

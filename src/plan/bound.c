@@ -1,0 +1,185 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * One kernel bound to one matrix.  The way there: is the operation the kernel's own, or does it take a transpose?  Does
+ * the kernel's format borrow A's arrays, or is it built?  Everything else is measured and written down on the way. */
+#include "base/memory.h"
+#include "base/timer.h"
+#include "plan/run.h"
+
+#include <stdio.h>
+
+struct bound {
+    struct device device;
+    struct csr made;      /* CSR made from COO, or the transpose; empty when A serves as it is or the format needs it no more */
+    struct stored stored;
+    struct work work;
+    void *workspace;
+    struct bound_info info;
+};
+
+/* What stands between A and the kernel. */
+struct route {
+    int transposed;  /* the operation, relative to what is stored */
+    int transpose;   /* A is transposed first; the kernel then does N */
+    int from_coo;    /* CSR is made from COO first */
+};
+
+static heddle_status find_route(struct route *r, const struct kernel *kernel, const struct view *A, heddle_op op)
+{
+    int transposed = stored_transposed(A, op), wanted = transposed ? OPS_T : OPS_N;
+    *r = (struct route){.transposed = transposed};
+    r->transpose = !(kernel->ops & wanted);
+    r->from_coo = A->format == HEDDLE_COO && (kernel->format != FORMAT_coo || r->transpose);
+    if (r->transpose && !(transposed && kernel->ops & OPS_N))
+        return fail(HEDDLE_NO_KERNEL, "%s computes only Aᵀ x of a matrix stored by rows (A x of one stored by columns)",
+                    kernel->name);
+    return HEDDLE_OK;
+}
+
+/* CSR of A, transposed or not, as the route asks; nothing when A serves as it is. */
+static heddle_status make_csr(struct csr *made, const struct route *r, const struct view *A)
+{
+    heddle_status status = HEDDLE_OK;
+    struct csr rows = {0};
+    TRY(A->format == HEDDLE_COO ? coo_validate(&A->coo) : csr_validate(&A->csr));
+    if (r->from_coo)
+        TRY(csr_from_coo(&rows, &A->coo));
+    if (r->transpose) {
+        TRY(csr_transpose(made, r->from_coo ? &rows : &A->csr));
+    } else {
+        *made = rows;
+        rows = (struct csr){0};
+    }
+done:
+    csr_free(&rows);
+    return status;
+}
+
+static heddle_status convert(struct bound *b, const struct route *r, const int64_t *option, const struct view *A)
+{
+    heddle_status status = HEDDLE_OK;
+    struct source source = view_source(A);
+    double start = now_ms();
+    if (r->transpose || r->from_coo) {
+        TRY(make_csr(&b->made, r, A));
+        source = (struct source){.csr = b->made};
+    }
+    TRY(stored_size(&b->stored, b->work.kernel->format, &source, option));
+    if (!source.row && stored_owned(&b->stored) > 0 && !b->made.row_ptr)
+        TRY(csr_validate(&source.csr));
+    TRY(stored_build(&b->stored, &source));
+    if (b->stored.borrowed == 0)
+        csr_free(&b->made);
+    b->info.convert_ms = b->stored.borrowed && !b->made.row_ptr && !stored_owned(&b->stored) ? 0 : now_ms() - start;
+done:
+    return status;
+}
+
+static heddle_status prepare(struct bound *b, const struct route *r)
+{
+    double start = now_ms();
+    b->work = work_for(b->work.kernel, &b->device, &b->stored, r->transposed && !r->transpose);
+    int64_t bytes = work_workspace(&b->work);
+    if (bytes > 0) {
+        b->workspace = mem_alloc(bytes, 1);
+        if (!b->workspace)
+            return HEDDLE_NO_MEMORY;
+        b->info.prepare_ms = now_ms() - start;
+    }
+    b->work.product.workspace = b->workspace;
+    b->info.bytes = stored_owned(&b->stored) + bytes + (b->made.row_ptr ? csr_bytes(&b->made) : 0);
+    return HEDDLE_OK;
+}
+
+heddle_status bound_make(struct bound **result, const struct device *device, const struct kernel *kernel,
+                         const int64_t option[OPTIONS_MOST], const struct view *A, heddle_op op)
+{
+    heddle_status status;
+    struct bound *b = NULL;
+    struct route route;
+    *result = NULL;
+    TRY(find_route(&route, kernel, A, op));
+    TRY(NEW_ZEROED(b, 1));
+    b->device = *device;
+    b->work.kernel = kernel;
+    TRY(convert(b, &route, option, A));
+    TRY(prepare(b, &route));
+    kernel_spell(b->info.kernel, sizeof b->info.kernel, kernel, option);
+    b->info.format = b->stored.format->name;
+    b->info.transposed = route.transpose;
+    b->info.repeatable = kernel->repeatable;
+    b->info.cost = kernel->cost(&b->work, &b->stored);
+    *result = b;
+    b = NULL;
+done:
+    bound_free(b);
+    return status;
+}
+
+heddle_status bound_new(struct bound **b, const struct device *device, const char *kernel, const struct view *A,
+                        heddle_op op)
+{
+    const struct kernel *parsed;
+    int64_t option[OPTIONS_MOST];
+    *b = NULL;
+    heddle_status status = kernel_parse(&parsed, option, kernel);
+    return status == HEDDLE_OK ? bound_make(b, device, parsed, option, A, op) : status;
+}
+
+void bound_free(struct bound *b)
+{
+    if (!b)
+        return;
+    stored_free(&b->stored);
+    csr_free(&b->made);
+    mem_free(b->workspace);
+    mem_free(b);
+}
+
+heddle_status bound_run(struct bound *b, struct scalars s, const void *x, void *y)
+{
+    int launched;
+    return product_run(&b->work, s, x, y, &launched);
+}
+
+void bound_describe(const struct bound *b, struct bound_info *info)
+{
+    *info = b->info;
+}
+
+/* The shape of the transpose, without its arrays. */
+static struct source transposed_shape(const struct source *A)
+{
+    struct source t = {.csr = A->csr};
+    t.csr.rows = A->csr.cols;
+    t.csr.cols = A->csr.rows;
+    return t;
+}
+
+heddle_status bound_estimate(struct estimate *e, const struct device *device, const struct kernel *kernel,
+                             const int64_t option[OPTIONS_MOST], const struct view *A, heddle_op op)
+{
+    heddle_status status;
+    struct route r;
+    struct stored s;
+    struct source source = view_source(A);
+    *e = (struct estimate){0};
+    TRY(find_route(&r, kernel, A, op));
+    /* How a format would pad the transpose is not known before it is there: it is taken to pad like A, from whose rows
+     * the size comes.  Formats that do not pad need only its shape. */
+    int by_shape = r.transpose && (kernel->format == FORMAT_csr || kernel->format == FORMAT_coo);
+    if (!source.csr.row_ptr && kernel->format != FORMAT_coo && !by_shape && kernel->format != FORMAT_csr)
+        return fail(HEDDLE_NO_KERNEL, "%s: its size is not known for a COO matrix", kernel->name);
+    if (by_shape)
+        source = transposed_shape(&source);
+    TRY(stored_size(&s, kernel->format, &source, option));
+    struct work w = work_for(kernel, device, &s, r.transposed && !r.transpose);
+    e->cost = kernel->cost(&w, &s);
+    e->prepared = r.transpose || r.from_coo || stored_owned(&s) > 0;
+    int64_t made = r.transpose || r.from_coo ? (s.rows + 1) * (int64_t)type_size(s.offset) +
+                                                   s.nnz * (int64_t)(sizeof(int32_t) + type_size(s.value)) : 0;
+    e->bytes = stored_owned(&s) + work_workspace(&w) + (s.borrowed ? made : 0);
+    e->peak = stored_owned(&s) + work_workspace(&w) + made;
+done:
+    return status;
+}

@@ -1,0 +1,236 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * plan_choose: candidates are ranked by the bytes they would move; the best one that needs preparation is prepared and
+ * measured beside the immediate product, and kept only if it pays within the expected number of products. */
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/memory.h"
+#include "base/timer.h"
+#include "plan/run.h"
+
+#define EXPECTED_DEFAULT 1000
+
+/* A prepared kernel is tried although it would move this much more than the immediate one: bytes do not tell how well
+ * short rows are predicted, the clock does. */
+#define WORTH_TRYING 1.25
+
+/* A conversion takes about as long as so many products; fewer are not worth trying one. */
+#define CONVERT_PRODUCTS 8
+#define TRANSPOSE_PRODUCTS 16
+
+/* Measuring stops after this many products or this time. */
+#define MEASURE_RUNS 5
+#define MEASURE_MS 200
+
+struct wish {
+    const struct device *device;
+    const struct view *A;
+    heddle_op op;
+    int64_t expected, limit; /* limit: bytes, INT64_MAX when there is none */
+    int deterministic;
+};
+
+struct candidate {
+    const struct kernel *kernel;
+    int64_t option[OPTIONS_MOST];
+    struct estimate estimate;
+};
+
+/* Vectors to measure with; x is ones. */
+struct vectors {
+    void *x, *y;
+};
+
+static heddle_status vectors_new(struct vectors *v, const struct wish *wish)
+{
+    heddle_status status;
+    int64_t most = view_rows(wish->A) > view_cols(wish->A) ? view_rows(wish->A) : view_cols(wish->A);
+    size_t size = type_size(view_value(wish->A));
+    *v = (struct vectors){0};
+    TRY((v->x = mem_zeroed(most, size)) ? HEDDLE_OK : HEDDLE_NO_MEMORY);
+    TRY((v->y = mem_zeroed(most, size)) ? HEDDLE_OK : HEDDLE_NO_MEMORY);
+done:
+    return status;
+}
+
+static void vectors_free(struct vectors *v)
+{
+    mem_free(v->x);
+    mem_free(v->y);
+}
+
+/* The shortest of a few products, the first of which warms caches up and does not count. */
+static heddle_status measure(double *ms, struct bound *b, const struct vectors *v)
+{
+    double begin = now_ms(), best = INFINITY;
+    for (int i = 0; i <= MEASURE_RUNS && (i < 2 || now_ms() - begin < MEASURE_MS); i++) {
+        double start = now_ms();
+        heddle_status status = bound_run(b, (struct scalars){1, 0}, v->x, v->y);
+        if (status != HEDDLE_OK)
+            return status;
+        if (i > 0 && now_ms() - start < best)
+            best = now_ms() - start;
+    }
+    *ms = best;
+    return HEDDLE_OK;
+}
+
+static void describe(heddle_plan_desc *desc, const struct bound *b)
+{
+    struct bound_info info;
+    bound_describe(b, &info);
+    memset(desc, 0, sizeof *desc);
+    snprintf(desc->kernel, sizeof desc->kernel, "%s", info.kernel);
+    snprintf(desc->format, sizeof desc->format, "%s", info.format);
+    desc->transposed = info.transposed;
+    desc->deterministic = info.repeatable;
+    desc->bytes = info.bytes;
+    desc->prepare_ms = info.convert_ms > 0 ? info.convert_ms + info.prepare_ms : 0;
+}
+
+static void set_times(heddle_plan_desc *desc, double product_ms, double immediate_ms)
+{
+    double gain = immediate_ms - product_ms;
+    desc->product_ms = product_ms;
+    desc->immediate_ms = immediate_ms;
+    if (desc->prepare_ms <= 0)
+        desc->break_even = 0;
+    else if (gain <= 0 || desc->prepare_ms / gain > 1e15)
+        desc->break_even = -1;
+    else
+        desc->break_even = (int64_t)ceil(desc->prepare_ms / gain);
+}
+
+static int allowed(const struct candidate *c, const struct wish *wish)
+{
+    return c->estimate.bytes <= wish->limit && (c->kernel->repeatable || !wish->deterministic);
+}
+
+/* The candidate with the least bytes to move, among those with or without preparation; kernel = NULL when none fits.
+ * What came closest without fitting is named in the kept error text. */
+static void find_candidate(struct candidate *best, const struct wish *wish, int prepared)
+{
+    *best = (struct candidate){.estimate.cost = INFINITY};
+    for (int i = 0; i < kernel_count(); i++) {
+        struct candidate c = {.kernel = kernel_at(i)};
+        const struct option *o = kernel_options(c.kernel);
+        for (int j = 0; o[j].name; j++)
+            c.option[j] = o[j].initial;
+        if (bound_estimate(&c.estimate, wish->device, c.kernel, c.option, wish->A, wish->op) != HEDDLE_OK)
+            continue;
+        if (c.estimate.prepared == prepared && allowed(&c, wish) && c.estimate.cost < best->estimate.cost)
+            *best = c;
+    }
+}
+
+/* The kernel of heddle_mv where it fits the wishes, else any other that takes A as it is. */
+static heddle_status immediate_bound(struct bound **b, struct candidate *c, const struct wish *wish)
+{
+    int transposed = stored_transposed(wish->A, wish->op);
+    *c = (struct candidate){.kernel = kernel_at(KERNEL_cpu_csr)};
+    if (view_nnz(wish->A) > 0)
+        c->kernel = select_kernel(wish->device, wish->A, transposed);
+    heddle_status status = bound_estimate(&c->estimate, wish->device, c->kernel, c->option, wish->A, wish->op);
+    if (status != HEDDLE_OK)
+        return status;
+    const struct kernel *first = c->kernel;
+    int64_t bytes = c->estimate.bytes;
+    if (!allowed(c, wish))
+        find_candidate(c, wish, 0);
+    if (!c->kernel)
+        return fail(HEDDLE_NO_KERNEL, "no kernel fits: %s came closest, with %lld bytes beyond the matrix, %lld are allowed",
+                    first->name, (long long)bytes, (long long)wish->limit);
+    return bound_make(b, wish->device, c->kernel, c->option, wish->A, wish->op);
+}
+
+/* Prepares `c` and measures it; it replaces *b where it pays.  Out of memory is no failure here: *b serves. */
+static heddle_status try_prepared(struct bound **b, heddle_plan_desc *desc, const struct candidate *c,
+                                  const struct wish *wish, const struct vectors *v)
+{
+    heddle_status status;
+    struct bound *prepared = NULL;
+    heddle_plan_desc found;
+    double ms;
+    TRY(bound_make(&prepared, wish->device, c->kernel, c->option, wish->A, wish->op));
+    TRY(measure(&ms, prepared, v));
+    describe(&found, prepared);
+    set_times(&found, ms, desc->product_ms);
+    if (found.bytes <= wish->limit && found.break_even >= 0 && found.break_even <= wish->expected) {
+        struct bound *old = *b;
+        *b = prepared;
+        *desc = found;
+        prepared = old;
+    }
+done:
+    bound_free(prepared);
+    return status;
+}
+
+static heddle_status choose(struct bound **b, heddle_plan_desc *desc, const struct wish *wish)
+{
+    heddle_status status;
+    struct candidate immediate, prepared = {0};
+    struct vectors v = {0};
+    TRY(immediate_bound(b, &immediate, wish));
+    describe(desc, *b);
+    int turned = stored_transposed(wish->A, wish->op);
+    if (view_nnz(wish->A) == 0 || wish->expected < (turned ? TRANSPOSE_PRODUCTS : CONVERT_PRODUCTS))
+        goto done;
+    find_candidate(&prepared, wish, 1);
+    TRY(vectors_new(&v, wish));
+    TRY(measure(&desc->product_ms, *b, &v));
+    set_times(desc, desc->product_ms, desc->product_ms);
+    if (prepared.kernel && prepared.estimate.cost < WORTH_TRYING * immediate.estimate.cost)
+        TRY(try_prepared(b, desc, &prepared, wish, &v));
+done:
+    vectors_free(&v);
+    return status;
+}
+
+/* A kernel by name: prepared and measured like any other, but not compared away. */
+static heddle_status forced(struct bound **b, heddle_plan_desc *desc, const struct wish *wish, const char *kernel)
+{
+    heddle_status status;
+    struct candidate immediate;
+    struct bound *beside = NULL;
+    struct vectors v = {0};
+    double ms, immediate_ms;
+    TRY(bound_new(b, wish->device, kernel, wish->A, wish->op));
+    describe(desc, *b);
+    if (desc->bytes > wish->limit)
+        TRY(fail(HEDDLE_NO_MEMORY, "%s holds %lld bytes beyond the matrix, %lld are allowed", desc->kernel,
+                 (long long)desc->bytes, (long long)wish->limit));
+    if (wish->deterministic && !desc->deterministic)
+        TRY(fail(HEDDLE_NO_KERNEL, "%s is not deterministic", desc->kernel));
+    if (view_nnz(wish->A) == 0)
+        goto done;
+    TRY(vectors_new(&v, wish));
+    struct wish unlimited = *wish;
+    unlimited.limit = INT64_MAX;
+    TRY(immediate_bound(&beside, &immediate, &unlimited));
+    TRY(measure(&immediate_ms, beside, &v));
+    TRY(measure(&ms, *b, &v));
+    set_times(desc, ms, immediate_ms);
+done:
+    bound_free(beside);
+    vectors_free(&v);
+    return status;
+}
+
+heddle_status plan_choose(struct bound **b, heddle_plan_desc *desc, const struct device *device, const struct view *A,
+                          heddle_op op, const heddle_plan_options *options)
+{
+    struct wish wish = {.device = device, .A = A, .op = op, .deterministic = options->deterministic};
+    wish.expected = options->expected_products ? options->expected_products : EXPECTED_DEFAULT;
+    wish.limit = options->memory_limit > 0 ? options->memory_limit : options->memory_limit < 0 ? 0 : INT64_MAX;
+    *b = NULL;
+    memset(desc, 0, sizeof *desc);
+    heddle_status status = options->kernel ? forced(b, desc, &wish, options->kernel) : choose(b, desc, &wish);
+    if (status != HEDDLE_OK) {
+        bound_free(*b);
+        *b = NULL;
+    }
+    return status;
+}

@@ -1,0 +1,115 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * The immediate product: which kernel can take the arrays as they are, and which of those balances. */
+#include "base/thread.h"
+#include "plan/run.h"
+
+int64_t view_rows(const struct view *A)
+{
+    return A->format == HEDDLE_COO ? A->coo.rows : A->format == HEDDLE_CSC ? A->csr.cols : A->csr.rows;
+}
+
+int64_t view_cols(const struct view *A)
+{
+    return A->format == HEDDLE_COO ? A->coo.cols : A->format == HEDDLE_CSC ? A->csr.rows : A->csr.cols;
+}
+
+int64_t view_nnz(const struct view *A)
+{
+    return A->format == HEDDLE_COO ? A->coo.nnz : A->csr.nnz;
+}
+
+heddle_type view_value(const struct view *A)
+{
+    return A->format == HEDDLE_COO ? A->coo.value : A->csr.value;
+}
+
+struct source view_source(const struct view *A)
+{
+    const struct coo *c = &A->coo;
+    if (A->format != HEDDLE_COO)
+        return (struct source){.csr = A->csr};
+    return (struct source){.csr = {.rows = c->rows, .cols = c->cols, .nnz = c->nnz, .value = c->value,
+                                   .offset = offset_for(c->nnz), .col = c->col, .val = c->val},
+                           .row = c->row};
+}
+
+/* Entries and rows before the first row that does not lie wholly within the first `steps` of them: where a part that is
+ * made of whole rows really ends. */
+static int64_t whole_rows(const struct csr *A, int64_t steps)
+{
+    int64_t low = 0, high = A->rows;
+    while (low < high) {
+        int64_t middle = low + (high - low) / 2;
+        if (csr_offset(A, middle + 1) + middle + 1 <= steps)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return csr_offset(A, low) + low;
+}
+
+/* Is there a row so long that parts of whole rows cannot be nearly equal?  A few looks at row_ptr tell: only a row that
+ * lies across a cut can do harm.  One part may have a quarter more than its share. */
+static int needs_merge(const struct device *device, const struct csr *A)
+{
+    int64_t steps = A->rows + A->nnz, share = steps / device->threads, before = 0;
+    for (int part = 1; part <= device->threads; part++) {
+        int64_t end = whole_rows(A, part_begin(steps, part, device->threads));
+        if (end - before > share + share / 4 + 1)
+            return 1;
+        before = end;
+    }
+    return 0;
+}
+
+const struct kernel *select_kernel(const struct device *device, const struct view *A, int transposed)
+{
+    enum kernel_id id = A->format == HEDDLE_COO        ? KERNEL_cpu_coo
+                        : transposed                   ? KERNEL_cpu_csr_t
+                        : needs_merge(device, &A->csr) ? KERNEL_cpu_merge
+                                                       : KERNEL_cpu_csr;
+    return kernel_at(id);
+}
+
+/* The arrays as a stored matrix, nothing copied. */
+static heddle_status stored_view(struct stored *s, const struct view *A)
+{
+    struct source source = view_source(A);
+    heddle_status status = stored_size(s, A->format == HEDDLE_COO ? FORMAT_coo : FORMAT_csr, &source, NULL);
+    return status == HEDDLE_OK ? stored_build(s, &source) : status;
+}
+
+int64_t immediate_workspace(const struct device *device, const struct view *A)
+{
+    struct stored s;
+    int64_t most = 0;
+    if (stored_view(&s, A) != HEDDLE_OK)
+        return 0;
+    for (int transposed = 0; transposed <= 1; transposed++) {
+        struct work w = work_for(select_kernel(device, A, transposed), device, &s, transposed);
+        int64_t bytes = work_workspace(&w);
+        most = bytes > most ? bytes : most;
+    }
+    return most;
+}
+
+heddle_status immediate_run(const struct device *device, const struct view *A, heddle_op op, struct scalars s,
+                            const void *x, void *y, void *workspace, int64_t workspace_bytes, const char **ran)
+{
+    struct stored stored;
+    heddle_status status;
+    int transposed = stored_transposed(A, op), launched;
+    TRY(stored_view(&stored, A));
+    int trivial = s.alpha == 0 || stored.nnz == 0; /* then not even row_ptr is looked at */
+    const struct kernel *kernel = trivial ? kernel_at(KERNEL_cpu_csr) : select_kernel(device, A, transposed);
+    struct work w = work_for(kernel, device, &stored, transposed);
+    if (!trivial && work_workspace(&w) > workspace_bytes)
+        return fail(HEDDLE_NO_WORKSPACE, "%s needs %lld bytes of workspace, the handle has %lld: call heddle_reserve",
+                    kernel->name, (long long)work_workspace(&w), (long long)workspace_bytes);
+    w.product.workspace = workspace;
+    TRY(product_run(&w, s, x, y, &launched));
+    *ran = launched ? kernel->name : "scale";
+done:
+    return status;
+}

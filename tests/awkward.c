@@ -1,0 +1,195 @@
+/* SPDX-License-Identifier: MIT */
+#include "awkward.h"
+
+#include <math.h>
+
+#include "test.h"
+
+/* ---- how many entries each row has ---- */
+
+static int64_t one(int64_t i, int64_t rows, int64_t cols)
+{
+    return (void)i, (void)rows, cols > 0;
+}
+static int64_t none(int64_t i, int64_t rows, int64_t cols)
+{
+    return (void)i, (void)rows, (void)cols, 0;
+}
+static int64_t all(int64_t i, int64_t rows, int64_t cols)
+{
+    return (void)i, (void)rows, cols;
+}
+static int64_t huge_in_the_middle(int64_t i, int64_t rows, int64_t cols)
+{
+    return i == rows / 2 ? cols : 1 + i % 3;
+}
+static int64_t huge_at_the_start(int64_t i, int64_t rows, int64_t cols)
+{
+    return (void)rows, i == 0 ? cols : i % 2;
+}
+static int64_t huge_at_the_end(int64_t i, int64_t rows, int64_t cols)
+{
+    return i == rows - 1 ? cols : i % 2;
+}
+static int64_t only_the_last(int64_t i, int64_t rows, int64_t cols)
+{
+    return (void)cols, i == rows - 1 ? 5 : 0;
+}
+static int64_t only_the_first(int64_t i, int64_t rows, int64_t cols)
+{
+    return (void)rows, (void)cols, i == 0 ? 5 : 0;
+}
+static int64_t around_widths(int64_t i, int64_t rows, int64_t cols)
+{
+    static const int64_t n[] = {0, 1, 2, 3, 4, 5, 7, 8, 9, 15, 16, 17, 31, 32, 33, 63, 64, 65, 127, 128, 129};
+    return (void)rows, (void)cols, n[i % (int64_t)(sizeof n / sizeof n[0])];
+}
+static int64_t around_1024(int64_t i, int64_t rows, int64_t cols)
+{
+    static const int64_t n[] = {1023, 1024, 1025, 0, 1};
+    return (void)rows, (void)cols, n[i % 5];
+}
+static int64_t empty_runs(int64_t i, int64_t rows, int64_t cols)
+{
+    return (void)rows, (void)cols, i / 100 % 3 == 1 ? 7 : 0;
+}
+static int64_t every_tenth(int64_t i, int64_t rows, int64_t cols)
+{
+    return (void)rows, (void)cols, i % 10 == 9 ? 3 : 0;
+}
+static int64_t seven(int64_t i, int64_t rows, int64_t cols)
+{
+    return (void)i, (void)rows, (void)cols, 7;
+}
+static int64_t forty(int64_t i, int64_t rows, int64_t cols)
+{
+    return (void)i, (void)rows, (void)cols, 40;
+}
+static int64_t staircase(int64_t i, int64_t rows, int64_t cols)
+{
+    return (void)rows, i % (cols < 300 ? cols : 300);
+}
+static int64_t power_law(int64_t i, int64_t rows, int64_t cols)
+{
+    return (void)rows, cols / (1 + (i * 7919) % 1009);
+}
+
+/* ---- where they stand ---- */
+
+static int64_t spread(int64_t i, int64_t j, int64_t n, int64_t cols, uint64_t random)
+{
+    return (void)i, (void)random, j * cols / n;
+}
+static int64_t anywhere(int64_t i, int64_t j, int64_t n, int64_t cols, uint64_t random)
+{
+    return (void)i, (void)j, (void)n, (int64_t)(random % (uint64_t)cols);
+}
+static int64_t backwards(int64_t i, int64_t j, int64_t n, int64_t cols, uint64_t random)
+{
+    return (void)random, (i + n - 1 - j) % cols;
+}
+static int64_t near_diagonal(int64_t i, int64_t j, int64_t n, int64_t cols, uint64_t random)
+{
+    return (void)n, (void)random, (i + j) % cols;
+}
+static int64_t first_column(int64_t i, int64_t j, int64_t n, int64_t cols, uint64_t random)
+{
+    return (void)i, (void)n, (void)random, j == 0 ? 0 : cols - 1;
+}
+static int64_t both_ends(int64_t i, int64_t j, int64_t n, int64_t cols, uint64_t random)
+{
+    return (void)n, (void)random, (j % 2 ? cols - 1 - i % 5 : i % 5);
+}
+static int64_t last_column(int64_t i, int64_t j, int64_t n, int64_t cols, uint64_t random)
+{
+    return (void)i, (void)j, (void)n, (void)random, cols - 1;
+}
+
+const struct awkward awkward[] = {
+    {"0 x 0", "a division by the number of rows; NULL arrays", 0, 0, none, spread},
+    {"0 x 9", "row_ptr[rows] read as row_ptr[0] of nothing", 0, 9, none, spread},
+    {"9 x 0", "y left unwritten when there is no column", 9, 0, none, spread},
+    {"1 x 1", "loops that expect one whole vector", 1, 1, one, spread},
+    {"no entries", "y left unwritten when there is no entry", 100, 100, none, spread},
+    {"1 x 5000, full", "a row shared by all parts", 1, 5000, all, spread},
+    {"5000 x 1, full", "x of one entry; every column the same in T", 5000, 1, one, spread},
+    {"1 x 5000, one entry", "parts without any work", 1, 5000, one, last_column},
+    {"huge row in the middle", "a row longer than a part's share; its carry", 700, 9000, huge_in_the_middle, spread},
+    {"huge first row", "the carry of part 0; a first row with no beginning", 300, 8000, huge_at_the_start, spread},
+    {"huge last row", "the last part's end", 300, 8000, huge_at_the_end, spread},
+    {"only the last row", "empty rows before the first entry are not scaled", 1000, 50, only_the_last, spread},
+    {"only the first row", "empty rows behind the last entry are not scaled", 1000, 50, only_the_first, spread},
+    {"lengths around vector widths", "remainders of 4, 8, 16, 32, 64 and 128 lanes", 420, 300, around_widths, spread},
+    {"lengths around 1024", "block sizes; the top bucket of the sort", 15, 2000, around_1024, spread},
+    {"long runs of empty rows", "parts that begin or end in the middle of a run", 3000, 200, empty_runs, near_diagonal},
+    {"scattered entries", "most rows empty, slices with one row", 5003, 5003, every_tenth, anywhere},
+    {"repeated columns", "x or y of a repeated column counted once", 257, 13, forty, anywhere},
+    {"columns backwards", "code that expects ascending columns", 513, 700, forty, backwards},
+    {"dense first column", "all parts write the same y entry in T", 6000, 6000, seven, first_column},
+    {"both ends of a wide matrix", "16-bit columns; slices that span over 65,536", 70, 200001, seven, both_ends},
+    {"last column of a wide matrix", "sign or width of a column; pages at the end of y", 33, 150000, one, last_column},
+    {"slice remainder 1", "the last slice has one row", 8 * 64 + 1, 90, seven, near_diagonal},
+    {"slice remainder 7", "the last slice has one row less than a slice", 8 * 64 + 7, 90, seven, near_diagonal},
+    {"staircase", "sorted windows: every row moves", 1300, 400, staircase, spread},
+    {"power law", "padding; a few rows with most entries", 1100, 1500, power_law, anywhere},
+    {"tall", "more rows than columns by far", 20000, 7, one, anywhere},
+    {"even rows", "the fast path of everything", 2048, 2048, seven, near_diagonal},
+};
+const int awkward_count = (int)(sizeof awkward / sizeof awkward[0]);
+
+static void put(void *p, heddle_type type, int64_t i, double value)
+{
+    if (type == HEDDLE_F64)
+        ((double *)p)[i] = value;
+    else if (type == HEDDLE_F32)
+        ((float *)p)[i] = (float)value;
+    else if (type == HEDDLE_I64)
+        ((int64_t *)p)[i] = (int64_t)value;
+    else
+        ((int32_t *)p)[i] = (int32_t)value;
+}
+
+heddle_status awkward_make(struct csr *A, const struct awkward *w, heddle_type value, heddle_type offset)
+{
+    int64_t nnz = 0;
+    for (int64_t i = 0; i < w->rows; i++)
+        nnz += w->length(i, w->rows, w->cols);
+    heddle_status status = csr_new(A, w->rows, w->cols, nnz, value, offset);
+    if (status != HEDDLE_OK)
+        return status;
+    uint64_t state = 1;
+    int64_t k = 0;
+    for (int64_t i = 0; i < w->rows; i++) {
+        int64_t n = w->length(i, w->rows, w->cols);
+        put(A->row_ptr, offset, i, (double)k);
+        for (int64_t j = 0; j < n; j++, k++) {
+            uint64_t random = test_random(&state);
+            int64_t number = 1 + (int64_t)(random >> 40 & 3);
+            A->col[k] = (int32_t)w->column(i, j, n, w->cols, random & 0xffffffff);
+            put(A->val, value, k, (double)(random >> 50 & 1 ? -number : number));
+        }
+    }
+    put(A->row_ptr, offset, w->rows, (double)k);
+    return HEDDLE_OK;
+}
+
+void awkward_randomise(struct csr *A, uint64_t seed)
+{
+    for (int64_t k = 0; k < A->nnz; k++)
+        put(A->val, A->value, k, (double)(int64_t)(test_random(&seed) >> 11) * 0x1p-52 - 1);
+}
+
+void awkward_reference(struct exact *y, const struct csr *A, int transposed, const void *x)
+{
+    int64_t n = transposed ? A->cols : A->rows;
+    for (int64_t i = 0; i < n; i++)
+        y[i] = (struct exact){0};
+    for (int64_t i = 0; i < A->rows; i++)
+        for (int64_t k = csr_offset(A, i); k < csr_offset(A, i + 1); k++) {
+            int64_t to = transposed ? A->col[k] : i, from = transposed ? i : A->col[k];
+            long double product = (long double)value_at(A->val, A->value, k) * (long double)value_at(x, A->value, from);
+            y[to].sum += product;
+            y[to].magnitude += fabsl(product);
+            y[to].terms++;
+        }
+}

@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * awkward.h: one table of matrices that products go wrong on, each with the bug that it hunts.  Values are small integers,
+ * so that any order of summation gives exactly the same result. */
+#ifndef TESTS_AWKWARD_H
+#define TESTS_AWKWARD_H
+
+#include "matrix/matrix.h"
+
+struct awkward {
+    const char *name, *hunts;
+    int64_t rows, cols;
+    /* Entries of row i. */
+    int64_t (*length)(int64_t i, int64_t rows, int64_t cols);
+    /* Column of entry j of row i, out of n; `random` is different for every entry. */
+    int64_t (*column)(int64_t i, int64_t j, int64_t n, int64_t cols, uint64_t random);
+};
+
+extern const struct awkward awkward[];
+extern const int awkward_count;
+
+/* The matrix, with values -4..4 without 0; csr_free gives it back. */
+heddle_status awkward_make(struct csr *A, const struct awkward *w, heddle_type value, heddle_type offset);
+
+/* The same with values that are not exact: uniform in (-1, 1). */
+void awkward_randomise(struct csr *A, uint64_t seed);
+
+/* Per entry of y: the sum of the products in long double, the sum of their magnitudes, and how many there are.  Written to
+ * be obviously right. */
+struct exact {
+    long double sum, magnitude;
+    int64_t terms;
+};
+void awkward_reference(struct exact *y, const struct csr *A, int transposed, const void *x);
+
+#endif

@@ -1,0 +1,612 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * The contract of the public header (design, "awkward input"), through nothing but the public header. */
+#include "test.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/memory.h"
+
+/* [ 1 . 2 . ]
+ * [ . . . . ]
+ * [ 3 4 . 5 ]   with columns out of order in row 2, as CSR, CSC and COO */
+static int32_t row_ptr[] = {0, 2, 2, 5}, col[] = {0, 2, 3, 0, 1};
+static double val[] = {1, 2, 5, 3, 4};
+static int32_t col_ptr[] = {0, 2, 3, 4, 5}, csc_row[] = {0, 2, 2, 0, 2};
+static double csc_val[] = {1, 3, 4, 2, 5};
+static int32_t coo_row[] = {2, 0, 2, 0, 2}, coo_col[] = {3, 0, 0, 2, 1};
+static double coo_val[] = {5, 1, 3, 2, 4};
+
+static heddle_csr_desc csr_desc(void)
+{
+    return (heddle_csr_desc){.rows = 3, .cols = 4, .nnz = 5, .row_ptr = row_ptr, .col = col, .val = val};
+}
+
+static heddle_csc_desc csc_desc(void)
+{
+    return (heddle_csc_desc){.rows = 3, .cols = 4, .nnz = 5, .col_ptr = col_ptr, .row = csc_row, .val = csc_val};
+}
+
+static heddle_coo_desc coo_desc(void)
+{
+    return (heddle_coo_desc){.rows = 3, .cols = 4, .nnz = 5, .row = coo_row, .col = coo_col, .val = coo_val};
+}
+
+static heddle *open_cpu(const char *device)
+{
+    heddle *h;
+    CHECK_OK(heddle_open(&h, device));
+    return h;
+}
+
+/* The matrix above in one of the three formats. */
+static heddle_matrix *make(heddle *h, heddle_format format)
+{
+    heddle_matrix *A = NULL;
+    heddle_csr_desc csr = csr_desc();
+    heddle_csc_desc csc = csc_desc();
+    heddle_coo_desc coo = coo_desc();
+    CHECK_OK(format == HEDDLE_CSR ? heddle_csr(&A, h, &csr) : format == HEDDLE_CSC ? heddle_csc(&A, h, &csc)
+                                                                                   : heddle_coo(&A, h, &coo));
+    return A;
+}
+
+#define EACH_FORMAT(f) for (heddle_format f = HEDDLE_CSR; f <= HEDDLE_COO; f = (heddle_format)(f + 1))
+
+/* y of N must be (7, 0, 31) and y of T (13, 16, 2, 20) for these. */
+static const double x_n[] = {1, 2, 3, 4}, x_t[] = {1, 9, 4};
+
+static void check_product(heddle *h, heddle_matrix *A)
+{
+    double y[4] = {NAN, NAN, NAN, NAN};
+    CHECK_OK(heddle_mv(h, HEDDLE_N, NULL, A, x_n, NULL, y));
+    CHECK_THAT(y[0] == 7 && y[1] == 0 && y[2] == 31, "%g %g %g", y[0], y[1], y[2]);
+    CHECK(isnan(y[3]));
+    for (heddle_op op = HEDDLE_T; op <= HEDDLE_H; op = (heddle_op)(op + 1)) {
+        memset(y, 0xff, sizeof y);
+        CHECK_OK(heddle_mv(h, op, NULL, A, x_t, NULL, y));
+        CHECK_THAT(y[0] == 13 && y[1] == 16 && y[2] == 2 && y[3] == 20, "%g %g %g %g", y[0], y[1], y[2], y[3]);
+    }
+}
+
+TEST(all_three_formats_give_the_same_product)
+{
+    heddle *h = open_cpu("auto");
+    EACH_FORMAT(f) {
+        heddle_matrix *A = make(h, f);
+        check_product(h, A);
+        CHECK(strlen(heddle_last_kernel(h)) > 3);
+        CHECK_OK(heddle_check(h, A));
+        heddle_matrix_free(A);
+    }
+    CHECK_OK(heddle_sync(h));
+    heddle_close(h);
+}
+
+TEST(each_format_converts_into_each_other)
+{
+    heddle *h = open_cpu("cpu");
+    EACH_FORMAT(f)
+        EACH_FORMAT(g) {
+            heddle_matrix *A = make(h, f), *B;
+            heddle_matrix_desc d;
+            CHECK_OK(heddle_convert(&B, h, A, g));
+            heddle_matrix_free(A);
+            CHECK_OK(heddle_matrix_info(B, &d));
+            CHECK(d.format == g && d.rows == 3 && d.cols == 4 && d.nnz == 5 && d.copied && d.types.value == HEDDLE_F64);
+            check_product(h, B);
+            heddle_matrix_free(B);
+        }
+    heddle_matrix *A = make(h, HEDDLE_CSR), *B;
+    CHECK_FAILS(heddle_convert(&B, h, A, (heddle_format)7), HEDDLE_BAD_ARGUMENT, "7 is not a format");
+    CHECK(B == NULL);
+    CHECK_STATUS(heddle_convert(NULL, h, A, HEDDLE_CSR), HEDDLE_BAD_ARGUMENT);
+    heddle_matrix_free(A);
+    heddle_close(h);
+}
+
+TEST(base_one_and_wide_indices_are_copied_and_the_handle_says_so)
+{
+    heddle *h = open_cpu("cpu:threads=3");
+    heddle_matrix *A;
+    heddle_matrix_desc d;
+    int64_t ptr1[] = {1, 3, 3, 6}, col1[] = {1, 3, 4, 1, 2}, row0[] = {0, 0, 2, 2, 2}, col0[] = {0, 2, 3, 0, 1};
+    heddle_csr_desc csr = {.rows = 3, .cols = 4, .nnz = 5, .row_ptr = ptr1, .col = col1, .val = val, .base = 1,
+                           .types = {HEDDLE_F64, HEDDLE_I64, HEDDLE_I64}};
+    CHECK_OK(heddle_csr(&A, h, &csr));
+    CHECK_OK(heddle_matrix_info(A, &d));
+    CHECK(d.copied && d.types.offset == HEDDLE_I64 && d.types.index == HEDDLE_I32 && d.ptr != ptr1);
+    CHECK(((const int64_t *)d.ptr)[0] == 0 && d.index[0] == 0);
+    check_product(h, A);
+    heddle_matrix_free(A);
+    heddle_coo_desc coo = {.rows = 3, .cols = 4, .nnz = 5, .row = row0, .col = col0, .val = val, .types = {.index = HEDDLE_I64}};
+    CHECK_OK(heddle_coo(&A, h, &coo));
+    CHECK_OK(heddle_matrix_info(A, &d));
+    CHECK(d.copied && !d.sorted_now && d.format == HEDDLE_COO && d.ptr == NULL);
+    check_product(h, A);
+    heddle_matrix_free(A);
+    col0[3] = INT64_C(1) << 40;
+    CHECK_FAILS(heddle_coo(&A, h, &coo), HEDDLE_BAD_MATRIX, "entry 3 has an index that does not fit 32 bits");
+    CHECK(A == NULL);
+    heddle_close(h);
+}
+
+TEST(borrowed_arrays_are_borrowed_and_unsorted_coordinates_are_sorted)
+{
+    heddle *h = open_cpu("cpu");
+    heddle_matrix_desc d;
+    heddle_matrix *A = make(h, HEDDLE_CSR);
+    CHECK_OK(heddle_matrix_info(A, &d));
+    CHECK(!d.copied && d.ptr == row_ptr && d.index == col && d.val == val && d.bytes == 16 + 60);
+    heddle_matrix_free(A);
+    A = make(h, HEDDLE_CSC);
+    CHECK_OK(heddle_matrix_info(A, &d));
+    CHECK(!d.copied && d.ptr == col_ptr && d.index == csc_row && d.rows == 3 && d.cols == 4);
+    heddle_matrix_free(A);
+    A = make(h, HEDDLE_COO);
+    CHECK_OK(heddle_matrix_info(A, &d));
+    CHECK(d.copied && d.sorted_now && d.row[0] == 0 && d.row[4] == 2);
+    CHECK(coo_row[0] == 2); /* the caller's own arrays are left alone */
+    heddle_matrix_free(A);
+    heddle_csr_desc csr = csr_desc();
+    csr.copy = 1;
+    CHECK_OK(heddle_csr(&A, h, &csr));
+    CHECK_OK(heddle_matrix_info(A, &d));
+    CHECK(d.copied && d.ptr != row_ptr);
+    check_product(h, A);
+    heddle_matrix_free(A);
+    CHECK_STATUS(heddle_matrix_info(NULL, &d), HEDDLE_BAD_ARGUMENT);
+    heddle_close(h);
+}
+
+TEST(beta_zero_overwrites_nan_and_alpha_zero_reads_neither_matrix_nor_x)
+{
+    heddle *h = open_cpu("cpu");
+    double zero = 0, two = 2, one = 1;
+    EACH_FORMAT(f) {
+        heddle_matrix *A = make(h, f);
+        double y[4] = {NAN, INFINITY, NAN, NAN}, bad[4] = {NAN, NAN, NAN, INFINITY};
+        CHECK_OK(heddle_mv(h, HEDDLE_N, &one, A, x_n, &zero, y));
+        CHECK(y[0] == 7 && y[1] == 0 && y[2] == 31);
+        CHECK_OK(heddle_mv(h, HEDDLE_N, &zero, A, bad, &two, y));
+        CHECK(y[0] == 14 && y[1] == 0 && y[2] == 62);
+        CHECK_OK(heddle_mv(h, HEDDLE_N, &two, A, x_n, &two, y));
+        CHECK(y[0] == 42 && y[1] == 0 && y[2] == 186);
+        y[0] = NAN;
+        CHECK_OK(heddle_mv(h, HEDDLE_T, &zero, A, bad, &zero, y));
+        CHECK(y[0] == 0 && y[1] == 0 && y[2] == 0 && y[3] == 0);
+        heddle_matrix_free(A);
+    }
+    heddle_close(h);
+}
+
+TEST(nan_and_infinity_stay_in_the_rows_that_touch_them)
+{
+    heddle *h = open_cpu("cpu");
+    EACH_FORMAT(f) {
+        heddle_matrix *A = make(h, f);
+        double y[4], x[4] = {1, NAN, 1, 1}, xt[3] = {1, INFINITY, 1};
+        CHECK_OK(heddle_mv(h, HEDDLE_N, NULL, A, x, NULL, y));
+        CHECK(y[0] == 3 && y[1] == 0 && isnan(y[2]));
+        CHECK_OK(heddle_mv(h, HEDDLE_T, NULL, A, xt, NULL, y)); /* row 1 is empty: its infinity touches nothing */
+        CHECK(y[0] == 4 && y[1] == 4 && y[2] == 2 && y[3] == 5);
+        heddle_matrix_free(A);
+    }
+    heddle_close(h);
+}
+
+TEST(matrices_without_rows_columns_or_entries_are_valid_with_null_arrays)
+{
+    heddle *h = open_cpu("cpu");
+    static const int64_t sizes[][2] = {{0, 0}, {0, 5}, {5, 0}, {5, 5}};
+    int32_t zeros[6] = {0};
+    double two = 2;
+    for (int i = 0; i < 4; i++) {
+        int64_t m = sizes[i][0], n = sizes[i][1];
+        heddle_matrix *A;
+        heddle_csr_desc d = {.rows = m, .cols = n, .row_ptr = m ? zeros : NULL};
+        heddle_coo_desc c = {.rows = m, .cols = n};
+        for (int coo = 0; coo <= 1; coo++) {
+            double y[5] = {1, 1, 1, 1, 1}, x[5] = {1, 1, 1, 1, 1};
+            CHECK_OK(coo ? heddle_coo(&A, h, &c) : heddle_csr(&A, h, &d));
+            CHECK_OK(heddle_check(h, A));
+            CHECK_OK(heddle_mv(h, HEDDLE_N, &two, A, n ? x : NULL, &two, m ? y : NULL));
+            for (int k = 0; k < 5; k++)
+                CHECK(y[k] == (k < m ? 2 : 1));
+            CHECK_OK(heddle_mv(h, HEDDLE_T, NULL, A, m ? x : NULL, NULL, n ? y : NULL));
+            for (int k = 0; k < n; k++)
+                CHECK(y[k] == 0);
+            heddle_plan *p;
+            CHECK_OK(heddle_plan_create(&p, h, A, &(heddle_plan_options){.ops = HEDDLE_PLAN_N | HEDDLE_PLAN_T}));
+            CHECK_OK(heddle_plan_mv(p, HEDDLE_N, NULL, n ? x : NULL, NULL, m ? y : NULL));
+            heddle_plan_free(p);
+            heddle_stats stats;
+            CHECK_OK(heddle_statistics(h, A, &stats));
+            CHECK(stats.nnz == 0 && stats.row.empty == m);
+            heddle_matrix_free(A);
+        }
+    }
+    heddle_close(h);
+}
+
+TEST(arguments_that_make_no_sense_are_refused_and_y_stays)
+{
+    heddle *h = open_cpu("cpu");
+    heddle_matrix *A = make(h, HEDDLE_CSR);
+    double buffer[8] = {1, 2, 3, 4, 5, 6, 7, 8}, y[3] = {1, 2, 3};
+    CHECK_FAILS(heddle_mv(NULL, HEDDLE_N, NULL, A, x_n, NULL, y), HEDDLE_BAD_ARGUMENT, "handle is NULL");
+    CHECK_FAILS(heddle_mv(h, HEDDLE_N, NULL, NULL, x_n, NULL, y), HEDDLE_BAD_ARGUMENT, "matrix is NULL");
+    CHECK_FAILS(heddle_mv(h, HEDDLE_N, NULL, A, NULL, NULL, y), HEDDLE_BAD_ARGUMENT, "x is NULL, but has 4 entries");
+    CHECK_FAILS(heddle_mv(h, HEDDLE_N, NULL, A, x_n, NULL, NULL), HEDDLE_BAD_ARGUMENT, "y is NULL, but has 3 entries");
+    CHECK_FAILS(heddle_mv(h, (heddle_op)5, NULL, A, x_n, NULL, y), HEDDLE_BAD_ARGUMENT, "5 is not an operation");
+    CHECK_FAILS(heddle_mv(h, HEDDLE_N, NULL, A, buffer, NULL, buffer + 3), HEDDLE_BAD_ARGUMENT, "overlap");
+    CHECK_FAILS(heddle_mv(h, HEDDLE_N, NULL, A, buffer + 2, NULL, buffer), HEDDLE_BAD_ARGUMENT, "overlap");
+    CHECK_FAILS(heddle_mv(h, HEDDLE_N, NULL, A, (char *)buffer + 4, NULL, y), HEDDLE_BAD_ARGUMENT, "x is not aligned");
+    CHECK_OK(heddle_mv(h, HEDDLE_N, NULL, A, buffer + 3, NULL, buffer)); /* neighbours do not overlap */
+    CHECK(y[0] == 1 && y[1] == 2 && y[2] == 3);
+    CHECK_STATUS(heddle_sync(NULL), HEDDLE_BAD_ARGUMENT);
+    CHECK_STATUS(heddle_set_debug(NULL, 1), HEDDLE_BAD_ARGUMENT);
+    CHECK(strcmp(heddle_last_kernel(NULL), "") == 0);
+    CHECK_STATUS(heddle_reserve(h, NULL), HEDDLE_BAD_ARGUMENT);
+    heddle_matrix_free(A);
+    heddle_close(h);
+    heddle_close(NULL);
+    heddle_matrix_free(NULL);
+    heddle_plan_free(NULL);
+    heddle_free(NULL);
+}
+
+TEST(descriptions_that_make_no_sense_are_refused_with_the_reason)
+{
+    heddle *h = open_cpu("cpu");
+    heddle_matrix *A;
+    heddle_csr_desc d;
+#define BREAK(member, value, words)                                              \
+    d = csr_desc();                                                              \
+    d.member = value;                                                            \
+    A = (heddle_matrix *)h;                                                      \
+    CHECK_FAILS(heddle_csr(&A, h, &d), HEDDLE_BAD_ARGUMENT, words);              \
+    CHECK(A == NULL)
+    BREAK(rows, -1, "negative");
+    BREAK(cols, INT64_C(1) << 31, "below 2^31");
+    BREAK(nnz, -1, "negative");
+    BREAK(nnz, 4, "row_ptr[3] is 5, but nnz is 4");
+    BREAK(row_ptr, NULL, "row_ptr is NULL");
+    BREAK(col, NULL, "col is NULL");
+    BREAK(val, NULL, "val is NULL");
+    BREAK(base, 2, "base is 2");
+    BREAK(base, 1, "base 1");
+    BREAK(where, HEDDLE_ON_DEVICE, "lie on the host");
+    BREAK(types.value, HEDDLE_I32, "types.value");
+    BREAK(types.offset, HEDDLE_F64, "types.offset");
+    BREAK(types.index, (heddle_type)99, "types.index");
+    BREAK(cols, 0, "without rows or columns");
+#undef BREAK
+    heddle_coo_desc c = coo_desc();
+    c.row = NULL;
+    CHECK_FAILS(heddle_coo(&A, h, &c), HEDDLE_BAD_ARGUMENT, "row is NULL");
+    heddle_csc_desc s = csc_desc();
+    s.nnz = 6;
+    CHECK_FAILS(heddle_csc(&A, h, &s), HEDDLE_BAD_ARGUMENT, "col_ptr[4] is 5, but nnz is 6");
+    CHECK_FAILS(heddle_csr(&A, h, NULL), HEDDLE_BAD_ARGUMENT, "desc is NULL");
+    CHECK_FAILS(heddle_csc(&A, h, NULL), HEDDLE_BAD_ARGUMENT, "desc is NULL");
+    CHECK_FAILS(heddle_coo(&A, h, NULL), HEDDLE_BAD_ARGUMENT, "desc is NULL");
+    d = csr_desc();
+    CHECK_FAILS(heddle_csr(NULL, h, &d), HEDDLE_BAD_ARGUMENT, "pointer is NULL");
+    CHECK_FAILS(heddle_csr(&A, NULL, &d), HEDDLE_BAD_ARGUMENT, "handle is NULL");
+    heddle_close(h);
+}
+
+TEST(bad_indices_are_found_by_check_by_the_debug_switch_and_by_plans)
+{
+    heddle *h = open_cpu("cpu");
+    int32_t bad_col[] = {0, 2, 4, 0, 1};
+    double y[4] = {1, 1, 1, 1};
+    heddle_matrix *A;
+    heddle_plan *p;
+    heddle_csr_desc d = csr_desc();
+    d.col = bad_col;
+    CHECK_OK(heddle_csr(&A, h, &d));
+    CHECK_FAILS(heddle_check(h, A), HEDDLE_BAD_MATRIX, "entry 2, in row 2, has column 4, outside 0..3");
+    CHECK_OK(heddle_set_debug(h, 1));
+    CHECK_FAILS(heddle_mv(h, HEDDLE_N, NULL, A, x_n, NULL, y), HEDDLE_BAD_MATRIX, "column 4");
+    CHECK(y[0] == 1);
+    CHECK_FAILS(heddle_plan_create(&p, h, A, NULL), HEDDLE_BAD_MATRIX, "column 4");
+    CHECK(p == NULL);
+    heddle_stats stats;
+    CHECK_FAILS(heddle_statistics(h, A, &stats), HEDDLE_BAD_MATRIX, "column 4");
+    heddle_matrix_free(A);
+    heddle_csc_desc s = csc_desc();
+    int32_t bad_row[] = {0, 2, 3, 0, 2};
+    s.row = bad_row;
+    CHECK_OK(heddle_csc(&A, h, &s));
+    CHECK_FAILS(heddle_check(h, A), HEDDLE_BAD_MATRIX, "CSC");
+    heddle_matrix_free(A);
+    heddle_coo_desc c = coo_desc();
+    int32_t negative[] = {2, 0, -2, 0, 2};
+    c.row = negative;
+    CHECK_FAILS(heddle_coo(&A, h, &c), HEDDLE_BAD_MATRIX, "entry 2 has row -2");
+    heddle_close(h);
+}
+
+TEST(the_environment_can_switch_debugging_on)
+{
+    setenv("HEDDLE_DEBUG", "1", 1);
+    heddle *h = open_cpu("cpu");
+    unsetenv("HEDDLE_DEBUG");
+    int32_t bad_col[] = {0, 2, 4, 0, 1};
+    heddle_csr_desc d = csr_desc();
+    heddle_matrix *A;
+    double y[3];
+    d.col = bad_col;
+    CHECK_OK(heddle_csr(&A, h, &d));
+    CHECK_STATUS(heddle_mv(h, HEDDLE_N, NULL, A, x_n, NULL, y), HEDDLE_BAD_MATRIX);
+    heddle_matrix_free(A);
+    heddle_close(h);
+}
+
+TEST(devices_are_listed_and_unknown_ones_refused)
+{
+    heddle *h;
+    heddle_device_desc d;
+    CHECK(heddle_device_count() >= 1);
+    CHECK_OK(heddle_device_info(0, &d));
+    CHECK(strcmp(d.name, "cpu") == 0 && d.units >= 1 && d.memory > 0 && d.description[0] && d.arch[0]);
+    CHECK_STATUS(heddle_device_info(99, &d), HEDDLE_NO_DEVICE);
+    CHECK_STATUS(heddle_device_info(0, NULL), HEDDLE_BAD_ARGUMENT);
+    CHECK_FAILS(heddle_open(&h, "quantum:0"), HEDDLE_NO_DEVICE, "this machine has: cpu");
+    CHECK_FAILS(heddle_open(&h, "cpux"), HEDDLE_NO_DEVICE, "cpux");
+    CHECK_FAILS(heddle_open(&h, "cpu:threads=0"), HEDDLE_BAD_ARGUMENT, "outside 1..4096");
+    CHECK_FAILS(heddle_open(&h, "cpu:speed=9"), HEDDLE_BAD_ARGUMENT, "cpu has no 'speed'");
+    CHECK_FAILS(heddle_open(&h, "cpu:isa=mmx"), HEDDLE_BAD_ARGUMENT, "isa=mmx");
+    CHECK(h == NULL);
+    CHECK_STATUS(heddle_open(NULL, "cpu"), HEDDLE_BAD_ARGUMENT);
+    CHECK_OK(heddle_open(&h, "cpu:threads=2,isa=generic"));
+    heddle_close(h);
+    CHECK_OK(heddle_open(&h, NULL));
+    heddle_close(h);
+}
+
+TEST(another_handle_needs_a_reservation_and_then_works)
+{
+    heddle *h = open_cpu("cpu:threads=1"), *other = open_cpu("cpu:threads=4");
+    heddle_matrix *A;
+    CHECK_OK(heddle_generate(&A, h, "grid2d:n=30", HEDDLE_F64));
+    double *x = calloc(900, sizeof *x), *y = calloc(900, sizeof *y);
+    heddle_status status = heddle_mv(other, HEDDLE_T, NULL, A, x, NULL, y);
+    CHECK(status == HEDDLE_OK || status == HEDDLE_NO_WORKSPACE);
+    CHECK_OK(heddle_reserve(other, A));
+    CHECK_OK(heddle_mv(other, HEDDLE_T, NULL, A, x, NULL, y));
+    CHECK_OK(heddle_mv(other, HEDDLE_N, NULL, A, x, NULL, y));
+    free(x);
+    free(y);
+    heddle_matrix_free(A);
+    heddle_close(h);
+    heddle_close(other);
+}
+
+TEST(a_product_never_allocates)
+{
+    heddle *h = open_cpu("cpu:threads=3");
+    heddle_matrix *A;
+    CHECK_OK(heddle_generate(&A, h, "random:n=5000", HEDDLE_F32));
+    float *x = calloc(5000, sizeof *x), *y = calloc(5000, sizeof *y);
+    mem_fail_after(0); /* the next allocation would fail */
+    CHECK_OK(heddle_mv(h, HEDDLE_N, NULL, A, x, NULL, y));
+    CHECK_OK(heddle_mv(h, HEDDLE_T, NULL, A, x, NULL, y));
+    mem_fail_after(-1);
+    heddle_plan *p;
+    CHECK_OK(heddle_plan_create(&p, h, A, &(heddle_plan_options){.ops = 3}));
+    mem_fail_after(0);
+    CHECK_OK(heddle_plan_mv(p, HEDDLE_N, NULL, x, NULL, y));
+    CHECK_OK(heddle_plan_mv(p, HEDDLE_T, NULL, x, NULL, y));
+    mem_fail_after(-1);
+    heddle_plan_free(p);
+    heddle_matrix_free(A);
+    heddle_close(h);
+    free(x);
+    free(y);
+}
+
+TEST(plans_serve_what_they_were_made_for_and_describe_themselves)
+{
+    heddle *h = open_cpu("cpu");
+    heddle_plan *p;
+    heddle_plan_desc d;
+    double y[4];
+    EACH_FORMAT(f) {
+        heddle_matrix *A = make(h, f);
+        CHECK_OK(heddle_plan_create(&p, h, A, NULL));
+        CHECK_OK(heddle_plan_mv(p, HEDDLE_N, NULL, x_n, NULL, y));
+        CHECK(y[0] == 7 && y[1] == 0 && y[2] == 31);
+        CHECK_OK(heddle_plan_info(p, HEDDLE_N, &d));
+        CHECK(d.kernel[0] && d.format[0] && d.bytes >= 0 && d.break_even >= -1);
+        CHECK(strcmp(heddle_last_kernel(h), d.kernel) == 0);
+        CHECK_FAILS(heddle_plan_mv(p, HEDDLE_T, NULL, x_t, NULL, y), HEDDLE_BAD_ARGUMENT, "was not made for T");
+        CHECK_STATUS(heddle_plan_info(p, HEDDLE_T, &d), HEDDLE_BAD_ARGUMENT);
+        heddle_plan_free(p);
+        CHECK_OK(heddle_plan_create(&p, h, A, &(heddle_plan_options){.ops = HEDDLE_PLAN_T, .deterministic = 1}));
+        CHECK_OK(heddle_plan_mv(p, HEDDLE_H, NULL, x_t, NULL, y));
+        CHECK(y[0] == 13 && y[1] == 16 && y[2] == 2 && y[3] == 20);
+        CHECK_OK(heddle_plan_info(p, HEDDLE_T, &d));
+        CHECK(d.deterministic);
+        heddle_plan_free(p);
+        heddle_matrix_free(A);
+    }
+    heddle_matrix *A = make(h, HEDDLE_CSR);
+    CHECK_FAILS(heddle_plan_create(&p, h, A, &(heddle_plan_options){.ops = 8}), HEDDLE_BAD_ARGUMENT, "ops is 8");
+    CHECK_FAILS(heddle_plan_create(&p, h, A, &(heddle_plan_options){.expected_products = -1}), HEDDLE_BAD_ARGUMENT, "negative");
+    CHECK_FAILS(heddle_plan_create(&p, h, A, &(heddle_plan_options){.memory_limit = -2}), HEDDLE_BAD_ARGUMENT, "negative");
+    CHECK_FAILS(heddle_plan_create(&p, h, A, &(heddle_plan_options){.kernel = "no_such"}), HEDDLE_BAD_ARGUMENT, "no_such");
+    CHECK_STATUS(heddle_plan_create(NULL, h, A, NULL), HEDDLE_BAD_ARGUMENT);
+    CHECK_STATUS(heddle_plan_mv(NULL, HEDDLE_N, NULL, x_n, NULL, y), HEDDLE_BAD_ARGUMENT);
+    CHECK_STATUS(heddle_plan_info(NULL, HEDDLE_N, &d), HEDDLE_BAD_ARGUMENT);
+    heddle_matrix_free(A);
+    heddle_close(h);
+}
+
+TEST(kernels_are_listed)
+{
+    heddle_kernel_desc d;
+    int seen = 0;
+    for (int i = 0; i < heddle_kernel_count(); i++) {
+        CHECK_OK(heddle_kernel_info(i, &d));
+        CHECK(d.name[0] && d.format[0] && d.ops[0] && d.device[0] && d.source[0] && d.options);
+        seen += strcmp(d.name, "cpu_csr") == 0 || strcmp(d.name, "cpu_csr_t") == 0 || strcmp(d.name, "cpu_sell") == 0;
+    }
+    CHECK(seen == 3);
+    CHECK_STATUS(heddle_kernel_info(-1, &d), HEDDLE_BAD_ARGUMENT);
+    CHECK_STATUS(heddle_kernel_info(heddle_kernel_count(), &d), HEDDLE_BAD_ARGUMENT);
+    CHECK_STATUS(heddle_kernel_info(0, NULL), HEDDLE_BAD_ARGUMENT);
+}
+
+TEST(matrices_travel_through_files_and_keep_their_product)
+{
+    static const char *const names[] = {"a.mtx", "a.mtx.gz", "a.rb", "a.hdl"};
+    heddle *h = open_cpu("cpu");
+    EACH_FORMAT(f)
+        for (int i = 0; i < 4; i++) {
+            heddle_matrix *A = make(h, f), *B;
+            const char *path = test_path(names[i]);
+            CHECK_OK(heddle_write(h, A, path));
+            CHECK_OK(heddle_read(&B, h, path, NULL));
+            check_product(h, B);
+            heddle_matrix_free(A);
+            heddle_matrix_free(B);
+            CHECK_OK(heddle_read(&B, h, path, &(heddle_read_options){.value = HEDDLE_F32, .trust = 1}));
+            heddle_matrix_desc d;
+            CHECK_OK(heddle_matrix_info(B, &d));
+            CHECK(d.types.value == HEDDLE_F32);
+            heddle_matrix_free(B);
+        }
+    heddle_matrix *A;
+    CHECK_FAILS(heddle_read(&A, h, test_path("absent.mtx"), NULL), HEDDLE_FILE_ERROR, "absent.mtx");
+    CHECK(A == NULL);
+    CHECK_STATUS(heddle_read(&A, h, NULL, NULL), HEDDLE_BAD_ARGUMENT);
+    CHECK_STATUS(heddle_read(NULL, h, "x", NULL), HEDDLE_BAD_ARGUMENT);
+    CHECK_STATUS(heddle_read(&A, h, "x", &(heddle_read_options){.value = HEDDLE_I32}), HEDDLE_BAD_ARGUMENT);
+    CHECK_STATUS(heddle_write(h, NULL, "x.mtx"), HEDDLE_BAD_ARGUMENT);
+    heddle_close(h);
+}
+
+TEST(a_damaged_binary_file_is_found_at_its_first_use_unless_it_is_trusted)
+{
+    heddle *h = open_cpu("cpu");
+    heddle_matrix *A = make(h, HEDDLE_CSR);
+    const char *path = test_path("damaged.hdl");
+    double y[3] = {1, 2, 3};
+    CHECK_OK(heddle_write(h, A, path));
+    heddle_matrix_free(A);
+    FILE *file = fopen(path, "r+b");
+    fseek(file, -64, SEEK_END);
+    for (int i = 0; i < 64; i++)
+        fputc(0x5a, file);
+    fclose(file);
+    heddle_status status = heddle_read(&A, h, path, NULL);
+    CHECK_OK(status);
+    if (status != HEDDLE_OK)
+        return;
+    CHECK_FAILS(heddle_mv(h, HEDDLE_N, NULL, A, x_n, NULL, y), HEDDLE_BAD_FILE, "damaged.hdl");
+    CHECK_FAILS(heddle_check(h, A), HEDDLE_BAD_FILE, "damaged.hdl");
+    CHECK(y[0] == 1 && y[2] == 3);
+    heddle_matrix_free(A);
+    heddle_close(h);
+}
+
+TEST(vectors_travel_through_files)
+{
+    double x[] = {1.5, -2, 1e300, 0.1}, *y = NULL;
+    float *z = NULL;
+    int64_t n = -1;
+    const char *path = test_path("x.mtx");
+    CHECK_OK(heddle_write_vector(x, 4, HEDDLE_F64, path));
+    CHECK_OK(heddle_read_vector((void **)&y, &n, HEDDLE_F64, path));
+    CHECK(n == 4 && y && memcmp(x, y, sizeof x) == 0);
+    heddle_free(y);
+    CHECK_OK(heddle_write_vector((float[]){1, 2}, 2, HEDDLE_F32, test_path("z.txt")));
+    CHECK_OK(heddle_read_vector((void **)&z, &n, HEDDLE_F32, test_path("z.txt")));
+    CHECK(n == 2 && z && z[1] == 2);
+    heddle_free(z);
+    CHECK_STATUS(heddle_read_vector(NULL, &n, HEDDLE_F64, path), HEDDLE_BAD_ARGUMENT);
+    CHECK_STATUS(heddle_read_vector((void **)&y, &n, HEDDLE_I32, path), HEDDLE_BAD_ARGUMENT);
+    CHECK_STATUS(heddle_write_vector(NULL, 4, HEDDLE_F64, path), HEDDLE_BAD_ARGUMENT);
+    CHECK_STATUS(heddle_write_vector(x, -1, HEDDLE_F64, path), HEDDLE_BAD_ARGUMENT);
+}
+
+TEST(statistics_of_all_formats_agree)
+{
+    heddle *h = open_cpu("cpu");
+    EACH_FORMAT(f) {
+        heddle_matrix *A = make(h, f);
+        heddle_stats s;
+        int64_t bytes = 0, sell = 0;
+        CHECK_OK(heddle_statistics(h, A, &s));
+        CHECK(s.rows == 3 && s.cols == 4 && s.row.longest == 3 && s.row.empty == 1 && s.col.longest == 2);
+        CHECK(s.lower_bandwidth == 2 && s.upper_bandwidth == 2 && s.distinct_values == 5);
+        CHECK_OK(heddle_format_bytes(h, A, "csr", &bytes));
+        CHECK(bytes == 16 + 60);
+        CHECK_OK(heddle_format_bytes(h, A, "sell", &sell));
+        CHECK(sell >= 60 / 2);
+        CHECK_FAILS(heddle_format_bytes(h, A, "paper", &bytes), HEDDLE_BAD_ARGUMENT, "paper");
+        CHECK_STATUS(heddle_statistics(h, A, NULL), HEDDLE_BAD_ARGUMENT);
+        heddle_matrix_free(A);
+    }
+    heddle_close(h);
+}
+
+TEST(generated_matrices_are_ready_to_use_and_bad_specs_are_refused)
+{
+    heddle *h = open_cpu("cpu");
+    heddle_matrix *A;
+    heddle_matrix_desc d;
+    CHECK_OK(heddle_generate(&A, h, "grid3d:n=5", HEDDLE_TYPE_DEFAULT));
+    CHECK_OK(heddle_matrix_info(A, &d));
+    CHECK(d.rows == 125 && d.cols == 125 && d.types.value == HEDDLE_F64);
+    CHECK_OK(heddle_check(h, A));
+    heddle_matrix_free(A);
+    CHECK_FAILS(heddle_generate(&A, h, "cube:n=5", HEDDLE_F64), HEDDLE_BAD_ARGUMENT, "cube");
+    CHECK(A == NULL);
+    CHECK_STATUS(heddle_generate(&A, h, NULL, HEDDLE_F64), HEDDLE_BAD_ARGUMENT);
+    CHECK_STATUS(heddle_generate(&A, h, "grid3d", HEDDLE_I64), HEDDLE_BAD_ARGUMENT);
+    heddle_close(h);
+}
+
+TEST(the_library_says_what_it_is)
+{
+    char version[32];
+    snprintf(version, sizeof version, "%d.%d.%d", HEDDLE_VERSION_MAJOR, HEDDLE_VERSION_MINOR, HEDDLE_VERSION_PATCH);
+    CHECK(strcmp(heddle_version(), version) == 0);
+    CHECK(strstr(heddle_build_info(), "threads: ") && strstr(heddle_build_info(), "compiler: "));
+}
+
+static heddle_status whole_life(void *argument)
+{
+    heddle_status status = HEDDLE_OK;
+    heddle *h = NULL;
+    heddle_matrix *A = NULL, *B = NULL, *C = NULL;
+    heddle_plan *p = NULL;
+    heddle_stats stats;
+    double y[4];
+    heddle_csr_desc csr = csr_desc();
+    heddle_coo_desc coo = coo_desc();
+    csr.copy = coo.copy = 1;
+    if ((status = heddle_open(&h, "cpu:threads=2")) || (status = heddle_csr(&A, h, &csr)) ||
+        (status = heddle_coo(&B, h, &coo)) || (status = heddle_convert(&C, h, A, HEDDLE_CSC)) ||
+        (status = heddle_mv(h, HEDDLE_N, NULL, C, x_n, NULL, y)) || (status = heddle_statistics(h, B, &stats)) ||
+        (status = heddle_plan_create(&p, h, A, &(heddle_plan_options){.ops = 3})) ||
+        (status = heddle_plan_mv(p, HEDDLE_T, NULL, x_t, NULL, y)))
+        (void)argument;
+    heddle_plan_free(p);
+    heddle_matrix_free(A);
+    heddle_matrix_free(B);
+    heddle_matrix_free(C);
+    heddle_close(h);
+    return status;
+}
+
+TEST(every_allocation_may_fail)
+{
+    CHECK(test_every_allocation(whole_life, NULL) > 20);
+}
