@@ -210,8 +210,9 @@ TEST(grids_have_the_entries_of_their_stencil)
 TEST(a_circuit_has_dense_rows_and_columns_of_the_size_asked_for)
 {
     heddle_stats s = statistics("circuit:n=5000,nnz=30000,longest=3001,dense=2");
-    CHECK_THAT(s.nnz == 30000 && s.row.longest == 3001 && s.col.longest >= 3001, "%lld entries, rows to %lld, columns to %lld",
-               (long long)s.nnz, (long long)s.row.longest, (long long)s.col.longest);
+    CHECK_THAT(s.nnz == 30000 && s.row.longest == 3001 && s.col.longest >= 3001,
+               "%lld entries, rows to %lld, columns to %lld", (long long)s.nnz, (long long)s.row.longest,
+               (long long)s.col.longest);
     CHECK(s.diagonal == 5000);
 }
 
@@ -288,6 +289,12 @@ TEST(wrong_specs_say_what_is_wrong_and_what_is_right)
         {"powerlaw:exponent=1", "outside 1.10..10.00"},
         {"blocks:rows=10,cols=11", "square"},
         {"circuit:rows=10,cols=11", "square"},
+        {"kkt:rows=10,cols=11", "square"},
+        {"kkt:n=100,mean=1", "outside 160..4960"},
+        {"circuit:n=100,mean=1", "entries more"},
+        {"circuit:n=1000,longest=999", "outside 1..998"},
+        {"circuit:n=1000,longest=8", "do not fit 997 rows"},
+        {"markov:values=random", "has no 'values'"},
         {"rmat:a=60,b=39", "outside 1..38"},
         {"tomography:span=181", "outside 1..180"},
     };

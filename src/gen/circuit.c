@@ -132,6 +132,27 @@ done:
     return status;
 }
 
+/* What is left for the profile of the nodes when the rails have had their share.  The longest of its rows has `most`
+ * entries, the rails that it meets not counted. */
+static heddle_status share_entries(struct options *o, const struct circuit *c)
+{
+    int64_t most = 40, nodes = c->n - c->rails;
+    for (int64_t d = 0; d < c->rails; d++)
+        o->nnz -= 2 * c->rail[d].size + 1;
+    if (o->nnz < nodes && !o->nnz_given) /* the diagonal and the rails are more than the mean of a small matrix */
+        o->nnz = nodes;
+    if (o->nnz < nodes)
+        return fail(HEDDLE_BAD_ARGUMENT, "circuit: the diagonal and the dense rows and columns alone are %lld entries more",
+                    (long long)(nodes - o->nnz));
+    most = most < nodes && o->nnz <= most * nodes ? most : nodes;
+    if (o->longest > 0 && o->longest - c->rails < most)
+        most = o->longest > c->rails ? o->longest - c->rails : 0;
+    o->rows = nodes, o->cols = most;
+    o->shortest = o->shortest > 1 ? o->shortest : 1;
+    o->longest = c->rails > 0 ? 0 : o->longest; /* the first rail is the longest row */
+    return HEDDLE_OK;
+}
+
 heddle_status make_circuit(struct csr *A, struct spec *spec, heddle_type value)
 {
     heddle_status status = HEDDLE_OK;
@@ -146,21 +167,7 @@ heddle_status make_circuit(struct csr *A, struct spec *spec, heddle_type value)
     TRY(spec_int(spec, "far", 0, 100, &c.far));
     TRY(read_rails(&c, spec));
     TRY(no_more_keys(spec));
-    for (int64_t d = 0; d < c.rails; d++)
-        o.nnz -= 2 * c.rail[d].size + 1;
-    o.rows = c.n - c.rails;
-    if (o.nnz < o.rows && !o.nnz_given) /* the diagonal and the rails are more than the mean of a small matrix */
-        o.nnz = o.rows;
-    if (o.nnz < o.rows)
-        return fail(HEDDLE_BAD_ARGUMENT, "circuit: the diagonal and the dense rows and columns alone are %lld entries more",
-                    (long long)(o.rows - o.nnz));
-    o.shortest = o.shortest > 1 ? o.shortest : 1;
-    o.cols = o.rows < 40 ? o.rows : 40; /* the longest of the other rows, the rails that they meet not counted */
-    if (o.nnz > o.rows * o.cols)
-        o.cols = o.rows;
-    if (o.longest > 0 && o.longest - c.rails < o.cols)
-        o.cols = o.longest > c.rails ? o.longest - c.rails : 0;
-    o.longest = c.rails > 0 ? 0 : o.longest;
+    TRY(share_entries(&o, &c));
     struct profile_wish wish = options_wish(&o);
     wish.shape = SHAPE_EXPONENTIAL;
     if (o.deviation < 0 && o.rows > 0)
@@ -216,7 +223,8 @@ static int64_t kkt_place(const void *self, int64_t row, int64_t length, int32_t 
 }
 
 /* C has the shape of a least-squares problem: rows follow a slanted line over the variables. */
-static heddle_status make_constraints(struct csr *C, const struct options *o, const struct scatter *rule, const struct spec *spec)
+static heddle_status make_constraints(struct csr *C, const struct options *o, const struct scatter *rule,
+                                      const struct spec *spec)
 {
     heddle_status status = HEDDLE_OK;
     struct profile profile = {0};

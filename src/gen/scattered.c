@@ -42,8 +42,8 @@ static int64_t scatter_place(const void *self, int64_t row, int64_t length, int3
     return length;
 }
 
-heddle_status build_scatter(struct csr *A, const struct scatter *rule, const struct options *o, const struct profile *profile,
-                            heddle_type value)
+heddle_status build_scatter(struct csr *A, const struct scatter *rule, const struct options *o,
+                            const struct profile *profile, heddle_type value)
 {
     struct scattered s = {*rule, profile, o->rows, o->cols, (uint64_t)o->seed};
     struct maker m = {.rows = o->rows, .cols = o->cols, .seed = s.seed, .value = value, .self = &s};
