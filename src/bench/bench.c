@@ -1,0 +1,274 @@
+/* SPDX-License-Identifier: MIT */
+#include "bench/bench.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/memory.h"
+#include "base/timer.h"
+#include "bench/fill.h"
+
+const struct rule bench_warm = {.spread = 0.02, .least = 10, .most = 1000, .limit_ms = 500};
+const struct rule bench_cold = {.spread = 0.05, .least = 3, .most = 7, .limit_ms = 500};
+
+#define BATCH_MS 0.05  /* products that are shorter are timed in batches of about this length */
+#define BATCH_MOST 1000
+
+/* What is in memory while one matrix is at work: each level adds its part and takes it away again.  Once `skip` is set,
+ * everything below is reported as skipped for that reason. */
+struct stage {
+    struct bench *b;
+    struct run base; /* what all runs of the level have in common */
+    struct loaded loaded;
+    struct csr csr;   /* of the type at work; borrows all but the values */
+    heddle_matrix *A;
+    void *x, *y;
+    struct reference reference;
+    char skip[SKIP_TEXT];
+};
+
+/* Turns a failure that concerns this matrix alone into a reason to skip. */
+static heddle_status absorb(struct stage *s, heddle_status status, int any)
+{
+    if (status == HEDDLE_OK)
+        return HEDDLE_OK;
+    if (!any && status != HEDDLE_NO_KERNEL && status != HEDDLE_NO_MEMORY && status != HEDDLE_NOT_SUPPORTED)
+        return status;
+    snprintf(s->skip, sizeof s->skip, "%s", heddle_last_error());
+    return HEDDLE_OK;
+}
+
+/* ------------------------------------------------------------------ one run */
+
+struct timed {
+    struct candidate *candidate;
+    struct stage *stage;
+    int batch;
+};
+
+static heddle_status product(struct timed *t)
+{
+    return candidate_run(t->candidate, (struct scalars){1, 0}, t->stage->x, t->stage->y);
+}
+
+static heddle_status warm_once(void *argument, double *ms)
+{
+    struct timed *t = argument;
+    heddle_status status = HEDDLE_OK;
+    double begin = now_ms();
+    for (int i = 0; i < t->batch && status == HEDDLE_OK; i++)
+        status = product(t);
+    *ms = (now_ms() - begin) / t->batch;
+    return status;
+}
+
+static heddle_status cold_once(void *argument, double *ms)
+{
+    struct timed *t = argument;
+    probe_flush(&t->stage->b->probe);
+    double begin = now_ms();
+    heddle_status status = product(t);
+    *ms = now_ms() - begin;
+    return status;
+}
+
+/* Cold first, then warm: the last product stands in y when the verdict is passed. */
+static heddle_status take_times(struct run *r, struct timed *t)
+{
+    heddle_status status = HEDDLE_OK;
+    const struct bench *b = t->stage->b;
+    struct rule warm = b->warm;
+    double once;
+    fill_nan(t->stage->y, r->value, t->stage->reference.n);
+    TRY(warm_once(t, &once));
+    if (b->cold.most > 0)
+        TRY(measure(&r->cold, &b->cold, cold_once, t));
+    TRY(warm_once(t, &once));
+    t->batch = once < BATCH_MS / BATCH_MOST ? BATCH_MOST : (int)ceil(BATCH_MS / once);
+    warm.limit_ms /= t->batch; /* samples are per product */
+    TRY(measure(&r->warm, &warm, warm_once, t));
+done:
+    return status;
+}
+
+static void rate(struct run *r)
+{
+    double ms = r->warm.median_ms;
+    r->floor_ms = fmax(r->bytes / (r->read_gbs * 1e6), r->launch_ms);
+    r->of_floor = r->floor_ms / ms;
+    r->gflops = 2 * (double)r->nnz / (ms * 1e6);
+    r->gbs = r->bytes / (ms * 1e6);
+}
+
+static heddle_status run_candidate(struct stage *s, struct run *r)
+{
+    heddle_status status = HEDDLE_OK;
+    struct candidate candidate = {0};
+    struct timed timed = {&candidate, s, 1};
+    char before[SKIP_TEXT];
+    memcpy(before, s->skip, sizeof before);
+    if (!s->skip[0])
+        TRY(absorb(s, candidate_new(&candidate, s->b->h, s->A, r->op, r->kernel), 0));
+    if (s->skip[0]) {
+        memcpy(r->skipped, s->skip, sizeof r->skipped);
+    } else {
+        TRY(take_times(r, &timed));
+        rate(r);
+        r->made = &candidate;
+        reference_judge(&r->verdict, &s->reference, s->y);
+        verdict_text(r->wrong, &r->verdict, &s->reference);
+    }
+    if (s->b->events.ran)
+        TRY(s->b->events.ran(s->b->events.argument, r));
+done:
+    memcpy(s->skip, before, sizeof before);
+    candidate_free(&candidate);
+    return status;
+}
+
+/* ------------------------------------------------------------------ levels: operation, type, matrix */
+
+static int stopped(const struct bench *b)
+{
+    return b->stop && *b->stop;
+}
+
+static heddle_status ready_operation(struct stage *s)
+{
+    heddle_status status = HEDDLE_OK;
+    const struct csr *A = &s->csr;
+    int n = s->base.op == HEDDLE_N;
+    int64_t x_size = n ? A->cols : A->rows, y_size = n ? A->rows : A->cols;
+    TRY((s->x = mem_alloc(x_size, type_size(A->value))) ? HEDDLE_OK : HEDDLE_NO_MEMORY);
+    TRY((s->y = mem_alloc(y_size, type_size(A->value))) ? HEDDLE_OK : HEDDLE_NO_MEMORY);
+    fill_random(s->x, A->value, x_size);
+    TRY(reference_new(&s->reference, &(struct equation){.A = A, .op = s->base.op, .alpha = 1, .x = s->x}));
+done:
+    return status;
+}
+
+static heddle_status bench_operation(struct stage *s)
+{
+    heddle_status status = HEDDLE_OK;
+    int skipped_before = s->skip[0] != 0;
+    if (!skipped_before)
+        TRY(absorb(s, ready_operation(s), 0));
+    for (int k = 0; k < s->b->kernels.count && !stopped(s->b); k++) {
+        struct run r = s->base;
+        r.kernel = s->b->kernels.name[k];
+        if (s->b->events.begins)
+            s->b->events.begins(s->b->events.argument, &r);
+        TRY(run_candidate(s, &r));
+    }
+done:
+    if (!skipped_before)
+        s->skip[0] = 0;
+    reference_free(&s->reference);
+    mem_free(s->x);
+    mem_free(s->y);
+    s->x = s->y = NULL;
+    return status;
+}
+
+/* A, x and y once each, and y once more if beta is not 0 (it is 0 here). */
+static double product_bytes(const struct csr *A)
+{
+    double value = (double)type_size(A->value), rows = (double)A->rows, cols = (double)A->cols;
+    return (rows + 1) * (double)type_size(A->offset) + (double)A->nnz * (4 + value) + (rows + cols) * value;
+}
+
+static heddle_status ready_type(struct stage *s)
+{
+    heddle_status status = HEDDLE_OK;
+    heddle_type value = s->base.value;
+    s->csr = s->loaded.csr;
+    s->csr.value = value;
+    if (value != s->loaded.csr.value) {
+        s->csr.val = NULL;
+        TRY((s->csr.val = mem_alloc(s->csr.nnz, type_size(value))) ? HEDDLE_OK : HEDDLE_NO_MEMORY);
+        fill_converted(s->csr.val, value, s->loaded.csr.val, s->loaded.csr.value, s->csr.nnz);
+    }
+    TRY(matrix_of(&s->A, s->b->h, &s->csr));
+    s->base.offset = s->csr.offset;
+    s->base.bytes = product_bytes(&s->csr);
+    s->base.fits_cache = s->base.bytes < (double)cpu_this()->cache;
+done:
+    return status;
+}
+
+static heddle_status bench_type(struct stage *s)
+{
+    heddle_status status = HEDDLE_OK;
+    int skipped_before = s->skip[0] != 0;
+    if (!skipped_before)
+        TRY(absorb(s, ready_type(s), 0));
+    for (int i = 0; i < s->b->op_count; i++) {
+        s->base.op = s->b->op[i];
+        TRY(bench_operation(s));
+    }
+done:
+    if (!skipped_before)
+        s->skip[0] = 0;
+    heddle_matrix_free(s->A);
+    s->A = NULL;
+    if (s->csr.val != s->loaded.csr.val)
+        mem_free(s->csr.val);
+    s->csr = (struct csr){0};
+    return status;
+}
+
+static heddle_status describe(struct stage *s)
+{
+    heddle_status status = HEDDLE_OK;
+    struct description *d = NULL;
+    TRY(NEW_ZEROED(d, 1)); /* the picture is large for a stack */
+    d->subject = s->base.subject;
+    d->value = s->loaded.csr.value;
+    d->offset = s->loaded.csr.offset;
+    TRY(csr_statistics(&d->stats, &s->loaded.csr));
+    TRY(shape_of(&d->shape, &s->loaded.csr));
+    s->base.row = d->stats.row;
+    TRY(s->b->events.described(s->b->events.argument, d));
+done:
+    mem_free(d);
+    return status;
+}
+
+static heddle_status ready_matrix(struct stage *s)
+{
+    heddle_status status = HEDDLE_OK;
+    TRY(subject_load(&s->loaded, s->base.subject, HEDDLE_F64));
+    s->base.rows = s->loaded.csr.rows;
+    s->base.cols = s->loaded.csr.cols;
+    s->base.nnz = s->loaded.csr.nnz;
+    if (s->b->events.described)
+        TRY(describe(s));
+    s->base.read_gbs = probe_read_gbs(&s->b->probe);
+    s->base.launch_ms = probe_launch_ms(&s->b->probe);
+done:
+    return status;
+}
+
+heddle_status bench_subject(struct bench *b, const struct subject *subject)
+{
+    heddle_status status = HEDDLE_OK;
+    struct stage *s = NULL;
+    TRY(NEW_ZEROED(s, 1));
+    s->b = b;
+    s->base = (struct run){.subject = subject, .device = &b->h->device};
+    if (b->events.begins)
+        b->events.begins(b->events.argument, &s->base);
+    status = ready_matrix(s);
+    b->unreadable += status == HEDDLE_BAD_FILE || status == HEDDLE_FILE_ERROR || status == HEDDLE_BAD_ARGUMENT;
+    TRY(absorb(s, status, b->keep_going));
+    for (int i = 0; i < b->type_count && !stopped(b); i++) {
+        s->base.value = b->type[i];
+        TRY(bench_type(s));
+    }
+done:
+    if (s)
+        loaded_free(&s->loaded);
+    mem_free(s);
+    return status;
+}

@@ -1,0 +1,77 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * bench.h: matrices x types x operations x candidates, each prepared, timed, verified, and told to the caller at once.
+ * One matrix is in memory at a time. */
+#ifndef BENCH_BENCH_H
+#define BENCH_BENCH_H
+
+#include <signal.h>
+
+#include "bench/candidate.h"
+#include "bench/measure.h"
+#include "bench/probe.h"
+#include "bench/shape.h"
+#include "bench/subject.h"
+#include "verify/verify.h"
+
+#define RECORD_SCHEMA 1
+#define SKIP_TEXT 256
+
+/* One product measured.  Times that were not taken have repetitions 0. */
+struct run {
+    const struct subject *subject;
+    int64_t rows, cols, nnz;
+    heddle_lengths row; /* zero unless matrices are described */
+    heddle_type value, offset;
+    heddle_op op;
+    const char *kernel; /* as asked for: "auto", "plan", "cpu_sell:slice=8" */
+    const struct candidate *made; /* NULL when skipped */
+    const struct device *device;
+    struct timing warm, cold;
+    double bytes;           /* that any product has to move: A, x and y once */
+    double read_gbs, launch_ms; /* what the probe found for this matrix */
+    double floor_ms;        /* bytes over read_gbs, never under launch_ms */
+    double of_floor;        /* floor_ms over the warm median: 1 is as fast as memory allows */
+    double gflops, gbs;     /* 2 nnz and bytes over the warm median */
+    int fits_cache;         /* bytes fit in the last-level cache: warm products may beat the floor */
+    struct verdict verdict; /* `passed` 0 when not verified */
+    char wrong[VERDICT_TEXT];
+    char skipped[SKIP_TEXT]; /* why, or "" */
+};
+
+/* A matrix described. */
+struct description {
+    const struct subject *subject;
+    heddle_type value, offset;
+    heddle_stats stats;
+    struct shape shape;
+};
+
+/* What the caller hears of; any may be NULL. */
+struct bench_events {
+    void *argument;
+    heddle_status (*described)(void *argument, const struct description *d);
+    heddle_status (*ran)(void *argument, const struct run *r);
+    void (*begins)(void *argument, const struct run *r); /* before each run, for progress; r->kernel NULL: loading */
+};
+
+struct bench {
+    heddle *h;
+    struct candidate_list kernels;
+    int type_count, op_count;
+    heddle_type type[2];
+    heddle_op op[2];
+    struct rule warm, cold; /* cold.most 0: no cold runs */
+    int keep_going;         /* a matrix that cannot be loaded is skipped and counted, not an error */
+    int unreadable;         /* how many there were */
+    volatile sig_atomic_t *stop; /* not NULL and set: what is left is left out */
+    struct bench_events events;
+    struct probe probe;
+};
+
+/* The rules that `heddle bench` uses unless told otherwise. */
+extern const struct rule bench_warm, bench_cold;
+
+heddle_status bench_subject(struct bench *b, const struct subject *subject);
+
+#endif

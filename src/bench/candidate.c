@@ -1,0 +1,159 @@
+/* SPDX-License-Identifier: MIT */
+#include "bench/candidate.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "bench/subject.h"
+
+static heddle_status new_plan(struct candidate *c)
+{
+    heddle_status status = HEDDLE_OK;
+    heddle_plan_desc desc;
+    heddle_plan_options options = {.ops = c->op == HEDDLE_N ? HEDDLE_PLAN_N : HEDDLE_PLAN_T};
+    TRY(heddle_plan_create(&c->plan, c->h, c->A, &options));
+    TRY(heddle_plan_info(c->plan, c->op, &desc));
+    snprintf(c->ran, sizeof c->ran, "%s", desc.kernel);
+    snprintf(c->format, sizeof c->format, "%s", desc.format);
+    c->transposed = desc.transposed;
+    c->repeatable = desc.deterministic;
+    c->bytes = desc.bytes;
+    c->prepare_ms = desc.prepare_ms;
+    c->break_even = desc.break_even;
+done:
+    return status;
+}
+
+static heddle_status new_bound(struct candidate *c, const char *name)
+{
+    struct bound_info info;
+    heddle_status status = bound_new(&c->bound, &c->h->device, name, &c->A->view, c->op);
+    if (status != HEDDLE_OK)
+        return status;
+    bound_describe(c->bound, &info);
+    snprintf(c->ran, sizeof c->ran, "%s", info.kernel);
+    snprintf(c->format, sizeof c->format, "%s", info.format);
+    c->transposed = info.transposed;
+    c->repeatable = info.repeatable;
+    c->bytes = info.bytes;
+    c->convert_ms = info.convert_ms;
+    c->prepare_ms = info.prepare_ms;
+    return HEDDLE_OK;
+}
+
+heddle_status candidate_new(struct candidate *c, heddle *h, const heddle_matrix *A, heddle_op op, const char *name)
+{
+    heddle_status status = HEDDLE_OK;
+    *c = (struct candidate){.h = h, .A = A, .op = op, .format = "csr", .repeatable = 1};
+    if (strcmp(name, "plan") == 0)
+        status = new_plan(c);
+    else if (strcmp(name, "auto") != 0)
+        status = new_bound(c, name);
+    if (status != HEDDLE_OK)
+        candidate_free(c);
+    return status;
+}
+
+void candidate_free(struct candidate *c)
+{
+    heddle_plan_free(c->plan);
+    bound_free(c->bound);
+    *c = (struct candidate){0};
+}
+
+heddle_status candidate_run(struct candidate *c, struct scalars s, const void *x, void *y)
+{
+    float alpha = (float)s.alpha, beta = (float)s.beta;
+    int single = view_value(&c->A->view) == HEDDLE_F32;
+    const void *a = single ? (const void *)&alpha : &s.alpha, *b = single ? (const void *)&beta : &s.beta;
+    if (c->bound)
+        return bound_run(c->bound, s, x, y);
+    if (c->plan)
+        return heddle_plan_mv(c->plan, c->op, a, x, b, y);
+    heddle_status status = heddle_mv(c->h, c->op, a, c->A, x, b, y);
+    if (status == HEDDLE_OK && !c->ran[0])
+        snprintf(c->ran, sizeof c->ran, "%s", heddle_last_kernel(c->h));
+    return status;
+}
+
+heddle_status candidate_check(const char *name)
+{
+    const char *known[CANDIDATES_MOST] = {"auto", "plan"};
+    int count = 2;
+    heddle_kernel_desc desc;
+    struct spec spec;
+    heddle_status status = spec_parse(&spec, name);
+    if (status != HEDDLE_OK)
+        return status;
+    for (int i = 0; i < heddle_kernel_count() && count < CANDIDATES_MOST; i++)
+        if (heddle_kernel_info(i, &desc) == HEDDLE_OK)
+            known[count++] = desc.name;
+    for (int i = 0; i < count; i++)
+        if (strcmp(known[i], spec.name) == 0)
+            return HEDDLE_OK;
+    const char *near = nearest(spec.name, known, count);
+    return fail(HEDDLE_BAD_ARGUMENT, "there is no kernel '%s'%s%s%s", spec.name, near ? "; did you mean '" : "",
+                near ? near : " (heddle kernels lists them)", near ? "'?" : "");
+}
+
+/* Adds one name, once. */
+static heddle_status add(struct candidate_list *list, const char *name, size_t size)
+{
+    if (size >= CANDIDATE_NAME)
+        return fail(HEDDLE_BAD_ARGUMENT, "the kernel '%.20s...' is longer than %d characters", name, CANDIDATE_NAME - 1);
+    if (list->count == CANDIDATES_MOST)
+        return fail(HEDDLE_BAD_ARGUMENT, "more than %d kernels are asked for", CANDIDATES_MOST);
+    char *item = list->name[list->count];
+    memcpy(item, name, size);
+    item[size] = 0;
+    for (int i = 0; i < list->count; i++)
+        if (strcmp(list->name[i], item) == 0)
+            return HEDDLE_OK;
+    heddle_status status = candidate_check(item);
+    list->count += status == HEDDLE_OK;
+    return status;
+}
+
+static heddle_status add_all(struct candidate_list *list)
+{
+    heddle_status status = HEDDLE_OK;
+    heddle_kernel_desc desc;
+    TRY(add(list, "auto", strlen("auto")));
+    TRY(add(list, "plan", strlen("plan")));
+    for (int i = 0; i < heddle_kernel_count(); i++) {
+        TRY(heddle_kernel_info(i, &desc));
+        TRY(add(list, desc.name, strlen(desc.name)));
+    }
+done:
+    return status;
+}
+
+/* The end of the name that begins at `text`: the first comma that no key=value follows. */
+static const char *name_end(const char *text)
+{
+    const char *end = text + strcspn(text, ",");
+    while (*end) {
+        size_t next = strcspn(end + 1, ",:=");
+        if (end[1 + next] != '=')
+            break;
+        end += 1 + strcspn(end + 1, ",");
+    }
+    return end;
+}
+
+heddle_status candidates_add(struct candidate_list *list, const char *text)
+{
+    heddle_status status = HEDDLE_OK;
+    for (;;) {
+        const char *end = name_end(text);
+        if (end - text == 3 && strncmp(text, "all", 3) == 0)
+            TRY(add_all(list));
+        else
+            TRY(add(list, text, (size_t)(end - text)));
+        if (!*end)
+            break;
+        text = end + 1;
+    }
+done:
+    return status;
+}

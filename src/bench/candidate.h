@@ -1,0 +1,46 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * candidate.h: one way to compute op(A) x, bound to a matrix and ready to run.  Named as on the command line:
+ *     auto              heddle_mv: no set-up, Heddle chooses
+ *     plan              heddle_plan_create with its defaults: Heddle chooses and prepares
+ *     cpu_sell:slice=8  one kernel with options */
+#ifndef BENCH_CANDIDATE_H
+#define BENCH_CANDIDATE_H
+
+#include "api/api.h"
+
+struct candidate {
+    heddle *h;
+    const heddle_matrix *A; /* CSR */
+    heddle_op op;
+    heddle_plan *plan;   /* of "plan" */
+    struct bound *bound; /* of a kernel */
+    char ran[64];        /* the kernel with its options; for "auto" known after the first run */
+    char format[16];
+    int transposed, repeatable;
+    int64_t bytes;                /* held beyond A */
+    double convert_ms, prepare_ms; /* a plan counts all its work as preparation */
+    int64_t break_even;           /* of a plan, as in heddle_plan_desc; 0 for others */
+};
+
+/* HEDDLE_NO_KERNEL and HEDDLE_NO_MEMORY mean that it does not apply here, with the reason in the text. */
+heddle_status candidate_new(struct candidate *c, heddle *h, const heddle_matrix *A, heddle_op op, const char *name);
+void candidate_free(struct candidate *c);
+heddle_status candidate_run(struct candidate *c, struct scalars s, const void *x, void *y);
+
+/* Is `name` auto, plan or a kernel of the registry?  Fails with the nearest one. */
+heddle_status candidate_check(const char *name);
+
+/* Names in a list, at most CANDIDATES_MOST of them. */
+#define CANDIDATES_MOST 64
+#define CANDIDATE_NAME 64
+struct candidate_list {
+    int count;
+    char name[CANDIDATES_MOST][CANDIDATE_NAME];
+};
+
+/* Adds the names in `text`, which are separated by commas: "auto,cpu_sell:slice=8,window=512,cpu_csr" is three, because a
+ * comma before key=value goes on with the options.  "all" stands for auto, plan and every kernel. */
+heddle_status candidates_add(struct candidate_list *list, const char *text);
+
+#endif

@@ -1,0 +1,24 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * probe.h: what the machine can do at best, measured by the same clock and threads as the products: how fast memory is
+ * read, and what starting the threads costs.  The buffer it reads also flushes the caches before cold products. */
+#ifndef BENCH_PROBE_H
+#define BENCH_PROBE_H
+
+#include "base/status.h"
+
+struct probe {
+    int threads;
+    int64_t words;  /* of the buffer */
+    uint64_t *data; /* size words, each thread's share touched by that thread first */
+    uint64_t *sums; /* size threads * 8: where the read loops leave their results, so that they are not optimised away */
+};
+
+heddle_status probe_new(struct probe *p, int threads);
+void probe_free(struct probe *p);
+
+double probe_read_gbs(struct probe *p);  /* bandwidth of a plain read loop over the buffer, best of a few passes */
+double probe_launch_ms(struct probe *p); /* time of an empty parallel region */
+void probe_flush(struct probe *p);       /* writes more than the caches hold: nothing else stays in them */
+
+#endif

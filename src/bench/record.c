@@ -1,0 +1,183 @@
+/* SPDX-License-Identifier: MIT */
+#include "bench/record.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <sys/utsname.h>
+#include <time.h>
+
+const char *op_name(heddle_op op)
+{
+    return op == HEDDLE_N ? "N" : op == HEDDLE_T ? "T" : "H";
+}
+
+const char *type_name(heddle_type type)
+{
+    return type == HEDDLE_F32 ? "f32" : type == HEDDLE_F64 ? "f64" : type == HEDDLE_I32 ? "i32" : "i64";
+}
+
+void record_machine(struct json *j)
+{
+    const struct cpu *cpu = cpu_this();
+    struct utsname system;
+    char text[sizeof system.sysname + sizeof system.release + sizeof system.machine + 2] = "unknown";
+    if (uname(&system) == 0)
+        snprintf(text, sizeof text, "%s %s %s", system.sysname, system.release, system.machine);
+    json_object(j, "machine");
+    json_string(j, "system", text);
+    json_string(j, "cpu", cpu->model);
+    json_int(j, "cores", cpu->cores);
+    json_int(j, "memory", cpu->memory);
+    json_int(j, "cache", cpu->cache);
+    json_end_object(j);
+}
+
+/* Opens a record of a kind; the caller closes it. */
+static void begin(struct json *j, const char *kind)
+{
+    char date[32] = "";
+    time_t now = time(NULL);
+    struct tm parts;
+    if (gmtime_r(&now, &parts))
+        strftime(date, sizeof date, "%Y-%m-%dT%H:%M:%SZ", &parts);
+    json_object(j, NULL);
+    json_int(j, "schema", RECORD_SCHEMA);
+    json_string(j, "record", kind);
+    json_string(j, "version", heddle_version());
+    json_string(j, "date", date);
+    record_machine(j);
+}
+
+static void lengths(struct json *j, const char *key, const heddle_lengths *l)
+{
+    json_object(j, key);
+    json_int(j, "shortest", l->shortest);
+    json_int(j, "longest", l->longest);
+    json_int(j, "empty", l->empty);
+    json_real(j, "mean", l->mean);
+    json_real(j, "deviation", l->deviation);
+    json_end_object(j);
+}
+
+void record_statistics(struct json *j, const heddle_stats *stats)
+{
+    json_int(j, "rows", stats->rows);
+    json_int(j, "cols", stats->cols);
+    json_int(j, "nnz", stats->nnz);
+    lengths(j, "row", &stats->row);
+    lengths(j, "col", &stats->col);
+    json_int(j, "lower_bandwidth", stats->lower_bandwidth);
+    json_int(j, "upper_bandwidth", stats->upper_bandwidth);
+    json_int(j, "diagonal", stats->diagonal);
+    json_int(j, "repeats", stats->repeats);
+    json_bool(j, "sorted", stats->sorted);
+    json_real(j, "pattern_symmetry", stats->pattern_symmetry);
+    json_real(j, "numeric_symmetry", stats->numeric_symmetry);
+    json_real(j, "numeric_skew", stats->numeric_skew);
+    json_int(j, "distinct_values", stats->distinct_values);
+    json_bool(j, "distinct_values_more", stats->distinct_values > 65536);
+}
+
+void record_published(struct json *j, const struct subject *subject)
+{
+    const struct set_member *m = subject->member;
+    if (!m || !m->published.where) {
+        json_string(j, "published", NULL);
+        return;
+    }
+    json_object(j, "published");
+    json_string(j, "where", m->published.where);
+    json_int(j, "rows", m->published.rows);
+    json_int(j, "cols", m->published.cols);
+    json_int(j, "nnz", m->published.nnz);
+    json_real(j, "longest", m->published.longest > 0 ? (double)m->published.longest : NAN);
+    json_real(j, "deviation", m->published.deviation >= 0 ? m->published.deviation : NAN);
+    json_end_object(j);
+}
+
+static void counts(struct json *j, const char *key, const int64_t *count, int n)
+{
+    json_array(j, key);
+    for (int i = 0; i < n; i++)
+        json_int(j, NULL, count[i]);
+    json_end_array(j);
+}
+
+void record_matrix(struct json *j, const struct description *d)
+{
+    begin(j, "matrix");
+    json_string(j, "matrix", d->subject->name);
+    json_string(j, "origin", d->subject->origin);
+    json_string(j, "spec", d->subject->spec);
+    json_string(j, "value", type_name(d->value));
+    json_string(j, "offset", type_name(d->offset));
+    record_statistics(j, &d->stats);
+    record_published(j, d->subject);
+    counts(j, "histogram", d->shape.histogram, d->shape.bins);
+    json_object(j, "picture");
+    json_int(j, "rows", d->shape.rows);
+    json_int(j, "cols", d->shape.cols);
+    counts(j, "count", d->shape.picture, d->shape.rows * d->shape.cols);
+    json_end_object(j);
+    json_end_object(j);
+}
+
+/* A number, or null where nothing was measured. */
+static void real_if(struct json *j, const char *key, int known, double value)
+{
+    json_real(j, key, known ? value : NAN);
+}
+
+static void run_what(struct json *j, const struct run *r)
+{
+    json_string(j, "device", "cpu");
+    json_string(j, "driver", NULL);
+    json_int(j, "threads", r->device->threads);
+    json_string(j, "isa", isa_name(r->device->isa));
+    json_string(j, "matrix", r->subject->name);
+    json_string(j, "origin", r->subject->origin);
+    json_int(j, "rows", r->rows);
+    json_int(j, "cols", r->cols);
+    json_int(j, "nnz", r->nnz);
+    lengths(j, "row", &r->row);
+    json_string(j, "kernel", r->kernel);
+    json_string(j, "ran", r->made ? r->made->ran : NULL);
+    json_string(j, "format", r->made ? r->made->format : NULL);
+    json_string(j, "op", op_name(r->op));
+    json_string(j, "value", type_name(r->value));
+    json_string(j, "offset", type_name(r->offset ? r->offset : HEDDLE_I32));
+    json_string(j, "index", "i32");
+}
+
+void record_run(struct json *j, const struct run *r)
+{
+    const struct candidate *c = r->made ? r->made : &(struct candidate){0};
+    int made = r->made != NULL, cold = r->cold.repetitions > 0;
+    begin(j, "run");
+    run_what(j, r);
+    json_bool(j, "transposed", c->transposed);
+    json_bool(j, "repeatable", c->repeatable);
+    json_int(j, "held_bytes", c->bytes);
+    json_int(j, "break_even", c->break_even);
+    real_if(j, "convert_ms", made, c->convert_ms);
+    real_if(j, "prepare_ms", made, c->prepare_ms);
+    real_if(j, "cold_ms", cold, r->cold.median_ms);
+    json_int(j, "cold_repetitions", r->cold.repetitions);
+    real_if(j, "warm_ms", made, r->warm.median_ms);
+    real_if(j, "warm_min_ms", made, r->warm.least_ms);
+    real_if(j, "spread", made, r->warm.spread);
+    json_int(j, "repetitions", r->warm.repetitions);
+    json_real(j, "bytes", r->bytes);
+    real_if(j, "read_gbs", made, r->read_gbs);
+    real_if(j, "launch_ms", made, r->launch_ms);
+    real_if(j, "floor_ms", made, r->floor_ms);
+    real_if(j, "of_floor", made, r->of_floor);
+    json_bool(j, "fits_cache", r->fits_cache);
+    real_if(j, "gflops", made, r->gflops);
+    real_if(j, "gbs", made, r->gbs);
+    json_bool(j, "verified", made && r->verdict.passed);
+    real_if(j, "error", made, r->verdict.error);
+    json_string(j, "wrong", r->wrong[0] ? r->wrong : NULL);
+    json_string(j, "skipped", r->skipped[0] ? r->skipped : NULL);
+    json_end_object(j);
+}

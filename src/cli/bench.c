@@ -1,0 +1,350 @@
+/* SPDX-License-Identifier: MIT */
+#include "bench/bench.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/memory.h"
+#include "bench/record.h"
+#include "cli/cli.h"
+
+struct choices {
+    const char *device, *json;
+    struct words kernels, types, ops;
+    double time_limit, spread;
+    int64_t repetitions;
+    int no_cold;
+};
+
+#define AT(member) offsetof(struct choices, member)
+static const struct cli_option options[] = {
+    {"device", 'd', OPTION_TEXT, AT(device), "DEVICE", "where to compute (auto)"},
+    {"kernel", 'k', OPTION_LIST, AT(kernels), "K,...|all", "what to time (auto,plan)"},
+    {"type", 't', OPTION_LIST, AT(types), "f32,f64", "types of the numbers (f64)"},
+    {"op", 0, OPTION_LIST, AT(ops), "N,T", "A itself, its transpose (N)"},
+    {"json", 0, OPTION_TEXT, AT(json), "FILE", "records, one JSON object a line; - is standard output"},
+    {"time-limit", 0, OPTION_REAL, AT(time_limit), "SECONDS", "at most, for one time (0.5)"},
+    {"repetitions", 0, OPTION_COUNT, AT(repetitions), "N", "at most, for one time (1000)"},
+    {"spread", 0, OPTION_REAL, AT(spread), "PERCENT", "close enough to stop: quartile distance over median (2)"},
+    {"no-cold", 0, OPTION_FLAG, AT(no_cold), NULL, "no times with flushed caches"},
+    {0}};
+
+#define KERNEL_WIDTH 33 /* "plan: cpu_sell:slice=8,window=512" */
+
+/* Columns of the table; the width of the first follows the names at hand. */
+static const struct column columns[] = {{"matrix", 0, 0},   {"type", 0, 0}, {"op", 0, 0},      {"kernel", 0, KERNEL_WIDTH},
+                                        {"ms", 1, 9},       {"GFLOP/s", 1, 7}, {"GB/s", 1, 6}, {"of floor", 1, 9},
+                                        {"verified", 0, 0}, {0}};
+
+/* A geometric mean on its way. */
+struct mean {
+    double logs;
+    int count;
+};
+
+static void mean_add(struct mean *m, double value)
+{
+    if (value > 0) {
+        m->logs += log(value);
+        m->count++;
+    }
+}
+
+static double mean_of(const struct mean *m)
+{
+    return m->count ? exp(m->logs / m->count) : 0;
+}
+
+struct benching {
+    struct session *s;
+    struct bench bench;
+    struct subject_list list;
+    struct table table;
+    struct output_file file;
+    int to_file, to_stdout; /* where records go */
+    int64_t done, total, verified, wrong, skipped, cached;
+    struct mean gflops, of_floor, plan_gain;
+    double auto_ms; /* of the same matrix, type and operation; 0 before */
+};
+
+static volatile sig_atomic_t interrupted;
+
+static void interrupt(int number)
+{
+    (void)number;
+    interrupted = 1;
+}
+
+/* ------------------------------------------------------------------ what is heard from the bench */
+
+static heddle_status keep(struct benching *k, struct json *j)
+{
+    heddle_status status = j->text.failed ? HEDDLE_NO_MEMORY : HEDDLE_OK;
+    if (status == HEDDLE_OK && k->to_file)
+        status = output_line(&k->file, j->text.data);
+    if (status == HEDDLE_OK && k->to_stdout) {
+        out(k->s, "%s\n", j->text.data);
+        status = out_flush(k->s);
+    }
+    json_free(j);
+    return status;
+}
+
+static heddle_status described(void *argument, const struct description *d)
+{
+    struct json j = {0};
+    record_matrix(&j, d);
+    return keep(argument, &j);
+}
+
+static void begins(void *argument, const struct run *r)
+{
+    struct benching *k = argument;
+    if (r->kernel)
+        progress(k->s, k->done, k->total, "%s %s %s %s", r->subject->name, type_name(r->value), op_name(r->op), r->kernel);
+    else
+        progress(k->s, k->done, k->total, "loading %s", r->subject->name);
+}
+
+/* Only when there is something to show: a single matrix that cannot be read leaves no output. */
+static void head(struct benching *k)
+{
+    const struct device *d = &k->bench.h->device;
+    out(k->s, "heddle %s on %s: %d thread%s, %s, memory read at %.1f GB/s\n\n", heddle_version(), cpu_this()->model,
+        d->threads, d->threads == 1 ? "" : "s", isa_name(d->isa), probe_read_gbs(&k->bench.probe));
+    table_begin(&k->table, columns);
+    for (int64_t i = 0; i < k->list.count; i++)
+        if ((int)strlen(k->list.item[i].name) > k->table.width[0])
+            k->table.width[0] = (int)strlen(k->list.item[i].name);
+    table_head(&k->table, k->s);
+}
+
+/* How much of a reason fits in a table: up to its first bracket or semicolon.  Records hold all of it. */
+static int first_clause(const char *reason)
+{
+    const char *bracket = strstr(reason, " ("), *semicolon = strchr(reason, ';');
+    size_t size = strlen(reason);
+    if (bracket)
+        size = (size_t)(bracket - reason);
+    if (semicolon && (size_t)(semicolon - reason) < size)
+        size = (size_t)(semicolon - reason);
+    return (int)size;
+}
+
+static void add_row(struct benching *k, const struct run *r)
+{
+    char kernel[160];
+    int chosen = r->made && (strcmp(r->kernel, "auto") == 0 || strcmp(r->kernel, "plan") == 0);
+    snprintf(kernel, sizeof kernel, "%s%s%s", chosen ? r->kernel : r->made ? r->made->ran : r->kernel,
+             chosen ? ": " : "", chosen ? r->made->ran : "");
+    if (r->skipped[0])
+        table_add(&k->table, "%s\t%s\t%s\t%s\t\t\t\t\t" DIM "skipped: %.*s", r->subject->name, type_name(r->value),
+                  op_name(r->op), kernel, first_clause(r->skipped), r->skipped);
+    else
+        table_add(&k->table, "%s\t%s\t%s\t%s\t%.*f\t%.2f\t%.1f\t%.0f %%%s\t%s%s", r->subject->name,
+                  type_name(r->value), op_name(r->op), kernel, r->warm.median_ms < 100 ? 4 : 1, r->warm.median_ms, r->gflops, r->gbs, 100 * r->of_floor,
+                  r->fits_cache ? "*" : " ", r->verdict.passed ? GREEN "yes" : RED "NO: ", r->wrong);
+}
+
+static void count(struct benching *k, const struct run *r)
+{
+    k->done++;
+    if (strcmp(r->kernel, "auto") == 0)
+        k->auto_ms = r->warm.median_ms;
+    if (r->skipped[0]) {
+        k->skipped++;
+        return;
+    }
+    k->verified += r->verdict.passed;
+    k->wrong += !r->verdict.passed;
+    k->cached += r->fits_cache;
+    if (!r->verdict.passed)
+        return;
+    mean_add(&k->gflops, r->gflops);
+    mean_add(&k->of_floor, r->of_floor);
+    if (strcmp(r->kernel, "plan") == 0)
+        mean_add(&k->plan_gain, k->auto_ms / r->warm.median_ms);
+}
+
+static heddle_status ran(void *argument, const struct run *r)
+{
+    heddle_status status = HEDDLE_OK;
+    struct benching *k = argument;
+    struct json j = {0};
+    count(k, r);
+    if (k->to_file || k->to_stdout) {
+        record_run(&j, r);
+        TRY(keep(k, &j));
+    }
+    if (!k->to_stdout && !k->s->quiet) {
+        progress_clear(k->s);
+        if (k->done == 1)
+            head(k);
+        add_row(k, r);
+        table_rows(&k->table, k->s);
+        TRY(out_flush(k->s));
+    }
+done:
+    return status;
+}
+
+/* ------------------------------------------------------------------ from the options */
+
+static heddle_status add_type(void *argument, const char *word)
+{
+    struct bench *b = argument;
+    heddle_type type;
+    heddle_status status = type_choice(word, &type);
+    if (status == HEDDLE_OK && !(b->type_count > 0 && b->type[0] == type) && b->type_count < 2)
+        b->type[b->type_count++] = type;
+    return status;
+}
+
+static heddle_status add_op(void *argument, const char *word)
+{
+    struct bench *b = argument;
+    heddle_op op;
+    heddle_status status = op_choice(word, &op);
+    if (status == HEDDLE_OK && !(b->op_count > 0 && b->op[0] == op) && b->op_count < 2)
+        b->op[b->op_count++] = op;
+    return status;
+}
+
+static heddle_status add_kernel(void *argument, const char *words)
+{
+    return candidates_add(&((struct bench *)argument)->kernels, words);
+}
+
+/* Visits every value of a repeatable option, or its default. */
+static heddle_status each_value(const struct words *given, const char *preset,
+                                heddle_status (*visit)(void *argument, const char *words), struct bench *b)
+{
+    heddle_status status = given->count ? HEDDLE_OK : visit(b, preset);
+    for (int i = 0; i < given->count && status == HEDDLE_OK; i++)
+        status = visit(b, given->item[i]);
+    return status;
+}
+
+static heddle_status add_types(void *argument, const char *words)
+{
+    return each_word(words, add_type, argument);
+}
+
+static heddle_status add_ops(void *argument, const char *words)
+{
+    return each_word(words, add_op, argument);
+}
+
+static heddle_status set_rules(struct bench *b, const struct choices *c)
+{
+    b->warm = bench_warm;
+    b->cold = bench_cold;
+    if (c->time_limit < 0 || c->spread < 0)
+        return fail(HEDDLE_BAD_ARGUMENT, "--time-limit and --spread take numbers above 0");
+    if (c->time_limit > 0)
+        b->warm.limit_ms = b->cold.limit_ms = 1000 * c->time_limit;
+    if (c->spread > 0)
+        b->warm.spread = c->spread / 100;
+    if (c->repetitions > 0) {
+        b->warm.most = c->repetitions < 1000000 ? (int)c->repetitions : 1000000;
+        b->cold.most = b->warm.most < b->cold.most ? b->warm.most : b->cold.most;
+        b->warm.least = b->warm.most < b->warm.least ? b->warm.most : b->warm.least;
+        b->cold.least = b->cold.most < b->cold.least ? b->cold.most : b->cold.least;
+    }
+    if (c->no_cold)
+        b->cold.most = 0;
+    return HEDDLE_OK;
+}
+
+static heddle_status ready(struct benching *k, const struct choices *c)
+{
+    heddle_status status = HEDDLE_OK;
+    struct bench *b = &k->bench;
+    struct session *s = k->s;
+    TRY(each_value(&c->kernels, "auto,plan", add_kernel, b));
+    TRY(each_value(&c->types, "f64", add_types, b));
+    TRY(each_value(&c->ops, "N", add_ops, b));
+    TRY(set_rules(b, c));
+    for (int i = 0; i < s->operands; i++)
+        TRY(subjects_add(&k->list, s->operand[i]));
+    k->to_stdout = c->json && strcmp(c->json, "-") == 0;
+    k->to_file = c->json && !k->to_stdout;
+    if (k->to_file)
+        TRY(output_open(&k->file, c->json));
+    TRY(heddle_open(&b->h, c->device));
+    TRY(probe_new(&b->probe, b->h->device.threads));
+    b->keep_going = k->list.count > 1;
+    b->stop = &interrupted;
+    b->events = (struct bench_events){k, c->json ? described : NULL, ran, begins};
+    k->total = k->list.count * b->type_count * b->op_count * b->kernels.count;
+done:
+    return status;
+}
+
+/* ------------------------------------------------------------------ summary */
+
+static void summary(struct benching *k)
+{
+    struct session *s = k->s;
+    if (k->to_stdout)
+        return;
+    out(s, "%s%lld run%s: %lld verified, %lld wrong, %lld skipped", s->quiet ? "" : "\n", (long long)k->done,
+        k->done == 1 ? "" : "s", (long long)k->verified, (long long)k->wrong, (long long)k->skipped);
+    if (k->gflops.count)
+        out(s, "; geometric mean %.2f GFLOP/s, %.0f %% of the floor", mean_of(&k->gflops), 100 * mean_of(&k->of_floor));
+    if (k->plan_gain.count)
+        out(s, "; a plan is %.2f times as fast as auto", mean_of(&k->plan_gain));
+    out(s, "\n");
+    if (k->cached && !s->quiet)
+        out(s, "* fits in the cache, while the floor is the time to read it from memory\n");
+    if (k->to_file && !s->quiet)
+        out(s, "records: %s\n", k->file.path);
+}
+
+static heddle_status run(struct session *s, void *into)
+{
+    heddle_status status = HEDDLE_OK;
+    struct benching *k = NULL;
+    TRY(NEW_ZEROED(k, 1));
+    k->s = s;
+    TRY(ready(k, into));
+    signal(SIGINT, interrupt);
+    for (int64_t i = 0; i < k->list.count && !interrupted; i++)
+        TRY(bench_subject(&k->bench, &k->list.item[i]));
+    TRY(output_commit(&k->file));
+    progress_clear(s);
+    summary(k);
+    s->wrong = k->wrong > 0;
+    if (interrupted || k->bench.unreadable > 0) {
+        TRY(out_flush(s));
+        TRY(interrupted ? fail(HEDDLE_BAD_ARGUMENT, "interrupted after %lld of %lld runs", (long long)k->done,
+                               (long long)k->total)
+                        : fail(HEDDLE_BAD_FILE, "%d of %lld matrices could not be read; the table tells why",
+                               k->bench.unreadable, (long long)k->list.count));
+    }
+done:
+    if (k) {
+        output_drop(&k->file);
+        table_free(&k->table);
+        probe_free(&k->bench.probe);
+        heddle_close(k->bench.h);
+        subjects_free(&k->list);
+    }
+    mem_free(k);
+    return status;
+}
+
+const struct page page_bench = {
+    .usage = "MATRIX... [--kernel K,...|all] [--type f32,f64] [--op N,T] [--json FILE]",
+    .details = "Times products, verifies each one, and prints a table.  ms is the median of warm products; GFLOP/s counts\n"
+               "2 operations a nonzero; GB/s counts A, x and y once; the floor is the time to read as many bytes from\n"
+               "memory, measured in the same run.  Records in --json also hold cold times (caches flushed), conversion and\n"
+               "preparation times, and a description of each matrix.  The exit status is 1 when a result is wrong.\n"
+               "\n"
+               "Examples:\n"
+               "  heddle bench a.mtx\n"
+               "  heddle bench set:smoke --device cpu --kernel all\n"
+               "  heddle bench gen:grid3d:n=100 --kernel plan,cpu_sell:slice=8,window=512 --op N,T\n"
+               "  heddle bench set:paper --kernel all --type f32,f64 --op N,T --json r.jsonl\n",
+    .option = options, .least = 1, .most = 1 << 20, .size = sizeof(struct choices), .run = run};

@@ -1,0 +1,319 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Every kernel x type x operation x scalars against the reference. */
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/memory.h"
+#include "bench/candidate.h"
+#include "bench/fill.h"
+#include "bench/record.h"
+#include "cli/cli.h"
+
+struct choices {
+    const char *device;
+    struct words kernels;
+    int json;
+};
+
+#define AT(member) offsetof(struct choices, member)
+static const struct cli_option options[] = {
+    {"device", 'd', OPTION_TEXT, AT(device), "DEVICE", "where to compute (auto)"},
+    {"kernel", 'k', OPTION_LIST, AT(kernels), "K,...|all", "what to check (all)"},
+    {"json", 0, OPTION_FLAG, AT(json), NULL, "as JSON"},
+    {0}};
+
+/* Scalars, each with the error that it hunts. */
+static const struct {
+    struct scalars s;
+    int y_is_nan, x_is_nan;
+} cases[] = {
+    {{1, 0}, 1, 0},      /* beta = 0 must not read y */
+    {{-1.5, 0.5}, 0, 0}, /* factors that are forgotten, or applied twice */
+    {{0, 2}, 0, 1},      /* alpha = 0 must not read x */
+};
+#define CASES ((int)(sizeof cases / sizeof cases[0]))
+
+static const struct {
+    heddle_type type;
+    heddle_op op;
+} kinds[] = {{HEDDLE_F32, HEDDLE_N}, {HEDDLE_F32, HEDDLE_T}, {HEDDLE_F64, HEDDLE_N}, {HEDDLE_F64, HEDDLE_T}};
+#define KINDS ((int)(sizeof kinds / sizeof kinds[0]))
+
+struct outcome {
+    int skipped, wrong;
+    double error;
+    char text[256]; /* why it was skipped, or what is wrong */
+};
+
+struct checking {
+    struct session *s;
+    heddle *h;
+    struct candidate_list kernels;
+    struct outcome (*outcome)[KINDS]; /* one row per kernel */
+    struct json json;
+    int json_wanted;
+    int64_t done, total, wrong, skipped, products;
+};
+
+/* The matrix in one type, with vectors for one operation and the references of all cases. */
+struct bench_top {
+    struct csr csr;
+    heddle_matrix *A;
+    void *x, *nan, *y0, *y;
+    int64_t n; /* entries of y */
+    struct reference reference[CASES];
+};
+
+static heddle_status new_vector(void **v, heddle_type type, int64_t n)
+{
+    return (*v = mem_alloc(n, type_size(type))) ? HEDDLE_OK : HEDDLE_NO_MEMORY;
+}
+
+static heddle_status ready(struct bench_top *b, heddle *h, const struct csr *A, heddle_type type, heddle_op op)
+{
+    heddle_status status = HEDDLE_OK;
+    int64_t longer = A->rows > A->cols ? A->rows : A->cols;
+    b->n = op == HEDDLE_N ? A->rows : A->cols;
+    TRY(csr_retype(&b->csr, A, type, A->offset));
+    TRY(matrix_of(&b->A, h, &b->csr));
+    TRY(new_vector(&b->x, type, longer));
+    TRY(new_vector(&b->nan, type, longer));
+    TRY(new_vector(&b->y0, type, b->n));
+    TRY(new_vector(&b->y, type, b->n));
+    fill_random(b->x, type, longer);
+    fill_nan(b->nan, type, longer);
+    fill_random(b->y0, type, b->n);
+    for (int i = 0; i < CASES; i++) {
+        struct equation p = {&b->csr, op, cases[i].s.alpha, cases[i].s.beta, cases[i].x_is_nan ? b->nan : b->x,
+                            cases[i].y_is_nan ? b->nan : b->y0};
+        TRY(reference_new(&b->reference[i], &p));
+    }
+done:
+    return status;
+}
+
+static void release(struct bench_top *b)
+{
+    for (int i = 0; i < CASES; i++)
+        reference_free(&b->reference[i]);
+    heddle_matrix_free(b->A);
+    csr_free(&b->csr);
+    mem_free(b->x);
+    mem_free(b->nan);
+    mem_free(b->y0);
+    mem_free(b->y);
+}
+
+/* One prepared kernel through all cases. */
+static heddle_status judge(struct bench_top *b, struct candidate *c, struct outcome *o)
+{
+    char text[VERDICT_TEXT];
+    for (int i = 0; i < CASES; i++) {
+        struct verdict v;
+        memcpy(b->y, cases[i].y_is_nan ? b->nan : b->y0, (size_t)b->n * type_size(b->csr.value));
+        heddle_status status = candidate_run(c, cases[i].s, cases[i].x_is_nan ? b->nan : b->x, b->y);
+        if (status != HEDDLE_OK)
+            return status;
+        reference_judge(&v, &b->reference[i], b->y);
+        o->error = fmax(o->error, v.error);
+        if (!v.passed && !o->wrong)
+            snprintf(o->text, sizeof o->text, "alpha %g, beta %g: %s", cases[i].s.alpha, cases[i].s.beta,
+                     verdict_text(text, &v, &b->reference[i]));
+        o->wrong |= !v.passed;
+    }
+    return HEDDLE_OK;
+}
+
+static heddle_status check_kernel(struct checking *k, struct bench_top *b, heddle_op op, const char *name,
+                                  struct outcome *o)
+{
+    struct candidate c = {0};
+    *o = (struct outcome){0};
+    heddle_status status = candidate_new(&c, k->h, b->A, op, name);
+    if (status == HEDDLE_NO_KERNEL || status == HEDDLE_NO_MEMORY || status == HEDDLE_NOT_SUPPORTED) {
+        o->skipped = 1;
+        snprintf(o->text, sizeof o->text, "%s", heddle_last_error());
+        return HEDDLE_OK;
+    }
+    if (status == HEDDLE_OK)
+        status = judge(b, &c, o);
+    candidate_free(&c);
+    return status;
+}
+
+static heddle_status check_matrix(struct checking *k, const struct subject *subject)
+{
+    heddle_status status = HEDDLE_OK;
+    struct loaded m = {0};
+    struct bench_top b = {0};
+    progress(k->s, k->done, k->total, "%s", subject->name);
+    TRY(subject_load(&m, subject, HEDDLE_F64));
+    for (int kind = 0; kind < KINDS; kind++) {
+        TRY(ready(&b, k->h, &m.csr, kinds[kind].type, kinds[kind].op));
+        for (int i = 0; i < k->kernels.count; i++) {
+            progress(k->s, k->done++, k->total, "%s %s %s %s", subject->name, type_name(kinds[kind].type),
+                     op_name(kinds[kind].op), k->kernels.name[i]);
+            TRY(check_kernel(k, &b, kinds[kind].op, k->kernels.name[i], &k->outcome[i][kind]));
+        }
+        release(&b);
+        b = (struct bench_top){0};
+    }
+done:
+    release(&b);
+    loaded_free(&m);
+    return status;
+}
+
+/* ------------------------------------------------------------------ what is told */
+
+static void count(struct checking *k)
+{
+    for (int i = 0; i < k->kernels.count; i++)
+        for (int kind = 0; kind < KINDS; kind++) {
+            const struct outcome *o = &k->outcome[i][kind];
+            k->skipped += o->skipped;
+            k->wrong += o->wrong;
+            k->products += o->skipped ? 0 : CASES;
+        }
+}
+
+static void cell(char text[NUMBER_TEXT], const struct outcome *o)
+{
+    if (o->skipped)
+        snprintf(text, NUMBER_TEXT, DIM "skipped");
+    else
+        snprintf(text, NUMBER_TEXT, o->wrong ? RED "WRONG %.2g" : GREEN "%.3f", o->error);
+}
+
+/* Why a kernel was skipped, each reason once, and everything that is wrong. */
+static void tell_reasons(struct checking *k, const char *kernel, const struct outcome *o)
+{
+    for (int kind = 0; kind < KINDS; kind++) {
+        int told = 0;
+        for (int before = 0; before < kind; before++)
+            told |= strcmp(o[kind].text, o[before].text) == 0;
+        if (o[kind].text[0] && !told)
+            out(k->s, "%s: %s %s %s: %s\n", o[kind].wrong ? "WRONG" : "skipped", kernel, type_name(kinds[kind].type),
+                op_name(kinds[kind].op), o[kind].text);
+    }
+}
+
+static void tell_people(struct checking *k, const struct subject *subject)
+{
+    static const struct column columns[] = {{"kernel", 0, 24}, {"f32 N", 1, 8}, {"f32 T", 1, 8},
+                                            {"f64 N", 1, 8},   {"f64 T", 1, 8}, {0}};
+    struct table t;
+    out(k->s, "%s\n", subject->origin);
+    table_begin(&t, columns);
+    for (int i = 0; i < k->kernels.count; i++) {
+        char text[KINDS][NUMBER_TEXT];
+        for (int kind = 0; kind < KINDS; kind++)
+            cell(text[kind], &k->outcome[i][kind]);
+        table_add(&t, "%s\t%s\t%s\t%s\t%s", k->kernels.name[i], text[0], text[1], text[2], text[3]);
+    }
+    table_end(&t, k->s);
+    for (int i = 0; i < k->kernels.count; i++)
+        tell_reasons(k, k->kernels.name[i], k->outcome[i]);
+    out(k->s, "\n");
+}
+
+static void tell_json(struct checking *k, const struct subject *subject)
+{
+    for (int i = 0; i < k->kernels.count; i++)
+        for (int kind = 0; kind < KINDS; kind++) {
+            const struct outcome *o = &k->outcome[i][kind];
+            json_object(&k->json, NULL);
+            json_string(&k->json, "matrix", subject->name);
+            json_string(&k->json, "origin", subject->origin);
+            json_string(&k->json, "kernel", k->kernels.name[i]);
+            json_string(&k->json, "value", type_name(kinds[kind].type));
+            json_string(&k->json, "op", op_name(kinds[kind].op));
+            json_bool(&k->json, "verified", !o->skipped && !o->wrong);
+            json_real(&k->json, "error", o->skipped ? NAN : o->error);
+            json_string(&k->json, "wrong", o->wrong ? o->text : NULL);
+            json_string(&k->json, "skipped", o->skipped ? o->text : NULL);
+            json_end_object(&k->json);
+        }
+}
+
+static heddle_status check_all(struct checking *k, const struct subject_list *list)
+{
+    heddle_status status = HEDDLE_OK;
+    k->total = list->count * k->kernels.count * KINDS;
+    TRY(NEW_ZEROED(k->outcome, k->kernels.count));
+    for (int64_t i = 0; i < list->count; i++) {
+        TRY(check_matrix(k, &list->item[i]));
+        count(k);
+        progress_clear(k->s);
+        if (k->json_wanted) {
+            tell_json(k, &list->item[i]);
+        } else if (!k->s->quiet) {
+            tell_people(k, &list->item[i]);
+            TRY(out_flush(k->s));
+        }
+    }
+done:
+    return status;
+}
+
+static heddle_status finish(struct checking *k, const struct subject_list *list)
+{
+    char matrices[NUMBER_TEXT], products[NUMBER_TEXT], skipped[NUMBER_TEXT], wrong[NUMBER_TEXT];
+    k->s->wrong = k->wrong > 0;
+    if (!k->json_wanted) {
+        out(k->s, "%s %s: %s products checked, %s wrong, %s combinations skipped (errors are shares of the bound)\n",
+            text_count(matrices, list->count), list->count == 1 ? "matrix" : "matrices", text_count(products, k->products),
+            text_count(wrong, k->wrong), text_count(skipped, k->skipped));
+        return HEDDLE_OK;
+    }
+    json_end_array(&k->json);
+    json_int(&k->json, "products", k->products);
+    json_int(&k->json, "wrong", k->wrong);
+    json_int(&k->json, "skipped", k->skipped);
+    json_end_object(&k->json);
+    return out_json(k->s, &k->json);
+}
+
+static heddle_status run(struct session *s, void *into)
+{
+    heddle_status status = HEDDLE_OK;
+    const struct choices *c = into;
+    struct subject_list list = {0};
+    struct checking *k = NULL;
+    TRY(NEW_ZEROED(k, 1));
+    k->s = s;
+    k->json_wanted = c->json;
+    for (int i = 0; i < (c->kernels.count ? c->kernels.count : 1); i++)
+        TRY(candidates_add(&k->kernels, c->kernels.count ? c->kernels.item[i] : "all"));
+    TRY(heddle_open(&k->h, c->device));
+    for (int i = 0; i < s->operands; i++)
+        TRY(subjects_add(&list, s->operand[i]));
+    json_object(&k->json, NULL);
+    json_int(&k->json, "schema", RECORD_SCHEMA);
+    json_string(&k->json, "record", "check");
+    json_array(&k->json, "results");
+    TRY(check_all(k, &list));
+    TRY(finish(k, &list));
+done:
+    if (k) {
+        json_free(&k->json);
+        mem_free(k->outcome);
+        heddle_close(k->h);
+    }
+    mem_free(k);
+    subjects_free(&list);
+    return status;
+}
+
+const struct page page_check = {
+    .usage = "MATRIX... [--device D] [--kernel K,...|all] [--json]",
+    .details = "Multiplies with every kernel, in both types, with A and its transpose, for several alpha and beta, and compares\n"
+               "each entry of y with a reference of twice the precision.  A number below 1 is the largest error as a share of\n"
+               "what rounding may cause.  The exit status is 1 when a result is wrong.\n"
+               "\n"
+               "Examples:\n"
+               "  heddle check a.mtx\n"
+               "  heddle check set:smoke --kernel cpu_csr,cpu_sell:slice=8,window=64\n",
+    .option = options, .least = 1, .most = 1 << 20, .size = sizeof(struct choices), .run = run};

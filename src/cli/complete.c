@@ -1,0 +1,83 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * What the shell's completion asks: lists that live in .def files, one word a line.  Not for people, so not listed. */
+#include <string.h>
+
+#include "cli/cli.h"
+
+static void list_commands(struct session *s)
+{
+    for (const struct command *c = commands; c->name; c++)
+        if (c->what)
+            out(s, "%s\n", c->name);
+}
+
+static void list_kernels(struct session *s)
+{
+    heddle_kernel_desc k;
+    out(s, "all\nauto\nplan\n");
+    for (int i = 0; i < heddle_kernel_count() && heddle_kernel_info(i, &k) == HEDDLE_OK; i++)
+        out(s, "%s\n", k.name);
+}
+
+static void list_families(struct session *s)
+{
+    for (int i = 0; i < family_count(); i++)
+        out(s, "%s\n", family_at(i)->name);
+}
+
+static void list_sets(struct session *s)
+{
+    for (int i = 0; i < set_count(); i++)
+        out(s, "set:%s\n", set_at(i)->name);
+}
+
+static void list_members(struct session *s)
+{
+    for (int i = 0; i < set_count(); i++)
+        for (int m = 0; m < set_at(i)->count; m++)
+            out(s, "set:%s/%s\n", set_at(i)->name, set_at(i)->member[m].name);
+}
+
+static void list_devices(struct session *s)
+{
+    heddle_device_desc d;
+    out(s, "auto\n");
+    for (int i = 0; i < heddle_device_count() && heddle_device_info(i, &d) == HEDDLE_OK; i++)
+        out(s, "%s\n", d.name);
+}
+
+static const struct {
+    const char *name;
+    void (*list)(struct session *s);
+} lists[] = {{"commands", list_commands}, {"kernels", list_kernels}, {"families", list_families},
+             {"sets", list_sets},         {"members", list_members}, {"devices", list_devices}};
+
+static void list_options(struct session *s, const struct cli_option *o)
+{
+    for (; o && o->name; o++)
+        out(s, "--%s%s\n", o->name, o->argument ? "=" : "");
+}
+
+/* heddle complete LIST, or heddle complete options COMMAND. */
+static heddle_status run(struct session *s, void *into)
+{
+    (void)into;
+    for (size_t i = 0; i < sizeof lists / sizeof lists[0]; i++)
+        if (strcmp(lists[i].name, s->operand[0]) == 0) {
+            lists[i].list(s);
+            return HEDDLE_OK;
+        }
+    const struct command *c = s->operands > 1 ? command_by_name(s->operand[1]) : NULL;
+    if (strcmp(s->operand[0], "options") != 0 || !c)
+        return fail(HEDDLE_BAD_ARGUMENT, "complete knows commands, kernels, families, sets, members, devices and "
+                                         "options COMMAND");
+    list_options(s, c->page->option);
+    list_options(s, common_options);
+    return HEDDLE_OK;
+}
+
+const struct page page_complete = {
+    .usage = "LIST",
+    .details = "Words for the shell's completion: commands, kernels, families, sets, members, devices, options COMMAND.\n",
+    .least = 1, .most = 2, .size = 1, .run = run};

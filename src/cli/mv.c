@@ -1,0 +1,166 @@
+/* SPDX-License-Identifier: MIT */
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/memory.h"
+#include "base/timer.h"
+#include "bench/candidate.h"
+#include "bench/fill.h"
+#include "cli/cli.h"
+
+struct choices {
+    const char *x, *y, *output, *op, *type, *device, *kernel, *alpha, *beta;
+};
+
+#define AT(member) offsetof(struct choices, member)
+static const struct cli_option options[] = {
+    {"x", 'x', OPTION_TEXT, AT(x), "FILE", "the vector to multiply by (all ones)"},
+    {"op", 0, OPTION_TEXT, AT(op), "N|T", "A itself or its transpose (N)"},
+    {"alpha", 0, OPTION_TEXT, AT(alpha), "NUMBER", "factor of the product (1)"},
+    {"beta", 0, OPTION_TEXT, AT(beta), "NUMBER", "factor of y (0); needs --y"},
+    {"y", 'y', OPTION_TEXT, AT(y), "FILE", "the vector to add to; needs --beta"},
+    {"type", 't', OPTION_TEXT, AT(type), "f32|f64", "type of the numbers (as stored, else f64)"},
+    {"device", 'd', OPTION_TEXT, AT(device), "DEVICE", "where to compute (auto)"},
+    {"kernel", 'k', OPTION_TEXT, AT(kernel), "KERNEL", "how: auto, plan, or a kernel with options (auto)"},
+    {"output", 'o', OPTION_TEXT, AT(output), "FILE", "where y goes: .mtx, or .txt for plain text (standard output)"},
+    {0}};
+
+/* Everything between the files. */
+struct multiplication {
+    heddle *h;
+    struct subject_list list;
+    struct loaded A;
+    heddle_matrix *matrix;
+    struct candidate candidate;
+    heddle_op op;
+    struct scalars scalars;
+    void *x, *y;
+    int64_t x_size, y_size;
+};
+
+/* A vector of n numbers: from a file, or filled with `value`. */
+static heddle_status vector(void **v, const char *path, heddle_type type, int64_t n, double value)
+{
+    int64_t found = 0;
+    if (path) {
+        heddle_status status = vector_read(v, &found, type, path);
+        if (status == HEDDLE_OK && found != n)
+            status = fail(HEDDLE_BAD_ARGUMENT, "%s: has %lld numbers, but the product needs %lld", path, (long long)found,
+                          (long long)n);
+        return status;
+    }
+    *v = mem_alloc(n, type_size(type));
+    if (!*v)
+        return HEDDLE_NO_MEMORY;
+    fill_value(*v, type, n, value);
+    return HEDDLE_OK;
+}
+
+static heddle_status scalar(const char *name, const char *text, heddle_type type, double *value)
+{
+    if (!text)
+        return HEDDLE_OK;
+    if (parse_real(text, value) != HEDDLE_OK)
+        return fail(HEDDLE_BAD_ARGUMENT, "--%s %s: not a number", name, text);
+    if (type == HEDDLE_F32)
+        *value = (float)*value;
+    return HEDDLE_OK;
+}
+
+static heddle_status ready(struct multiplication *m, const struct choices *c, const char *matrix)
+{
+    heddle_status status = HEDDLE_OK;
+    heddle_type type = 0;
+    m->scalars = (struct scalars){1, 0};
+    if (!c->beta != !c->y)
+        return fail(HEDDLE_BAD_ARGUMENT, c->y ? "--y %s has no effect without --beta; write --beta 1 to add to it"
+                                              : "--beta %s needs the y that it scales: --y FILE", c->y ? c->y : c->beta);
+    if (c->op)
+        TRY(op_choice(c->op, &m->op));
+    if (c->type)
+        TRY(type_choice(c->type, &type));
+    TRY(candidate_check(c->kernel ? c->kernel : "auto"));
+    TRY(heddle_open(&m->h, c->device));
+    TRY(one_subject(&m->list, matrix));
+    TRY(subject_load(&m->A, &m->list.item[0], type));
+    type = m->A.csr.value;
+    m->x_size = m->op == HEDDLE_N ? m->A.csr.cols : m->A.csr.rows;
+    m->y_size = m->op == HEDDLE_N ? m->A.csr.rows : m->A.csr.cols;
+    TRY(scalar("alpha", c->alpha, type, &m->scalars.alpha));
+    TRY(scalar("beta", c->beta, type, &m->scalars.beta));
+    TRY(vector(&m->x, c->x, type, m->x_size, 1));
+    TRY(vector(&m->y, c->y, type, m->y_size, 0));
+    TRY(matrix_of(&m->matrix, m->h, &m->A.csr));
+    TRY(candidate_new(&m->candidate, m->h, m->matrix, m->op, c->kernel ? c->kernel : "auto"));
+done:
+    return status;
+}
+
+/* One number a line, with as few digits as read back to the same number. */
+static heddle_status print_vector(struct session *s, const void *y, heddle_type type, int64_t n)
+{
+    char text[NUMBER_TEXT];
+    for (int64_t i = 0; i < n; i++) {
+        double value = value_at(y, type, i);
+        int digits = type == HEDDLE_F64 ? 15 : 6, most = type == HEDDLE_F64 ? 17 : 9;
+        do
+            snprintf(text, sizeof text, "%.*g", digits, value);
+        while (digits++ < most && (type == HEDDLE_F64 ? strtod(text, NULL) != value : strtof(text, NULL) != (float)value));
+        out(s, "%s\n", text);
+        if (s->out.size > 1 << 20) {
+            heddle_status status = out_flush(s);
+            if (status != HEDDLE_OK)
+                return status;
+        }
+    }
+    return HEDDLE_OK;
+}
+
+static void release(struct multiplication *m)
+{
+    candidate_free(&m->candidate);
+    heddle_matrix_free(m->matrix);
+    loaded_free(&m->A);
+    subjects_free(&m->list);
+    mem_free(m->x);
+    mem_free(m->y);
+    heddle_close(m->h);
+}
+
+static heddle_status run(struct session *s, void *into)
+{
+    heddle_status status = HEDDLE_OK;
+    const struct choices *c = into;
+    struct multiplication m = {.op = HEDDLE_N};
+    char count[NUMBER_TEXT];
+    progress(s, 0, 1, "reading %s", s->operand[0]);
+    TRY(ready(&m, c, s->operand[0]));
+    double begin = now_ms();
+    TRY(candidate_run(&m.candidate, m.scalars, m.x, m.y));
+    double ms = now_ms() - begin;
+    progress_clear(s);
+    if (!c->output)
+        TRY(print_vector(s, m.y, m.A.csr.value, m.y_size));
+    else {
+        TRY(vector_write(m.y, m.y_size, m.A.csr.value, c->output));
+        if (!s->quiet)
+            out(s, "%s: %s numbers, %s in %.3g ms\n", c->output, text_count(count, m.y_size), m.candidate.ran, ms);
+    }
+done:
+    release(&m);
+    return status;
+}
+
+const struct page page_mv = {
+    .usage = "MATRIX [--x FILE] [--op N|T] [--alpha A] [--beta B --y FILE] [-o FILE]",
+    .details = "Computes y = alpha op(A) x + beta y.  x is all ones unless a file gives it: a Matrix Market array or plain\n"
+               "numbers.  y goes to standard output, one number a line, unless -o names a file.\n"
+               "\n"
+               "Examples:\n"
+               "  heddle mv a.mtx\n"
+               "  heddle mv a.mtx --x x.mtx --op T -o y.mtx\n"
+               "  heddle mv a.mtx --alpha -1 --beta 1 --y b.mtx -o residual.mtx\n"
+               "  heddle mv a.mtx --kernel cpu_sell:slice=8 -o y.txt\n",
+    .option = options, .least = 1, .most = 1, .size = sizeof(struct choices), .run = run};

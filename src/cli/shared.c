@@ -1,0 +1,72 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * What several commands do in the same way. */
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "cli/cli.h"
+
+heddle_status one_subject(struct subject_list *list, const char *text)
+{
+    heddle_status status = subjects_add(list, text);
+    if (status == HEDDLE_OK && list->count != 1)
+        status = fail(HEDDLE_BAD_ARGUMENT, "%s stands for %lld matrices; name one of them, such as %s", text,
+                      (long long)list->count, list->item[0].origin);
+    return status;
+}
+
+/* Which of the names `text` is. */
+static heddle_status choice(const char *option, const char *text, const char *const *names, int *index)
+{
+    struct text known = {0};
+    for (*index = 0; names[*index]; ++*index)
+        if (strcmp(names[*index], text) == 0)
+            return HEDDLE_OK;
+    for (int i = 0; names[i]; i++)
+        text_add(&known, "%s%s", i > 0 ? " or " : "", names[i]);
+    fail(HEDDLE_BAD_ARGUMENT, "--%s %s: it takes %s", option, text, known.failed ? "another value" : known.data);
+    text_free(&known);
+    return HEDDLE_BAD_ARGUMENT;
+}
+
+heddle_status type_choice(const char *text, heddle_type *type)
+{
+    static const char *const names[] = {"f32", "f64", NULL};
+    int index = 0;
+    heddle_status status = choice("type", text, names, &index);
+    *type = index == 0 ? HEDDLE_F32 : HEDDLE_F64;
+    return status;
+}
+
+heddle_status op_choice(const char *text, heddle_op *op)
+{
+    static const char *const names[] = {"N", "T", NULL};
+    int index = 0;
+    heddle_status status = choice("op", text, names, &index);
+    *op = index == 0 ? HEDDLE_N : HEDDLE_T;
+    return status;
+}
+
+heddle_status each_word(const char *text, heddle_status (*visit)(void *argument, const char *word), void *argument)
+{
+    char word[SPEC_TEXT];
+    for (;;) {
+        size_t size = strcspn(text, ",");
+        snprintf(word, sizeof word, "%.*s", (int)size, text);
+        heddle_status status = visit(argument, word);
+        if (status != HEDDLE_OK || !text[size])
+            return status;
+        text += size + 1;
+    }
+}
+
+void told_written(struct session *s, const char *path, const struct csr *A, double ms)
+{
+    char rows[NUMBER_TEXT], cols[NUMBER_TEXT], nnz[NUMBER_TEXT], bytes[NUMBER_TEXT];
+    struct stat info;
+    if (s->quiet || stat(path, &info) != 0)
+        return;
+    out(s, "%s: %s x %s, %s nonzeros, %s in %.2f s\n", path, text_count(rows, A->rows), text_count(cols, A->cols),
+        text_count(nnz, A->nnz), text_bytes(bytes, (double)info.st_size), ms / 1000);
+}

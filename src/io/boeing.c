@@ -1,0 +1,246 @@
+/* SPDX-License-Identifier: MIT */
+#include "io/boeing.h"
+
+#include <stdio.h>
+#include <string.h>
+#include <strings.h>
+
+#include "base/memory.h"
+#include "io/market.h"
+#include "io/number.h"
+
+struct boeing {
+    char type[4];             /* lower case: "rua" */
+    enum symmetry symmetry;
+    int64_t rows, cols, nnz;
+    int64_t value_lines;
+    struct fortran pointer, index, value;
+};
+
+/* An array that grows with what the file really holds, however much its header promises. */
+struct series {
+    int64_t *integer;
+    double *real;
+    int64_t count, capacity;
+};
+
+#define SERIES_FIRST 4096
+
+static heddle_status series_room(struct series *s, int real, int64_t wanted)
+{
+    if (s->count < s->capacity)
+        return HEDDLE_OK;
+    int64_t capacity = s->capacity ? 2 * s->capacity : SERIES_FIRST;
+    capacity = capacity < wanted ? capacity : wanted;
+    void *p = mem_resize(real ? (void *)s->real : (void *)s->integer, s->count, capacity, 8);
+    if (!p)
+        return HEDDLE_NO_MEMORY;
+    if (real)
+        s->real = p;
+    else
+        s->integer = p;
+    s->capacity = capacity;
+    return HEDDLE_OK;
+}
+
+static void series_free(struct series *s)
+{
+    mem_free(s->integer);
+    mem_free(s->real);
+}
+
+/* `count` integers in low..high, each at least as large as the one before if they must not decrease. */
+static heddle_status read_integers(struct source *s, const struct fortran *f, const char *what, int64_t count, int64_t high,
+                                   int ascending, struct series *out)
+{
+    heddle_status status = HEDDLE_OK;
+    struct fields fields = {.source = s, .format = *f};
+    int64_t low = 1, n;
+    while (out->count < count) {
+        TRY(series_room(out, 0, count));
+        TRY(fields_int(&fields, what, &n));
+        if (n < low || n > high)
+            return source_fail(s, HEDDLE_BAD_FILE, s->line, "%s %lld is outside %lld..%lld", what, (long long)n,
+                               (long long)low, (long long)high);
+        out->integer[out->count++] = n;
+        low = ascending ? n : low;
+    }
+done:
+    return status;
+}
+
+static heddle_status read_reals(struct source *s, const struct boeing *b, struct series *out)
+{
+    heddle_status status = HEDDLE_OK;
+    struct fields fields = {.source = s, .format = b->value};
+    while (out->count < b->nnz) {
+        TRY(series_room(out, 1, b->nnz));
+        TRY(fields_real(&fields, "value", &out->real[out->count]));
+        out->count++;
+    }
+done:
+    return status;
+}
+
+/* Up to `most` counts of a header line, blanks between them; returns how many there are. */
+static int header_numbers(const char *p, const char *end, int most, int64_t *n)
+{
+    int count = 0;
+    while (count < most) {
+        while (p < end && is_blank(*p))
+            p++;
+        if (p == end || !is_digit(*p))
+            return count;
+        int64_t v = 0;
+        for (; p < end && is_digit(*p); p++)
+            v = v < INT64_MAX / 100 ? v * 10 + (*p - '0') : v;
+        n[count++] = v;
+    }
+    return count;
+}
+
+static int is_type(const char *p)
+{
+    return memchr("rcpiqRCPIQ", p[0], 10) && memchr("ushzrUSHZR", p[1], 10) && memchr("aeAE", p[2], 4);
+}
+
+/* The third line tells: a type, then the sizes. */
+static int is_type_line(const char *p, const char *end)
+{
+    int64_t sizes[3];
+    return end - p >= 4 && is_type(p) && is_blank(p[3]) && header_numbers(p + 3, end, 3, sizes) == 3;
+}
+
+int boeing_header(const char *text, int64_t size)
+{
+    const char *end = text + size;
+    for (int line = 0; line < 2; line++) {
+        const char *newline = memchr(text, '\n', (size_t)(end - text));
+        if (!newline)
+            return 0;
+        text = newline + 1;
+    }
+    const char *newline = memchr(text, '\n', (size_t)(end - text));
+    return is_type_line(text, newline ? newline : end);
+}
+
+static heddle_status header_line(struct source *s, const char **line, const char **end)
+{
+    int64_t size;
+    heddle_status status = source_line(s, line, &size);
+    *end = *line ? *line + size : NULL;
+    if (status == HEDDLE_OK && !*line)
+        return source_fail(s, HEDDLE_BAD_FILE, s->line, "the file ends inside its header");
+    return status;
+}
+
+/* Line 3 and what it means. */
+static heddle_status read_type(struct source *s, struct boeing *b)
+{
+    heddle_status status = HEDDLE_OK;
+    const char *line, *end;
+    int64_t sizes[3] = {0};
+    char quoted[QUOTE_SIZE];
+    TRY(header_line(s, &line, &end));
+    if (!is_type_line(line, end))
+        return source_fail(s, HEDDLE_BAD_FILE, s->line, "expected a matrix type such as rua, with rows, columns and entries, "
+                           "found %s", quote(quoted, line, end));
+    for (int i = 0; i < 3; i++)
+        b->type[i] = (char)(line[i] | 32);
+    if (b->type[2] == 'e')
+        return source_fail(s, HEDDLE_NOT_SUPPORTED, s->line, "unassembled (elemental) matrices are not supported");
+    if (b->type[0] == 'c')
+        return source_fail(s, HEDDLE_NOT_SUPPORTED, s->line,
+                           "complex matrices are not supported yet: Heddle has no kernel for them");
+    header_numbers(line + 3, end, 3, sizes);
+    b->rows = sizes[0];
+    b->cols = sizes[1];
+    b->nnz = sizes[2];
+    if (b->rows >= INDEX_LIMIT || b->cols >= INDEX_LIMIT)
+        return source_fail(s, HEDDLE_BAD_FILE, s->line, "%lld x %lld is too large: the limit is %lld", (long long)b->rows,
+                           (long long)b->cols, (long long)INDEX_LIMIT - 1);
+    b->symmetry = b->type[1] == 's' || b->type[1] == 'h' ? SYMMETRY_SYMMETRIC
+                  : b->type[1] == 'z'                    ? SYMMETRY_SKEW
+                                                         : SYMMETRY_GENERAL;
+    if (b->symmetry != SYMMETRY_GENERAL && b->rows != b->cols)
+        status = source_fail(s, HEDDLE_BAD_FILE, s->line, "a %lld x %lld matrix cannot be symmetric", (long long)b->rows,
+                             (long long)b->cols);
+done:
+    return status;
+}
+
+static int has_values(const struct boeing *b)
+{
+    return b->type[0] == 'r' || b->type[0] == 'i';
+}
+
+static heddle_status read_header(struct source *s, struct boeing *b)
+{
+    heddle_status status = HEDDLE_OK;
+    const char *line, *end;
+    int64_t cards[5] = {0}; /* lines: all, pointers, row numbers, values, right-hand sides (Harwell-Boeing only) */
+    TRY(header_line(s, &line, &end));
+    TRY(header_line(s, &line, &end));
+    if (header_numbers(line, end, 5, cards) < 4)
+        return source_fail(s, HEDDLE_BAD_FILE, s->line, "expected the number of lines of each part: 4 or 5 integers");
+    TRY(read_type(s, b));
+    b->value_lines = cards[3];
+    if (has_values(b) && b->value_lines == 0 && b->nnz > 0)
+        return source_fail(s, HEDDLE_BAD_FILE, 2, "type %s needs values, but the header announces no line of them", b->type);
+    TRY(header_line(s, &line, &end));
+    line = fortran_parse(&b->pointer, line, end);
+    line = line ? fortran_parse(&b->index, line, end) : NULL;
+    if (!line || b->pointer.kind != 'I' || b->index.kind != 'I')
+        return source_fail(s, HEDDLE_BAD_FILE, s->line, "expected two integer formats such as (13I6)");
+    if (has_values(b) && !fortran_parse(&b->value, line, end))
+        return source_fail(s, HEDDLE_BAD_FILE, s->line, "expected a format for the values such as (3E26.18)");
+    if (cards[4] > 0)
+        TRY(header_line(s, &line, &end));
+done:
+    return status;
+}
+
+/* The columns as they are stored become coordinates in the same order. */
+static heddle_status make_coo(struct source *s, const struct boeing *b, const int64_t *pointer, const int64_t *row,
+                              const double *val, struct coo *coo)
+{
+    for (int64_t j = 0; j < b->cols; j++)
+        for (int64_t k = pointer[j] - 1; k < pointer[j + 1] - 1; k++) {
+            coo->row[k] = (int32_t)(row[k] - 1);
+            coo->col[k] = (int32_t)j;
+            double v = val ? val[k] : 1;
+            if (coo->value == HEDDLE_F64)
+                ((double *)coo->val)[k] = v;
+            else
+                ((float *)coo->val)[k] = (float)v;
+            if (b->symmetry == SYMMETRY_SKEW && coo->row[k] == coo->col[k])
+                return source_fail(s, HEDDLE_BAD_FILE, 0, "entry (%lld, %lld) lies on the diagonal, which a skew-symmetric "
+                                   "file leaves out", (long long)j + 1, (long long)j + 1);
+        }
+    return HEDDLE_OK;
+}
+
+heddle_status boeing_read(struct source *s, struct csr *A, heddle_type value)
+{
+    heddle_status status = HEDDLE_OK;
+    struct boeing b = {.type = ""};
+    struct series pointer = {0}, row = {0}, val = {0};
+    struct coo coo = {0};
+    TRY(read_header(s, &b));
+    TRY(read_integers(s, &b.pointer, "column pointer", b.cols + 1, b.nnz + 1, 1, &pointer));
+    if (pointer.integer[0] != 1 || pointer.integer[b.cols] != b.nnz + 1)
+        TRY(source_fail(s, HEDDLE_BAD_FILE, s->line, "the column pointers run from %lld to %lld, expected 1 to %lld",
+                        (long long)pointer.integer[0], (long long)pointer.integer[b.cols], (long long)b.nnz + 1));
+    TRY(read_integers(s, &b.index, "row", b.nnz, b.rows, 0, &row));
+    if (has_values(&b))
+        TRY(read_reals(s, &b, &val));
+    TRY(coo_new(&coo, b.rows, b.cols, b.nnz, value ? value : HEDDLE_F64));
+    TRY(make_coo(s, &b, pointer.integer, row.integer, val.real, &coo));
+    status = csr_from_file(A, &coo, b.symmetry, s->name);
+done:
+    series_free(&pointer);
+    series_free(&row);
+    series_free(&val);
+    coo_free(&coo);
+    return status;
+}

@@ -1,0 +1,85 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * symmetry.c: from the stored triangle to the whole matrix. */
+#include "base/memory.h"
+#include "base/text.h"
+#include "base/thread.h"
+#include "io/market.h"
+#include "io/tuning.h"
+
+#define PARTS 64
+#define SMALL 10000 /* entries that one thread handles sooner than it could wake another */
+
+struct mirroring {
+    const struct coo *from;
+    struct coo *to;
+    double sign;
+    int64_t parts;
+    int64_t first[PARTS + 1]; /* where the entries of each part go */
+};
+
+static void count_part(void *argument, int64_t part)
+{
+    struct mirroring *m = argument;
+    int64_t n = 0;
+    for (int64_t k = part_begin(m->from->nnz, part, m->parts); k < part_begin(m->from->nnz, part + 1, m->parts); k++)
+        n += 1 + (m->from->row[k] != m->from->col[k]);
+    m->first[part + 1] = n;
+}
+
+static void put(struct coo *A, int64_t k, int32_t row, int32_t col, double value)
+{
+    A->row[k] = row;
+    A->col[k] = col;
+    if (A->value == HEDDLE_F64)
+        ((double *)A->val)[k] = value;
+    else
+        ((float *)A->val)[k] = (float)value;
+}
+
+static void mirror_part(void *argument, int64_t part)
+{
+    struct mirroring *m = argument;
+    const struct coo *A = m->from;
+    int64_t out = m->first[part];
+    for (int64_t k = part_begin(m->from->nnz, part, m->parts); k < part_begin(m->from->nnz, part + 1, m->parts); k++) {
+        double value = value_at(A->val, A->value, k);
+        put(m->to, out++, A->row[k], A->col[k], value);
+        if (A->row[k] != A->col[k])
+            put(m->to, out++, A->col[k], A->row[k], m->sign * value);
+    }
+}
+
+heddle_status coo_mirror(struct coo *A, enum symmetry symmetry)
+{
+    struct coo whole;
+    struct mirroring m = {.from = A, .to = &whole, .sign = symmetry == SYMMETRY_SKEW ? -1 : 1,
+                          .parts = A->nnz < SMALL ? 1 : PARTS};
+    if (symmetry == SYMMETRY_GENERAL)
+        return HEDDLE_OK;
+    io_parallel(m.parts, count_part, NULL, &m);
+    for (int part = 0; part < m.parts; part++)
+        m.first[part + 1] += m.first[part];
+    heddle_status status = coo_new(&whole, A->rows, A->cols, m.first[m.parts], A->value);
+    if (status != HEDDLE_OK)
+        return status;
+    io_parallel(m.parts, mirror_part, NULL, &m);
+    coo_free(A);
+    *A = whole;
+    return HEDDLE_OK;
+}
+
+heddle_status csr_from_file(struct csr *A, struct coo *coo, enum symmetry symmetry, const char *name)
+{
+    heddle_status status = HEDDLE_OK;
+    char text[NUMBER_TEXT];
+    TRY(coo_mirror(coo, symmetry));
+    double bytes = (double)(coo->rows + 1) * 4 + (double)coo->nnz * (4 + (double)type_size(coo->value));
+    if (io_too_large(bytes))
+        TRY(fail(HEDDLE_NO_MEMORY, "%.400s: %lld rows and %lld entries take %s, more than this machine has", name,
+                 (long long)coo->rows, (long long)coo->nnz, text_bytes(text, bytes)));
+    TRY(csr_from_coo(A, coo));
+done:
+    coo_free(coo);
+    return status;
+}

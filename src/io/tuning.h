@@ -1,0 +1,29 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * tuning.h: sizes that decide how a file is cut up.  Results never depend on them; tests shrink them so that every
+ * boundary is met by a small file, and fuzzers bound the memory.  Not to be changed while a file is being read. */
+#ifndef IO_TUNING_H
+#define IO_TUNING_H
+
+#include <stdint.h>
+
+struct io_tuning {
+    int64_t block;  /* bytes of text that are taken up at a time; two blocks of a compressed file are held */
+    int64_t chunk;  /* bytes of a block that one thread parses at a time */
+    int64_t items;  /* numbers that one thread formats at a time */
+    int64_t memory; /* bytes that a matrix may take before it is refused; 0: what the machine has */
+    int threads;    /* 0: threads_default() */
+    int xz_program; /* 1: the xz program even where liblzma is built in */
+};
+
+extern struct io_tuning io_tuning;
+
+/* Runs work(argument, part) for every part in [0, parts), parts in any order on any thread.  `first`, when not NULL, is
+ * run by the calling thread before it takes parts: it overlaps with the work of the others. */
+void io_parallel(int64_t parts, void (*work)(void *argument, int64_t part), void (*first)(void *argument), void *argument);
+
+/* HEDDLE_NO_MEMORY (as an int, 0 when all is well) if `bytes` cannot be had at all: asking first turns what would be a
+ * killed process on a system that overcommits into an error. */
+int io_too_large(double bytes);
+
+#endif

@@ -1,0 +1,499 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Names of matrices and kernels, the stopping rule, the shape of a matrix, and records that other programs can read. */
+#include <ctype.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "base/memory.h"
+#include "bench/bench.h"
+#include "bench/fill.h"
+#include "bench/record.h"
+#include "test.h"
+
+/* ------------------------------------------------------------------ the stopping rule */
+
+struct clock {
+    const double *ms; /* what each repetition takes; the last one goes on for ever */
+    int count, calls;
+    int fails_at; /* 0: never */
+};
+
+static heddle_status tick(void *argument, double *ms)
+{
+    struct clock *c = argument;
+    *ms = c->ms[c->calls < c->count ? c->calls : c->count - 1];
+    return ++c->calls == c->fails_at ? fail(HEDDLE_DEVICE_ERROR, "the device is gone") : HEDDLE_OK;
+}
+
+static struct timing measured_with(struct rule rule, struct clock *c)
+{
+    struct timing t = {0};
+    CHECK_OK(measure(&t, &rule, tick, c));
+    return t;
+}
+
+TEST(steady_times_stop_at_the_least_number_of_repetitions)
+{
+    struct clock c = {(const double[]){2}, 1, 0, 0};
+    struct timing t = measured_with((struct rule){0.01, 5, 100, 1e9}, &c);
+    CHECK(t.repetitions == 5 && c.calls == 5 && t.median_ms == 2 && t.least_ms == 2 && t.spread == 0);
+}
+
+TEST(unsteady_times_go_on_until_they_are_steady)
+{
+    struct clock c = {(const double[]){9, 1, 9, 1, 9, 2}, 6, 0, 0};
+    struct timing t = measured_with((struct rule){0.01, 5, 1000, 1e9}, &c);
+    CHECK_THAT(t.repetitions > 8 && t.repetitions < 100, "%d repetitions", t.repetitions);
+    CHECK(t.median_ms == 2 && t.least_ms == 1 && t.spread <= 0.01);
+}
+
+TEST(unsteady_times_stop_at_the_most_repetitions)
+{
+    double noisy[50];
+    for (int i = 0; i < 50; i++)
+        noisy[i] = 1 + i % 7;
+    struct clock c = {noisy, 50, 0, 0};
+    struct timing t = measured_with((struct rule){0.01, 5, 50, 1e9}, &c);
+    CHECK(t.repetitions == 50 && t.spread > 0.01);
+}
+
+TEST(the_time_limit_ends_a_measurement_but_one_repetition_is_always_made)
+{
+    struct clock c = {(const double[]){10, 30}, 2, 0, 0};
+    CHECK(measured_with((struct rule){0, 100, 100, 60}, &c).repetitions == 3);
+    c.calls = 0;
+    CHECK(measured_with((struct rule){0, 100, 100, 0}, &c).repetitions == 1);
+}
+
+TEST(the_median_of_an_even_number_is_the_mean_of_the_middle_two)
+{
+    struct clock c = {(const double[]){4, 1, 3, 100}, 4, 0, 0};
+    CHECK(measured_with((struct rule){0, 4, 4, 1e9}, &c).median_ms == 3.5);
+}
+
+TEST(a_failing_product_fails_the_measurement)
+{
+    struct clock c = {(const double[]){1}, 1, 0, 3};
+    struct timing t;
+    CHECK_FAILS(measure(&t, &(struct rule){0, 5, 5, 1e9}, tick, &c), HEDDLE_DEVICE_ERROR, "gone");
+    CHECK(t.repetitions == 0);
+}
+
+/* ------------------------------------------------------------------ names */
+
+TEST(a_comma_before_key_and_value_goes_on_with_the_kernel)
+{
+    struct candidate_list list = {0};
+    CHECK_OK(candidates_add(&list, "auto,cpu_sell:slice=8,window=512,cpu_csr"));
+    CHECK(list.count == 3);
+    CHECK(strcmp(list.name[1], "cpu_sell:slice=8,window=512") == 0 && strcmp(list.name[2], "cpu_csr") == 0);
+    CHECK_OK(candidates_add(&list, "cpu_csr,plan")); /* the first is there already */
+    CHECK(list.count == 4);
+}
+
+TEST(all_kernels_are_auto_plan_and_the_registry)
+{
+    struct candidate_list list = {0};
+    CHECK_OK(candidates_add(&list, "all"));
+    CHECK(list.count == heddle_kernel_count() + 2);
+}
+
+TEST(an_unknown_kernel_is_refused_with_the_nearest)
+{
+    struct candidate_list list = {0};
+    CHECK_FAILS(candidates_add(&list, "cpu_crs"), HEDDLE_BAD_ARGUMENT, "did you mean 'cpu_csr'");
+    CHECK_FAILS(candidates_add(&list, "zzzzzzzz"), HEDDLE_BAD_ARGUMENT, "heddle kernels");
+    CHECK_FAILS(candidates_add(&list, "cpu_csr,,"), HEDDLE_BAD_ARGUMENT, "no kernel ''");
+    CHECK(list.count == 1);
+}
+
+TEST(the_nearest_word_forgives_swaps_and_slips_and_nothing_else)
+{
+    const char *const words[] = {"convert", "check", "kernels"};
+    CHECK(strcmp(nearest("chekc", words, 3), "check") == 0);
+    CHECK(strcmp(nearest("kernel", words, 3), "kernels") == 0);
+    CHECK(nearest("xyz", words, 3) == NULL);
+}
+
+/* How many matrices a text stands for, -1 if it fails. */
+static int64_t stands_for(const char *text)
+{
+    struct subject_list list = {0};
+    heddle_status status = subjects_add(&list, text);
+    int64_t count = status == HEDDLE_OK ? list.count : -1;
+    subjects_free(&list);
+    return count;
+}
+
+TEST(families_sets_and_members_are_matrices)
+{
+    CHECK(stands_for("gen:grid2d:n=4") == 1);
+    CHECK(stands_for("set:smoke") == set_by_name("smoke")->count);
+    CHECK(stands_for("set:paper/cant") == 1);
+    CHECK(stands_for("set:paper/") == set_by_name("paper")->count);
+}
+
+TEST(a_name_that_stands_for_nothing_says_what_to_write)
+{
+    struct subject_list list = {0};
+    CHECK_FAILS(subjects_add(&list, "gen:gird2d:n=4"), HEDDLE_BAD_ARGUMENT, "did you mean 'grid2d'");
+    CHECK_FAILS(subjects_add(&list, "gen:grid2d:n"), HEDDLE_BAD_ARGUMENT, "key=value");
+    CHECK_FAILS(subjects_add(&list, "grid2d:n=4"), HEDDLE_FILE_ERROR, "gen:grid2d:n=4");
+    CHECK_FAILS(subjects_add(&list, "smoke"), HEDDLE_FILE_ERROR, "set:smoke");
+    CHECK_FAILS(subjects_add(&list, "set:smokes"), HEDDLE_BAD_ARGUMENT, "neither a set");
+    CHECK_FAILS(subjects_add(&list, "set:paper/cantt"), HEDDLE_BAD_ARGUMENT, "did you mean 'cant'");
+    CHECK_FAILS(subjects_add(&list, "/no/such/file.mtx"), HEDDLE_FILE_ERROR, "/no/such/file.mtx");
+    CHECK_FAILS(subjects_add(&list, "/"), HEDDLE_FILE_ERROR, "set:/");
+    CHECK(list.count == 0);
+    subjects_free(&list);
+}
+
+static const char one_by_one[] = "%%MatrixMarket matrix coordinate real general\n1 1 1\n1 1 2\n";
+
+TEST(a_directory_offers_its_matrix_files_by_name)
+{
+    char text[600];
+    struct subject_list list = {0};
+    const char *directory = test_path("matrices");
+    CHECK(mkdir(directory, 0700) == 0);
+    CHECK(snprintf(text, sizeof text, "set:%s", directory) > 0);
+    CHECK_FAILS(subjects_add(&list, text), HEDDLE_BAD_ARGUMENT, "no matrix file");
+    test_file("matrices/b.mtx", one_by_one);
+    test_file("matrices/a.mtx", one_by_one);
+    test_file("matrices/notes.txt", "not a matrix");
+    test_file("matrices/.hidden.mtx", one_by_one);
+    CHECK_OK(subjects_add(&list, text));
+    CHECK(list.count == 2);
+    if (list.count == 2) {
+        struct loaded m;
+        CHECK(strcmp(list.item[0].name, "a") == 0 && strcmp(list.item[1].name, "b") == 0);
+        CHECK_OK(subject_load(&m, &list.item[1], 0));
+        CHECK(m.csr.rows == 1 && m.csr.nnz == 1);
+        loaded_free(&m);
+    }
+    subjects_free(&list);
+}
+
+/* ------------------------------------------------------------------ shapes and vectors */
+
+TEST(a_shape_counts_every_row_and_every_entry_once)
+{
+    struct csr A;
+    struct shape *s = mem_alloc(1, sizeof *s);
+    int64_t rows = 0, entries = 0;
+    if (!s || !CHECK_OK(gen_matrix(&A, "random:rows=500,cols=90,mean=6", HEDDLE_F64)) || !CHECK_OK(shape_of(s, &A)))
+        return;
+    for (int b = 0; b < s->bins; b++)
+        rows += s->histogram[b];
+    for (int c = 0; c < s->rows * s->cols; c++)
+        entries += s->picture[c];
+    CHECK(rows == A.rows && entries == A.nnz && s->rows == 64 && s->cols == 64);
+    csr_free(&A);
+    CHECK_OK(gen_matrix(&A, "diagonal:n=10", HEDDLE_F64));
+    CHECK_OK(shape_of(s, &A));
+    CHECK(s->rows == 10 && s->bins == 2 && s->histogram[1] == 10 && s->picture[0] == 1 && s->picture[11] == 1);
+    csr_free(&A);
+    mem_free(s);
+}
+
+TEST(random_vectors_are_the_same_numbers_in_both_types_up_to_rounding)
+{
+    float single[100];
+    double twice[100];
+    fill_random(single, HEDDLE_F32, 100);
+    fill_random(twice, HEDDLE_F64, 100);
+    for (int i = 0; i < 100; i++)
+        CHECK(single[i] == (float)twice[i] && twice[i] >= -1 && twice[i] < 1);
+    CHECK(twice[0] != twice[1]);
+}
+
+/* ------------------------------------------------------------------ a reader of JSON, enough to check a record */
+
+static const char *skip_value(const char *s);
+
+static const char *skip_string(const char *s)
+{
+    if (*s++ != '"')
+        return NULL;
+    for (; *s && *s != '"'; s++)
+        if (*s == '\\' && !*++s)
+            return NULL;
+    return *s ? s + 1 : NULL;
+}
+
+static const char *skip_items(const char *s, char end, int keys)
+{
+    if (*s == end)
+        return s + 1;
+    for (;;) {
+        if (keys && (!(s = skip_string(s)) || *s++ != ':'))
+            return NULL;
+        if (!(s = skip_value(s)) || (*s != ',' && *s != end))
+            return NULL;
+        if (*s++ == end)
+            return s;
+    }
+}
+
+/* Behind the value at s, or NULL if there is none. */
+static const char *skip_value(const char *s)
+{
+    static const char *const words[] = {"true", "false", "null"};
+    for (int i = 0; i < 3; i++)
+        if (strncmp(s, words[i], strlen(words[i])) == 0)
+            return s + strlen(words[i]);
+    if (*s == '"')
+        return skip_string(s);
+    if (*s == '{' || *s == '[')
+        return skip_items(s + 1, *s == '{' ? '}' : ']', *s == '{');
+    char *end;
+    strtod(s, &end);
+    return end == s ? NULL : end;
+}
+
+/* The value of a key of the outermost object, "" if it is not there. */
+static const char *value_of(const char *object, const char *key)
+{
+    size_t size = strlen(key);
+    for (const char *s = object + 1; s && *s == '"';) {
+        int found = strncmp(s + 1, key, size) == 0 && s[1 + size] == '"';
+        const char *value = skip_string(s);
+        value = value ? value + 1 : "";
+        if (found)
+            return value;
+        s = skip_value(value);
+        s = s && *s == ',' ? s + 1 : NULL;
+    }
+    return "";
+}
+
+static int is_json(const char *text)
+{
+    const char *end = skip_value(text);
+    return *text == '{' && end && *end == 0;
+}
+
+static double number(const char *object, const char *key)
+{
+    return isdigit((unsigned char)*value_of(object, key)) ? strtod(value_of(object, key), NULL) : NAN;
+}
+
+/* ------------------------------------------------------------------ a whole bench */
+
+#define RECORDS_MOST 16
+
+struct kept {
+    int count;
+    char *record[RECORDS_MOST];
+};
+
+static heddle_status keep(struct kept *k, struct json *j)
+{
+    CHECK(k->count < RECORDS_MOST && !j->text.failed);
+    if (k->count < RECORDS_MOST)
+        k->record[k->count++] = j->text.data;
+    return HEDDLE_OK;
+}
+
+static heddle_status keep_matrix(void *argument, const struct description *d)
+{
+    struct json j = {0};
+    record_matrix(&j, d);
+    return keep(argument, &j);
+}
+
+static heddle_status keep_run(void *argument, const struct run *r)
+{
+    struct json j = {0};
+    record_run(&j, r);
+    return keep(argument, &j);
+}
+
+static void free_records(struct kept *k)
+{
+    for (int i = 0; i < k->count; i++)
+        mem_free(k->record[i]);
+    *k = (struct kept){0};
+}
+
+/* A bench of few repetitions over a buffer that is small enough for a test. */
+static struct bench small_bench(const char *kernels, struct kept *kept)
+{
+    struct bench b = {.type_count = 1, .op_count = 1, .type = {HEDDLE_F64}, .op = {HEDDLE_N},
+                      .warm = {0.5, 2, 3, 50}, .cold = {0.5, 1, 1, 50},
+                      .events = {kept, keep_matrix, keep_run, NULL},
+                      .probe = {.threads = 2, .words = 1 << 16}};
+    CHECK_OK(NEW_ZEROED(b.probe.data, b.probe.words));
+    CHECK_OK(NEW_ZEROED(b.probe.sums, 16));
+    CHECK_OK(heddle_open(&b.h, "cpu:threads=2"));
+    CHECK_OK(candidates_add(&b.kernels, kernels));
+    return b;
+}
+
+static void run_bench(struct bench *b, const char *matrix)
+{
+    struct subject_list list = {0};
+    CHECK_OK(subjects_add(&list, matrix));
+    for (int64_t i = 0; i < list.count; i++)
+        CHECK_OK(bench_subject(b, &list.item[i]));
+    subjects_free(&list);
+    probe_free(&b->probe);
+    heddle_close(b->h);
+}
+
+static const char *const run_fields[] = {
+    "schema", "record", "version", "date", "machine", "device", "driver", "threads", "isa", "matrix", "origin", "rows",
+    "cols", "nnz", "row", "kernel", "ran", "format", "op", "value", "offset", "index", "transposed", "repeatable",
+    "held_bytes", "break_even", "convert_ms", "prepare_ms", "cold_ms", "cold_repetitions", "warm_ms", "warm_min_ms",
+    "spread", "repetitions", "bytes", "read_gbs", "launch_ms", "floor_ms", "of_floor", "fits_cache", "gflops", "gbs",
+    "verified", "error", "wrong", "skipped"};
+
+static const char *const matrix_fields[] = {
+    "schema", "record", "version", "matrix", "origin", "spec", "value", "rows", "cols", "nnz", "row", "col",
+    "lower_bandwidth", "upper_bandwidth", "diagonal", "repeats", "sorted", "pattern_symmetry", "numeric_symmetry",
+    "distinct_values", "published", "histogram", "picture"};
+
+static void has_fields(const char *record, const char *const *field, size_t count)
+{
+    CHECK_THAT(is_json(record), "not JSON: %.60s", record);
+    for (size_t i = 0; i < count; i++)
+        CHECK_THAT(*value_of(record, field[i]), "there is no %s", field[i]);
+}
+
+#define HAS_FIELDS(record, fields) has_fields(record, fields, sizeof fields / sizeof fields[0])
+
+TEST(a_bench_keeps_a_matrix_record_and_verified_runs_with_all_fields)
+{
+    struct kept k = {0};
+    struct bench b = small_bench("auto,plan,cpu_csr", &k);
+    run_bench(&b, "gen:grid2d:n=30");
+    CHECK(k.count == 4);
+    for (int i = 0; i < k.count; i++) {
+        const char *r = k.record[i];
+        CHECK(number(r, "schema") == RECORD_SCHEMA && number(r, "rows") == 900 && number(r, "nnz") == 4380);
+        if (i == 0) {
+            HAS_FIELDS(r, matrix_fields);
+            continue;
+        }
+        HAS_FIELDS(r, run_fields);
+        CHECK(strncmp(value_of(r, "verified"), "true", 4) == 0 && number(r, "error") <= 1);
+        CHECK(number(r, "warm_ms") > 0 && number(r, "cold_ms") > 0 && number(r, "repetitions") >= 1);
+        CHECK(number(r, "bytes") == 901 * 4 + 4380 * 12 + 2 * 900 * 8);
+        CHECK(number(r, "floor_ms") >= number(r, "launch_ms"));
+        CHECK(fabs(number(r, "of_floor") * number(r, "warm_ms") / number(r, "floor_ms") - 1) < 1e-4);
+        CHECK(fabs(number(r, "gflops") * number(r, "warm_ms") * 1e6 / (2 * 4380) - 1) < 1e-4);
+    }
+    free_records(&k);
+}
+
+TEST(both_types_and_operations_are_measured)
+{
+    struct kept k = {0};
+    struct bench b = small_bench("cpu_coo", &k);
+    b.type_count = b.op_count = 2;
+    b.type[1] = HEDDLE_F32;
+    b.op[1] = HEDDLE_T;
+    b.cold.most = 0;
+    b.events.described = NULL;
+    run_bench(&b, "gen:random:rows=200,cols=90,mean=5");
+    CHECK(k.count == 4);
+    for (int i = 0; i < k.count; i++) {
+        CHECK(strncmp(value_of(k.record[i], "verified"), "true", 4) == 0);
+        CHECK(strncmp(value_of(k.record[i], "value"), i < 2 ? "\"f64\"" : "\"f32\"", 5) == 0);
+        CHECK(strncmp(value_of(k.record[i], "op"), i % 2 ? "\"T\"" : "\"N\"", 3) == 0);
+        CHECK(strncmp(value_of(k.record[i], "cold_ms"), "null", 4) == 0);
+    }
+    free_records(&k);
+}
+
+TEST(a_kernel_that_does_not_apply_is_skipped_with_a_reason_and_the_next_one_runs)
+{
+    struct kept k = {0};
+    struct bench b = small_bench("cpu_csr_t,cpu_csr", &k);
+    b.events.described = NULL;
+    run_bench(&b, "gen:diagonal:n=50");
+    CHECK(k.count == 2);
+    if (k.count == 2) {
+        HAS_FIELDS(k.record[0], run_fields);
+        CHECK(strncmp(value_of(k.record[0], "skipped"), "\"cpu_csr_t", 10) == 0);
+        CHECK(strncmp(value_of(k.record[0], "verified"), "false", 5) == 0);
+        CHECK(strncmp(value_of(k.record[0], "warm_ms"), "null", 4) == 0);
+        CHECK(strncmp(value_of(k.record[1], "skipped"), "null", 4) == 0);
+        CHECK(strncmp(value_of(k.record[1], "verified"), "true", 4) == 0);
+    }
+    free_records(&k);
+}
+
+TEST(a_broken_file_among_others_is_skipped_and_counted)
+{
+    struct kept k = {0};
+    struct bench b = small_bench("auto", &k);
+    b.keep_going = 1;
+    run_bench(&b, test_file("broken.mtx", "%%MatrixMarket matrix coordinate real general\n1 1 1\n2 1 2\n"));
+    CHECK(b.unreadable == 1 && k.count == 1);
+    if (k.count == 1)
+        CHECK(strstr(value_of(k.record[0], "skipped"), "broken.mtx:3") != NULL);
+    free_records(&k);
+}
+
+TEST(a_wrong_result_makes_a_record_that_says_so)
+{
+    struct subject s = {.name = "a", .origin = "a.mtx"};
+    struct candidate c = {.ran = "cpu_csr", .format = "csr"};
+    struct device device = {.threads = 1};
+    struct run r = {.subject = &s, .kernel = "auto", .made = &c, .device = &device, .value = HEDDLE_F64,
+                    .verdict = {.passed = 0, .error = INFINITY, .first = 3}, .wrong = "row 3 is \"nan\""};
+    struct json j = {0};
+    record_run(&j, &r);
+    CHECK(is_json(j.text.data));
+    CHECK(strncmp(value_of(j.text.data, "verified"), "false", 5) == 0);
+    CHECK(strncmp(value_of(j.text.data, "wrong"), "\"row 3", 6) == 0);
+    json_free(&j);
+}
+
+TEST(nothing_runs_after_a_stop)
+{
+    static volatile sig_atomic_t stop = 1;
+    struct kept k = {0};
+    struct bench b = small_bench("auto", &k);
+    b.stop = &stop;
+    b.events.described = NULL;
+    run_bench(&b, "gen:diagonal:n=50");
+    CHECK(k.count == 0);
+}
+
+TEST(empty_matrices_can_be_timed)
+{
+    struct kept k = {0};
+    struct bench b = small_bench("auto,plan", &k);
+    run_bench(&b, test_file("empty.mtx", "%%MatrixMarket matrix coordinate real general\n0 0 0\n"));
+    CHECK(k.count == 3);
+    for (int i = 1; i < k.count; i++)
+        CHECK(is_json(k.record[i]) && strncmp(value_of(k.record[i], "verified"), "true", 4) == 0);
+    free_records(&k);
+}
+
+static heddle_status load_and_shape(void *argument)
+{
+    heddle_status status = HEDDLE_OK;
+    struct subject_list list = {0};
+    struct loaded m = {0};
+    static struct shape shape;
+    (void)argument;
+    TRY(subjects_add(&list, "set:smoke/band"));
+    TRY(subjects_add(&list, "gen:diagonal:n=20"));
+    TRY(subject_load(&m, &list.item[1], HEDDLE_F32));
+    TRY(shape_of(&shape, &m.csr));
+done:
+    loaded_free(&m);
+    subjects_free(&list);
+    return status;
+}
+
+TEST(loading_survives_every_failing_allocation)
+{
+    CHECK(test_every_allocation(load_and_shape, NULL) > 5);
+}
