@@ -111,24 +111,41 @@ static int allowed(const struct candidate *c, const struct wish *wish)
     return c->estimate.bytes <= wish->limit && (c->kernel->repeatable || !wish->deterministic);
 }
 
-/* The candidate with the least bytes to move, among those with or without preparation and not `tried` (a bit a kernel);
- * kernel = NULL when there is none. */
-static heddle_status find_candidate(struct candidate *best, const struct wish *wish, int prepared, uint64_t tried)
+/* Every kernel that applies, with what it would cost. */
+struct field {
+    int count;
+    struct candidate candidate[KERNEL_COUNT];
+};
+
+static heddle_status find_candidates(struct field *f, const struct wish *wish)
 {
-    *best = (struct candidate){.estimate.cost = INFINITY};
+    f->count = 0;
     for (int i = 0; i < kernel_count(); i++) {
-        struct candidate c = {.kernel = kernel_at(i)};
-        const struct option *o = kernel_options(c.kernel);
+        struct candidate *c = &f->candidate[f->count];
+        *c = (struct candidate){.kernel = kernel_at(i)};
+        const struct option *o = kernel_options(c->kernel);
         for (int j = 0; o[j].name; j++)
-            c.option[j] = o[j].initial;
-        heddle_status status = bound_estimate(&c.estimate, wish->device, c.kernel, c.option, wish->A, wish->op);
+            c->option[j] = o[j].initial;
+        heddle_status status = bound_estimate(&c->estimate, wish->device, c->kernel, c->option, wish->A, wish->op);
         if (status != HEDDLE_OK && status != HEDDLE_NO_KERNEL)
             return status;
-        if (status == HEDDLE_OK && c.estimate.prepared == prepared && !(tried >> i & 1) && allowed(&c, wish) &&
-            c.estimate.cost < best->estimate.cost)
-            *best = c;
+        f->count += status == HEDDLE_OK && allowed(c, wish);
     }
     return HEDDLE_OK;
+}
+
+/* Takes out the candidate with the least bytes to move, among those with or without preparation; kernel = NULL when there
+ * is none left. */
+static void take_best(struct candidate *best, struct field *f, int prepared)
+{
+    int found = -1;
+    for (int i = 0; i < f->count; i++)
+        if (f->candidate[i].estimate.prepared == prepared &&
+            (found < 0 || f->candidate[i].estimate.cost < f->candidate[found].estimate.cost))
+            found = i;
+    *best = found < 0 ? (struct candidate){0} : f->candidate[found];
+    if (found >= 0)
+        f->candidate[found] = f->candidate[--f->count];
 }
 
 /* The kernel of heddle_mv where it fits the wishes, else any other that takes A as it is. */
@@ -141,8 +158,11 @@ static heddle_status immediate_bound(struct bound **b, struct candidate *c, cons
     heddle_status status = bound_estimate(&c->estimate, wish->device, c->kernel, c->option, wish->A, wish->op);
     const struct kernel *first = c->kernel;
     int64_t bytes = c->estimate.bytes;
-    if (status == HEDDLE_OK && !allowed(c, wish))
-        status = find_candidate(c, wish, 0, 0);
+    struct field others;
+    if (status == HEDDLE_OK && !allowed(c, wish)) {
+        status = find_candidates(&others, wish);
+        take_best(c, &others, 0);
+    }
     if (status != HEDDLE_OK)
         return status;
     if (!c->kernel)
@@ -180,19 +200,18 @@ done:
 static heddle_status try_all(struct bound **b, heddle_plan_desc *desc, const struct wish *wish, double immediate_cost,
                              const struct vectors *v)
 {
-    uint64_t tried = 0;
-    for (int tries = 0; tries < TRIES;) {
+    struct field field;
+    heddle_status status = find_candidates(&field, wish);
+    for (int tries = 0; status == HEDDLE_OK && tries < TRIES;) {
         struct candidate c;
-        heddle_status status = find_candidate(&c, wish, 1, tried);
-        if (status != HEDDLE_OK || !c.kernel || c.estimate.cost >= WORTH_TRYING * immediate_cost)
-            return status;
-        tried |= (uint64_t)1 << c.kernel->id;
+        take_best(&c, &field, 1);
+        if (!c.kernel || c.estimate.cost >= WORTH_TRYING * immediate_cost)
+            break;
         status = try_prepared(b, desc, &c, wish, v);
-        if (status != HEDDLE_OK && status != HEDDLE_NO_KERNEL)
-            return status;
         tries += status == HEDDLE_OK;
+        status = status == HEDDLE_NO_KERNEL ? HEDDLE_OK : status;
     }
-    return HEDDLE_OK;
+    return status;
 }
 
 static heddle_status choose(struct bound **b, heddle_plan_desc *desc, const struct wish *wish)
