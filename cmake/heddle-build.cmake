@@ -49,6 +49,7 @@ function(heddle_objects name)
   target_compile_definitions(${name} PRIVATE ${arg_DEFINES})
   target_compile_options(${name} PRIVATE ${arg_OPTIONS})
   set(HEDDLE_OBJECTS ${HEDDLE_OBJECTS} $<TARGET_OBJECTS:${name}> PARENT_SCOPE)
+  set(HEDDLE_OBJECT_TARGETS ${HEDDLE_OBJECT_TARGETS} ${name} PARENT_SCOPE)
 endfunction()
 
 macro(heddle_library_objects)

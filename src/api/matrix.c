@@ -228,6 +228,8 @@ done:
     return status;
 }
 
+static int32_t no_row;
+
 static heddle_status create_coo(heddle_matrix **out, heddle *h, struct arrays *a)
 {
     heddle_status status = HEDDLE_OK;
@@ -238,6 +240,8 @@ static heddle_status create_coo(heddle_matrix **out, heddle *h, struct arrays *a
     TRY(handle_check(h));
     TRY(check_arrays(a));
     given.value = a->types.value;
+    if (!given.row)
+        given.row = &no_row; /* a matrix without entries still has coordinates, as far as everyone below is concerned */
     TRY(matrix_new(&A));
     A->view.format = HEDDLE_COO;
     if (a->copy || a->base || a->types.index == HEDDLE_I64) {

@@ -75,3 +75,9 @@ heddle_status finish(struct csr *A, struct maker *m, struct spec *spec, heddle_t
 done:
     return status;
 }
+
+heddle_status family_profile(struct profile *p, const struct profile_wish *wish, const struct spec *spec)
+{
+    heddle_status status = profile_new(p, wish);
+    return status == HEDDLE_BAD_ARGUMENT ? fail_in(status, spec->name) : status;
+}

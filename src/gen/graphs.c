@@ -10,8 +10,6 @@
 /* An edge chooses one of four quadrants with probabilities a, b, c, d, then one of its quadrants, and so on: each level
  * fixes one bit of the row and of the column.  Given the row, the number of its edges and the bits of its columns follow
  * level by level.  Repeated edges are merged.  The numbering is shuffled, else the first rows are the longest. */
-#define LEVELS_MOST 31
-
 struct rmat {
     int64_t n, edges;
     int levels;
@@ -96,11 +94,9 @@ heddle_status make_rmat(struct csr *A, struct spec *spec, heddle_type value)
     struct options o = {.n = 16384};
     struct rmat g;
     TRY(read_rmat(&g, &o, spec));
-    /* The vertex with the most edges has all bits 0 or all bits 1 (below n: all bits but the top one). */
-    int64_t most = g.n > 0 ? rmat_edges(&g, 0) : 0, ones = ((int64_t)1 << g.levels) / 2 - 1;
-    for (int64_t v = ones; g.n > 0 && v >= 0 && v < g.n; v += ones + 1)
-        most = rmat_edges(&g, v) > most ? rmat_edges(&g, v) : most;
-    struct maker m = {.rows = g.n, .cols = g.n, .seed = g.seed, .self = &g, .at_most = most + 2};
+    /* No vertex has more edges than that of all bits 0 or that of all bits 1 would have, but for rounding. */
+    int64_t zeros = rmat_edges(&g, 0), ones = rmat_edges(&g, ((int64_t)1 << g.levels) - 1);
+    struct maker m = {.rows = g.n, .cols = g.n, .seed = g.seed, .self = &g, .at_most = (zeros > ones ? zeros : ones) + 1};
     m.length = rmat_length;
     m.place = rmat_place;
     TRY(finish(A, &m, spec, value));

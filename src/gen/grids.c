@@ -96,7 +96,7 @@ static heddle_status read_grid(struct grid *g, struct maker *m, struct spec *spe
     static const char *const names[] = {"nx", "ny", "nz"};
     heddle_status status = HEDDLE_OK;
     struct options o = {.n = dimensions == 2 ? 100 : 30};
-    int64_t size = 1, random_values = 0;
+    int64_t size = 1;
     TRY(options_size(&o, spec, 1, SIZE_MOST));
     for (int d = 0; d < 3; d++) {
         g->side[d] = d < dimensions ? o.n : 1;
@@ -105,7 +105,6 @@ static heddle_status read_grid(struct grid *g, struct maker *m, struct spec *spe
     }
     g->dof = 1;
     TRY(spec_int(spec, "dof", 1, 1024, &g->dof));
-    TRY(spec_choice(spec, "values", "laplace|random", &random_values));
     for (int d = 0; d < 3; d++) /* each factor and the product so far are below 2^31 */
         if ((size *= g->side[d]) > SIZE_MOST)
             return fail(HEDDLE_BAD_ARGUMENT, "%s: the grid has more than %lld points", spec->name, (long long)SIZE_MOST);
@@ -115,8 +114,15 @@ static heddle_status read_grid(struct grid *g, struct maker *m, struct spec *spe
     *m = (struct maker){.rows = size * g->dof, .cols = size * g->dof, .seed = (uint64_t)o.seed, .self = g};
     m->length = grid_length;
     m->place = grid_place;
-    m->weight = random_values ? weight_symmetric : weight_laplace;
 done:
+    return status;
+}
+
+static heddle_status read_values(struct maker *m, struct spec *spec)
+{
+    int64_t random_values = 0;
+    heddle_status status = spec_choice(spec, "values", "laplace|random", &random_values);
+    m->weight = random_values ? weight_symmetric : weight_laplace;
     return status;
 }
 
@@ -129,6 +135,7 @@ heddle_status make_grid2d(struct csr *A, struct spec *spec, heddle_type value)
     int64_t choice = 0;
     TRY(spec_choice(spec, "points", "5|9|7|4", &choice));
     TRY(read_grid(&g, &m, spec, 2, points[choice]));
+    TRY(read_values(&m, spec));
     TRY(finish(A, &m, spec, value));
 done:
     return status;
@@ -142,6 +149,7 @@ heddle_status make_grid3d(struct csr *A, struct spec *spec, heddle_type value)
     int64_t choice = 0;
     TRY(spec_choice(spec, "points", "7|27", &choice));
     TRY(read_grid(&g, &m, spec, 3, choice ? 27 : 7));
+    TRY(read_values(&m, spec));
     TRY(finish(A, &m, spec, value));
 done:
     return status;

@@ -75,6 +75,7 @@ static heddle_status read_entries(struct options *o, struct spec *spec)
     heddle_status status = HEDDLE_OK;
     int64_t most = o->cols * 100;
     int free_mean = !spec_text(spec, "mean");
+    o->nnz_given = !free_mean || spec_text(spec, "nnz");
     if (spec_text(spec, "nnz") && !free_mean)
         return fail(HEDDLE_BAD_ARGUMENT, "%s: give nnz or mean, not both", spec->name);
     if (free_mean && o->mean > most)
@@ -100,7 +101,7 @@ heddle_status options_read(struct options *o, struct spec *spec)
     TRY(spec_int(spec, "longest", 1, o->cols, &o->longest));
     int free_shortest = !spec_text(spec, "shortest");
     TRY(spec_int(spec, "shortest", 0, o->longest ? o->longest : o->cols, &o->shortest));
-    if (free_shortest && o->shortest * o->rows > o->nnz)
+    if (free_shortest && (o->rows == 0 || o->shortest * o->rows > o->nnz))
         o->shortest = 0;
     o->run = o->run ? o->run : 1;
     TRY(spec_int(spec, "run", 1, SIZE_MOST, &o->run));
@@ -108,19 +109,44 @@ done:
     return status;
 }
 
+heddle_status options_square(const struct options *o, const struct spec *spec)
+{
+    if (o->cols == o->rows)
+        return HEDDLE_OK;
+    return fail(HEDDLE_BAD_ARGUMENT, "%s: the matrix is square, but rows=%lld and cols=%lld", spec->name,
+                (long long)o->rows, (long long)o->cols);
+}
+
 /* A bell that would be cut at the shortest length by more than its tail gives way to the exponential shape. */
 struct profile_wish options_wish(const struct options *o)
 {
-    int64_t fixed = o->fixed, mean = o->rows > 0 ? o->nnz / o->rows : 0;
-    int64_t shortest = o->shortest > fixed ? o->shortest - fixed : 0;
-    struct profile_wish w = {.rows = o->rows, .nnz = o->nnz - fixed * o->rows, .shortest = shortest, .most = o->cols - fixed};
-    if (o->longest > 0)
-        w.longest = w.most = o->longest - fixed;
-    w.deviation = o->deviation;
-    w.shape = o->deviation > 55 * (mean - o->shortest) ? SHAPE_EXPONENTIAL : SHAPE_NORMAL;
-    w.multiple = 1;
-    w.group = o->run;
-    w.seed = hash1((uint64_t)o->seed, -1);
-    return w;
+    int64_t mean = o->rows > 0 ? o->nnz / o->rows : 0;
+    int skewed = o->deviation > 55 * (mean - o->shortest);
+    return (struct profile_wish){
+        .rows = o->rows,
+        .nnz = o->nnz,
+        .shortest = o->shortest,
+        .most = o->longest > 0 ? o->longest : o->cols,
+        .longest = o->longest,
+        .deviation = o->deviation,
+        .shape = skewed ? SHAPE_EXPONENTIAL : SHAPE_NORMAL,
+        .multiple = 1,
+        .group = o->run,
+        .seed = hash1((uint64_t)o->seed, -1),
+    };
 }
 
+heddle_status options_empty(struct profile_wish *w, const struct options *o, struct spec *spec)
+{
+    int64_t percent = 0;
+    heddle_status status = spec_int(spec, "empty", 0, 99, &percent);
+    w->empty = o->rows * percent / 100;
+    int64_t full = o->rows - w->empty;
+    if (w->empty == 0)
+        return status;
+    if (w->shortest == 0) /* rows that are not meant to be empty */
+        w->shortest = w->nnz >= full;
+    if (!o->nnz_given && w->nnz > full * w->most)
+        w->nnz = full * w->most;
+    return status;
+}

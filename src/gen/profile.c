@@ -85,10 +85,10 @@ static int64_t set_lengths(struct profile *p, const struct profile_wish *w, wide
 /* The largest shift whose total does not exceed nnz, for a given scale. */
 static void fit_shift(struct profile *p, const struct profile_wish *w, int64_t scale)
 {
-    wide reach = ((wide)scale * HEIGHT_MOST) >> FRACTION;
-    wide top = (wide)scale * p->cell[0].height >> FRACTION, end = (wide)scale * p->cell[p->cells - 1].height >> FRACTION;
+    wide top = (wide)scale * p->cell[0].height >> FRACTION;
+    wide end = (wide)scale * p->cell[p->cells - 1].height >> FRACTION;
     wide margin = (wide)2 * w->multiple * ONE;
-    wide low = (wide)w->shortest * ONE - (top < reach ? top : reach) - margin;
+    wide low = (wide)w->shortest * ONE - top - margin;
     wide high = (wide)w->most * ONE - end + margin;
     while (high - low > ONE >> 16) {
         wide middle = low + (high - low) / 2;
@@ -189,12 +189,12 @@ static void make_up(struct profile *p, const struct profile_wish *w)
 static heddle_status check_wish(const struct profile_wish *w)
 {
     int64_t forced = w->longest > 0;
+    if (w->rows == 0 && w->nnz == 0)
+        return HEDDLE_OK;
     if (w->rows < 0 || w->nnz < 0 || w->shortest < 0 || w->most < w->shortest || w->longest > w->most)
         return fail(HEDDLE_BAD_ARGUMENT, "row lengths of %lld to %lld with a longest of %lld contradict each other",
                     (long long)w->shortest, (long long)w->most, (long long)w->longest);
-    if (w->rows == 0 ? w->nnz != 0
-                     : w->nnz < (w->rows - forced) * w->shortest + w->longest ||
-                           w->nnz > (w->rows - forced) * w->most + w->longest)
+    if (w->nnz < (w->rows - forced) * w->shortest + w->longest || w->nnz > (w->rows - forced) * w->most + w->longest)
         return fail(HEDDLE_BAD_ARGUMENT, "%lld entries do not fit %lld rows of %lld to %lld entries%s", (long long)w->nnz,
                     (long long)w->rows, (long long)w->shortest, (long long)w->most,
                     forced ? ", one of them the longest" : "");

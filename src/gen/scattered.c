@@ -4,27 +4,23 @@
  * around a slanted line (least squares), or where many others are too (power laws). */
 #include "gen/families.h"
 
-/* One rule serves all: a share of the entries falls anywhere or on popular columns, the others near the row's own place
- * among the columns, in three strips if asked for. */
-struct scatter {
-    struct profile profile;
+/* One rule serves all of them. */
+struct scattered {
+    struct scatter rule;
+    const struct profile *profile;
     int64_t rows, cols;
     uint64_t seed;
-    int64_t sigma;  /* of the distance to the row's own place */
-    int64_t strip;  /* strips stand at -strip, 0 and +strip */
-    int64_t far;    /* percent of the entries that do not care where the row is */
-    int popular;    /* those prefer small columns, the smaller the more */
 };
 
 static int64_t scatter_length(const void *self, int64_t row)
 {
-    const struct scatter *s = self;
-    return profile_length(&s->profile, row);
+    const struct scattered *s = self;
+    return profile_length(s->profile, row);
 }
 
-static int64_t wish_far(const struct scatter *s, struct random *r)
+static int64_t wish_far(const struct scattered *s, struct random *r)
 {
-    if (!s->popular)
+    if (!s->rule.popular)
         return random_below(r, s->cols);
     uint64_t u = random_next(r) >> 43, cube = u * u * u >> 32; /* u has 21 bits, its cube 63 */
     return (int64_t)((cube * (uint64_t)s->cols) >> 31);
@@ -32,13 +28,13 @@ static int64_t wish_far(const struct scatter *s, struct random *r)
 
 static int64_t scatter_place(const void *self, int64_t row, int64_t length, int32_t *col)
 {
-    const struct scatter *s = self;
+    const struct scattered *s = self;
     struct random r = random_for(s->seed, row);
-    int64_t own = s->rows == s->cols ? row : row * s->cols / s->rows;
+    int64_t own = s->rows == s->cols ? row : row * s->cols / s->rows, far = s->rule.far;
     for (int64_t k = 0; k < length; k++) {
-        int64_t wish = s->far == 100 || (s->far > 0 && random_percent(&r, s->far))
+        int64_t wish = far == 100 || (far > 0 && random_percent(&r, far))
                            ? wish_far(s, &r)
-                           : own + (k % 3 - 1) * s->strip + random_normal(&r, s->sigma);
+                           : own + (k % 3 - 1) * s->rule.strip + random_normal(&r, s->rule.sigma);
         col[k] = reflect(wish, s->cols);
     }
     sort_columns(col, length);
@@ -46,19 +42,26 @@ static int64_t scatter_place(const void *self, int64_t row, int64_t length, int3
     return length;
 }
 
-static heddle_status make_scatter(struct csr *A, struct spec *spec, heddle_type value, struct scatter *s,
+heddle_status build_scatter(struct csr *A, const struct scatter *rule, const struct options *o,
+                            const struct profile *profile, heddle_type value)
+{
+    struct scattered s = {*rule, profile, o->rows, o->cols, (uint64_t)o->seed};
+    struct maker m = {.rows = o->rows, .cols = o->cols, .seed = s.seed, .value = value, .self = &s};
+    m.length = scatter_length;
+    m.place = scatter_place;
+    return build(A, &m);
+}
+
+static heddle_status make_scatter(struct csr *A, struct spec *spec, heddle_type value, const struct scatter *rule,
                                   const struct options *o, const struct profile_wish *wish)
 {
     heddle_status status = HEDDLE_OK;
-    s->rows = o->rows, s->cols = o->cols, s->seed = (uint64_t)o->seed;
+    struct profile profile = {0};
     TRY(no_more_keys(spec));
-    TRY(profile_new(&s->profile, wish));
-    struct maker m = {.rows = o->rows, .cols = o->cols, .seed = s->seed, .self = s};
-    m.length = scatter_length;
-    m.place = scatter_place;
-    TRY(finish(A, &m, spec, value));
+    TRY(family_profile(&profile, wish, spec));
+    TRY(build_scatter(A, rule, o, &profile, value));
 done:
-    profile_free(&s->profile);
+    profile_free(&profile);
     return status;
 }
 
@@ -69,6 +72,7 @@ heddle_status make_random(struct csr *A, struct spec *spec, heddle_type value)
     struct scatter s = {.far = 100};
     TRY(options_read(&o, spec));
     struct profile_wish wish = options_wish(&o);
+    TRY(options_empty(&wish, &o, spec));
     TRY(make_scatter(A, spec, value, &s, &o, &wish));
 done:
     return status;
@@ -82,6 +86,7 @@ heddle_status make_gauss(struct csr *A, struct spec *spec, heddle_type value)
     TRY(options_read(&o, spec));
     TRY(spec_int(spec, "sigma", 0, SIZE_MOST, &s.sigma));
     struct profile_wish wish = options_wish(&o);
+    TRY(options_empty(&wish, &o, spec));
     TRY(make_scatter(A, spec, value, &s, &o, &wish));
 done:
     return status;
@@ -97,6 +102,7 @@ heddle_status make_lsq(struct csr *A, struct spec *spec, heddle_type value)
     TRY(spec_int(spec, "strip", 0, SIZE_MOST, &s.strip));
     TRY(spec_int(spec, "far", 0, 100, &s.far));
     struct profile_wish wish = options_wish(&o);
+    TRY(options_empty(&wish, &o, spec));
     TRY(make_scatter(A, spec, value, &s, &o, &wish));
 done:
     return status;
@@ -104,17 +110,15 @@ done:
 
 /* ------------------------------------------------------------------ powerlaw ----------------------------------- */
 
-/* The shape holds for the rows that are not empty: those are given the ranks in front. */
 heddle_status make_powerlaw(struct csr *A, struct spec *spec, heddle_type value)
 {
     heddle_status status = HEDDLE_OK;
     struct options o = {.n = 20000, .mean = 400, .shortest = 1};
     struct scatter s = {.sigma = 50, .popular = 1};
-    int64_t exponent = 210, empty = 0, local = 50;
+    int64_t exponent = 210, local = 50;
     TRY(options_read(&o, spec));
     TRY(spec_int(spec, "sigma", 0, SIZE_MOST, &s.sigma));
     TRY(spec_hundredths(spec, "exponent", 110, 1000, &exponent));
-    TRY(spec_int(spec, "empty", 0, 99, &empty));
     TRY(spec_int(spec, "local", 0, 100, &local));
     s.far = 100 - local;
     if (o.longest == 0) /* what a row may take of the columns: a square root's worth times the mean, as in webs */
@@ -122,11 +126,9 @@ heddle_status make_powerlaw(struct csr *A, struct spec *spec, heddle_type value)
     if (o.longest > o.cols || o.longest > o.nnz - o.shortest * (o.rows - 1))
         o.longest = 0;
     struct profile_wish wish = options_wish(&o);
+    TRY(options_empty(&wish, &o, spec));
     wish.shape = SHAPE_POWER;
     wish.exponent = exponent;
-    wish.empty = o.rows * empty / 100;
-    if (empty > 0 && wish.shortest == 0)
-        wish.shortest = o.nnz >= o.rows - wish.empty;
     TRY(make_scatter(A, spec, value, &s, &o, &wish));
 done:
     return status;

@@ -245,7 +245,7 @@ static heddle_status read_block(struct reading *r)
         }
     }
     TRY(make_room(r, entry, left));
-    io_parallel(r->count, parse_part, read_ahead, r);
+    io_parallel(r->count, parse_part, s->text ? NULL : read_ahead, r);
     for (int64_t i = 0; i < r->count; i++)
         if (r->chunks[i].error_line > 0)
             TRY(source_fail(s, HEDDLE_BAD_FILE, r->chunks[i].error_line, "%s", r->chunks[i].error));
@@ -256,7 +256,6 @@ done:
     return status;
 }
 
-/* Twice the wanted size of arrays was taken at most; the rest is given back if it is much. */
 heddle_status market_read_coo(struct source *s, struct market *m, struct coo *coo, heddle_type value)
 {
     heddle_status status = HEDDLE_OK;
