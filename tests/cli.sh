@@ -249,6 +249,19 @@ if [ -r "${2:-.}/scripts/heddle.bash" ]; then
     verdict 'a family is completed' "$(complete_line heddle gen grid3 | grep -q grid3d || echo no)"
 fi
 
+# ---------------------------------------------------------------- the manual
+if [ -r "${2:-.}/docs/heddle.1" ]; then
+    manual=$(sed 's/\\-/-/g; s/\\f[BIR]//g' "${2:-.}/docs/heddle.1")
+    for command in $(heddle complete commands); do
+        missing=''
+        for option in $(heddle complete options "$command"); do
+            grep -qF -- "${option%=}" <<<"$manual" || missing="$missing $option"
+        done
+        grep -q "heddle $command" <<<"$manual" || missing="$missing $command"
+        verdict "the manual tells all about $command" "$missing"
+    done
+fi
+
 # ---------------------------------------------------------------- leaks (in a build with AddressSanitizer)
 export ASAN_OPTIONS="$with_leaks"
 good 'bench does not leak' '2 verified' heddle bench s.mtx --time-limit 0.01 --no-cold --json leak.jsonl
