@@ -1,48 +1,62 @@
 /* SPDX-License-Identifier: MIT
  *
- * read_mtx.c: times file_read (text to finished CSR) and opening of a .hdl file, for bench/read_mtx.py.
- * read_mtx REPEATS FILE...  prints "FILE rows cols nnz ms ms ...", one line a file;
+ * read_mtx.c: times heddle_read, for bench/read_mtx.py: text to finished CSR, or the opening of a .hdl file.
+ * read_mtx REPEATS FILE      prints "rows cols nnz ms ms ...";
  * read_mtx --convert IN OUT  writes IN in the format of OUT. */
+#include <heddle.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
-#include "base/timer.h"
-#include "io/io.h"
-
-static int complain(void)
+static double now_ms(void)
 {
-    fprintf(stderr, "%s\n", heddle_last_error());
-    return 2;
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (double)t.tv_sec * 1e3 + (double)t.tv_nsec * 1e-6;
 }
 
-static int convert(const char *in, const char *out)
+static void must(heddle_status status)
 {
-    struct file_matrix F;
-    if (file_read(&F, in, 0) != HEDDLE_OK)
-        return complain();
-    heddle_status status = file_write(&F.csr, out);
-    file_matrix_free(&F);
-    return status == HEDDLE_OK ? 0 : complain();
+    if (status == HEDDLE_OK)
+        return;
+    fprintf(stderr, "%s\n", heddle_last_error());
+    exit(2);
+}
+
+static void convert(heddle *h, const char *in, const char *out)
+{
+    heddle_matrix *A;
+    must(heddle_read(&A, h, in, NULL));
+    must(heddle_write(h, A, out));
+    heddle_matrix_free(A);
+}
+
+static void measure(heddle *h, int repeats, const char *path)
+{
+    for (int repeat = 0; repeat < repeats; repeat++) {
+        heddle_matrix *A;
+        heddle_matrix_desc desc;
+        double start = now_ms();
+        must(heddle_read(&A, h, path, NULL));
+        double ms = now_ms() - start;
+        must(heddle_matrix_info(A, &desc));
+        if (repeat == 0)
+            printf("%lld %lld %lld", (long long)desc.rows, (long long)desc.cols, (long long)desc.nnz);
+        printf(" %.3f", ms);
+        heddle_matrix_free(A);
+    }
+    printf("\n");
 }
 
 int main(int argc, char **argv)
 {
+    heddle *h;
+    must(heddle_open(&h, "cpu"));
     if (argc == 4 && strcmp(argv[1], "--convert") == 0)
-        return convert(argv[2], argv[3]);
-    for (int i = 2; i < argc; i++)
-        for (int repeat = 0; repeat < atoi(argv[1]); repeat++) {
-            struct file_matrix F;
-            double start = now_ms();
-            if (file_read(&F, argv[i], 0) != HEDDLE_OK)
-                return complain();
-            double ms = now_ms() - start;
-            if (repeat == 0)
-                printf("%s%s %lld %lld %lld", i > 2 ? "\n" : "", argv[i], (long long)F.csr.rows, (long long)F.csr.cols,
-                       (long long)F.csr.nnz);
-            printf(" %.3f", ms);
-            file_matrix_free(&F);
-        }
-    printf("\n");
+        convert(h, argv[2], argv[3]);
+    else if (argc == 3)
+        measure(h, atoi(argv[1]), argv[2]);
+    heddle_close(h);
     return 0;
 }

@@ -6,7 +6,11 @@
 # nothing on standard output and no file.  Ends in 'N passed, N failed'.
 set -u
 build=$(cd "$1" && pwd)
+[ -x "$build/heddle" ] || { echo "there is no $build/heddle: build it first"; exit 1; }
 export PATH="$build:$PATH" NO_COLOR=1 LC_ALL=C
+# Looking for leaks takes LeakSanitizer seconds a process on some machines: a few commands are run with it at the end.
+with_leaks=${ASAN_OPTIONS:-}
+export ASAN_OPTIONS="${ASAN_OPTIONS:+$ASAN_OPTIONS:}detect_leaks=0"
 work=$(mktemp -d "${TMPDIR:-/tmp}/heddle-cli-XXXXXX")
 trap 'rm -rf "$work"' EXIT
 mkdir "$work/here" && cd "$work/here" || exit 1
@@ -244,6 +248,25 @@ if [ -r "${2:-.}/scripts/heddle.bash" ]; then
     verdict 'a kernel is completed' "$(complete_line heddle mv --kernel cpu_me | grep -q cpu_merge || echo no)"
     verdict 'a family is completed' "$(complete_line heddle gen grid3 | grep -q grid3d || echo no)"
 fi
+
+# ---------------------------------------------------------------- the manual
+if [ -r "${2:-.}/docs/heddle.1" ]; then
+    manual=$(sed 's/\\-/-/g; s/\\f[BIR]//g' "${2:-.}/docs/heddle.1")
+    for command in $(heddle complete commands); do
+        missing=''
+        for option in $(heddle complete options "$command"); do
+            grep -qF -- "${option%=}" <<<"$manual" || missing="$missing $option"
+        done
+        grep -q "heddle $command" <<<"$manual" || missing="$missing $command"
+        verdict "the manual tells all about $command" "$missing"
+    done
+fi
+
+# ---------------------------------------------------------------- leaks (in a build with AddressSanitizer)
+export ASAN_OPTIONS="$with_leaks"
+good 'bench does not leak' '2 verified' heddle bench s.mtx --time-limit 0.01 --no-cold --json leak.jsonl
+good 'check does not leak' ' 0 wrong' heddle check s.mtx
+bad 'errors do not leak' 'range.mtx:4' heddle bench range.mtx
 
 printf '%d passed, %d failed\n' "$passed" "$failed"
 [ "$failed" -eq 0 ]

@@ -20,7 +20,8 @@ while IFS=: read -r file _ line; do
 done < <(grep -rnE '^ *# *include "[a-z]+/' src)
 [ $wrong -eq 0 ] && good || bad "a folder includes from below"
 
-unlicensed=$(git ls-files 2>/dev/null | grep -E '\.(c|h|def|sh|cmake|py|cpp)$|CMakeLists.txt$|Makefile$' | xargs grep -L 'SPDX-License-Identifier: MIT')
+files() { git ls-files 2>/dev/null | grep . || find . -path './build*' -prune -o -type f -print; } # an archive has no git
+unlicensed=$(files | grep -E '\.(c|h|def|sh|cmake|py|cpp)$|CMakeLists.txt$|Makefile$' | xargs grep -L 'SPDX-License-Identifier: MIT')
 [ -z "$unlicensed" ] && good || bad "no SPDX line: $unlicensed"
 
 raw=$(grep -rnE '[^a-z_](malloc|calloc|realloc|aligned_alloc|strdup)\(' src --include='*.c' | grep -v '^src/base/memory.c')

@@ -382,7 +382,7 @@ TEST(a_bench_keeps_a_matrix_record_and_verified_runs_with_all_fields)
         CHECK(strncmp(value_of(r, "verified"), "true", 4) == 0 && number(r, "error") <= 1);
         CHECK(number(r, "warm_ms") > 0 && number(r, "cold_ms") > 0 && number(r, "repetitions") >= 1);
         CHECK(number(r, "bytes") == 901 * 4 + 4380 * 12 + 2 * 900 * 8);
-        CHECK(number(r, "floor_ms") >= number(r, "launch_ms"));
+        CHECK(number(r, "floor_ms") > 0 && number(r, "read_gbs") > 0);
         CHECK(fabs(number(r, "of_floor") * number(r, "warm_ms") / number(r, "floor_ms") - 1) < 1e-4);
         CHECK(fabs(number(r, "gflops") * number(r, "warm_ms") * 1e6 / (2 * 4380) - 1) < 1e-4);
     }

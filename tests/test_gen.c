@@ -19,31 +19,31 @@ static const struct {
     const char *spec;
     uint64_t checksum;
 } families[] = {
-    {"grid2d:n=13,points=9,dof=2", 0},
-    {"grid2d:nx=17,ny=5,points=7,values=random", 0},
-    {"grid3d:nx=4,ny=6,nz=5,points=27,dof=3,values=random", 0},
-    {"grid3d:n=7", 0},
-    {"band:n=90,width=3,upper=7", 0},
-    {"diagonal:n=120,count=5,step=11", 0},
-    {"random:n=300,mean=7.25,deviation=3,longest=40", 0},
-    {"random:rows=50,cols=900,mean=30", 0},
-    {"gauss:n=400,mean=22,sigma=17,seed=5", 0},
-    {"rmat:n=512,degree=9.5", 0},
-    {"rmat:n=300,shuffle=0", 0},
-    {"powerlaw:n=900,mean=4,empty=30", 0},
-    {"powerlaw:n=500,nnz=3000,longest=200,exponent=2.7,run=4", 0},
-    {"road:n=1000", 0},
-    {"circuit:n=400,dense=4,longest=300", 0},
-    {"lsq:n=500", 0},
-    {"kkt:n=301,longest=40", 0},
-    {"tomography:n=11,angles=9", 0},
-    {"qcd:n=3,nt=4", 0},
-    {"markov:nx=9,ny=14", 0},
-    {"blocks:n=302,mean=31,deviation=9,longest=62,far=10", 0},
-    {"arrow:n=50,width=3", 0},
-    {"empty:n=200,mode=clustered", 0},
-    {"empty:n=200,share=80", 0},
-    {"dense:rows=11,cols=7", 0},
+    {"grid2d:n=13,points=9,dof=2", 0x26a2b9f201b1a088},
+    {"grid2d:nx=17,ny=5,points=7,values=random", 0x0ac4349db14165c9},
+    {"grid3d:nx=4,ny=6,nz=5,points=27,dof=3,values=random", 0xf95afe981142a88c},
+    {"grid3d:n=7", 0x697e0687f2f78ac2},
+    {"band:n=90,width=3,upper=7", 0xbedafa87206865bb},
+    {"diagonal:n=120,count=5,step=11", 0x31ea7e879eb5a9be},
+    {"random:n=300,mean=7.25,deviation=3,longest=40", 0x7fcb17835a3ce052},
+    {"random:rows=50,cols=900,mean=30", 0xbc9a3222cb738b13},
+    {"gauss:n=400,mean=22,sigma=17,seed=5", 0x79419e282a44a603},
+    {"rmat:n=512,degree=9.5", 0xbfa3970c80cf3feb},
+    {"rmat:n=300,shuffle=0", 0x82508c2db4f80a59},
+    {"powerlaw:n=900,mean=4,empty=30", 0x1cd11047deb0e936},
+    {"powerlaw:n=500,nnz=3000,longest=200,exponent=2.7,run=4", 0x2ae40763ad5e4613},
+    {"road:n=1000", 0x88a0633458f16c07},
+    {"circuit:n=400,dense=4,longest=300", 0x0221b587b27e4e72},
+    {"lsq:n=500", 0x5990851c83a99862},
+    {"kkt:n=301,longest=40", 0xd87e9b559c71b5cc},
+    {"tomography:n=11,angles=9", 0xd4bc95d6bee0e77c},
+    {"qcd:n=3,nt=4", 0x63618c3307d7eaa3},
+    {"markov:nx=9,ny=14", 0x00a9451a0d0a39d9},
+    {"blocks:n=302,mean=31,deviation=9,longest=62,far=10", 0xb44788bb14aedfc8},
+    {"arrow:n=50,width=3", 0x8d58acb7137167fa},
+    {"empty:n=200,mode=clustered", 0x2412a1c431e44567},
+    {"empty:n=200,share=80", 0x17295d8b6ae6afea},
+    {"dense:rows=11,cols=7", 0x37eb837aad1fa1ec},
 };
 #define FAMILIES ((int)(sizeof families / sizeof families[0]))
 
@@ -156,7 +156,7 @@ TEST(every_family_works_at_the_smallest_sizes)
 TEST(other_seeds_give_other_matrices)
 {
     static const char *const specs[] = {"random:n=50", "gauss:n=50", "rmat:n=64", "powerlaw:n=50", "road:n=90",
-                                        "circuit:n=60", "lsq:n=90",  "kkt:n=50",  "blocks:n=90",   "empty:n=50"};
+                                        "circuit:n=60", "lsq:n=90",  "kkt:n=50",  "blocks:n=90,far=20", "empty:n=50"};
     for (size_t i = 0; i < sizeof specs / sizeof specs[0]; i++) {
         char other[64];
         struct csr A, B;
@@ -210,8 +210,9 @@ TEST(grids_have_the_entries_of_their_stencil)
 TEST(a_circuit_has_dense_rows_and_columns_of_the_size_asked_for)
 {
     heddle_stats s = statistics("circuit:n=5000,nnz=30000,longest=3001,dense=2");
-    CHECK_THAT(s.nnz == 30000 && s.row.longest == 3001 && s.col.longest >= 3001, "%lld entries, rows to %lld, columns to %lld",
-               (long long)s.nnz, (long long)s.row.longest, (long long)s.col.longest);
+    CHECK_THAT(s.nnz == 30000 && s.row.longest == 3001 && s.col.longest >= 3001,
+               "%lld entries, rows to %lld, columns to %lld", (long long)s.nnz, (long long)s.row.longest,
+               (long long)s.col.longest);
     CHECK(s.diagonal == 5000);
 }
 
@@ -227,7 +228,13 @@ TEST(empty_rows_have_the_share_asked_for)
     CHECK(statistics("empty:n=1000,share=30").row.empty == 300);
     int64_t clustered = statistics("empty:n=1000,share=30,mode=clustered").row.empty;
     CHECK_THAT(clustered >= 290 && clustered <= 310, "%lld", (long long)clustered);
-    CHECK(statistics("powerlaw:n=1000,empty=94,mean=2").row.empty == 940);
+    static const char *const families_with_profile[] = {"powerlaw", "random", "gauss", "lsq", "blocks"};
+    for (int f = 0; f < 5; f++) {
+        char spec[64];
+        snprintf(spec, sizeof spec, "%s:n=1000,empty=94,mean=2", families_with_profile[f]);
+        heddle_stats s = statistics(spec);
+        CHECK_THAT(s.row.empty == 940 && s.nnz == 2000, "%s: %lld empty", spec, (long long)s.row.empty);
+    }
 }
 
 TEST(gauss_columns_deviate_from_the_diagonal_by_sigma)
@@ -282,6 +289,12 @@ TEST(wrong_specs_say_what_is_wrong_and_what_is_right)
         {"powerlaw:exponent=1", "outside 1.10..10.00"},
         {"blocks:rows=10,cols=11", "square"},
         {"circuit:rows=10,cols=11", "square"},
+        {"kkt:rows=10,cols=11", "square"},
+        {"kkt:n=100,mean=1", "outside 160..4960"},
+        {"circuit:n=100,mean=1", "entries more"},
+        {"circuit:n=1000,longest=999", "outside 1..998"},
+        {"circuit:n=1000,longest=8", "do not fit 997 rows"},
+        {"markov:values=random", "has no 'values'"},
         {"rmat:a=60,b=39", "outside 1..38"},
         {"tomography:span=181", "outside 1..180"},
     };

@@ -66,7 +66,8 @@ TEST(a_profile_meets_total_and_longest_exactly_and_the_deviation_nearly)
 TEST(a_profile_without_wishes_is_as_even_as_whole_numbers_allow)
 {
     struct profile p;
-    CHECK_OK(profile_new(&p, &(struct profile_wish){.rows = 777, .nnz = 5000, .most = 90, .deviation = -1, .multiple = 1, .group = 1}));
+    struct profile_wish w = {.rows = 777, .nnz = 5000, .most = 90, .deviation = -1, .multiple = 1, .group = 1};
+    CHECK_OK(profile_new(&p, &w));
     struct found f = lengths_of(&p, 777);
     CHECK(f.total == 5000 && f.shortest == 6 && f.longest == 7);
     profile_free(&p);
@@ -75,8 +76,9 @@ TEST(a_profile_without_wishes_is_as_even_as_whole_numbers_allow)
 TEST(a_power_law_starts_at_the_shortest_length_and_is_cut_at_the_longest)
 {
     struct profile p;
-    CHECK_OK(profile_new(&p, &(struct profile_wish){.rows = 100000, .nnz = 310000, .shortest = 1, .most = 4700, .longest = 4700,
-                             .deviation = -1, .shape = SHAPE_POWER, .exponent = 210, .multiple = 1, .group = 1}));
+    struct profile_wish w = {.rows = 100000, .nnz = 310000, .shortest = 1, .most = 4700, .longest = 4700, .deviation = -1};
+    w.shape = SHAPE_POWER, w.exponent = 210, w.multiple = 1, w.group = 1;
+    CHECK_OK(profile_new(&p, &w));
     struct found f = lengths_of(&p, 100000);
     CHECK(f.total == 310000 && f.shortest == 1 && f.longest == 4700);
     CHECK_THAT(f.longest_count <= 20, "%lld rows are longest", (long long)f.longest_count);
@@ -86,8 +88,9 @@ TEST(a_power_law_starts_at_the_shortest_length_and_is_cut_at_the_longest)
 TEST(empty_rows_of_a_profile_are_as_many_as_asked_for)
 {
     struct profile p;
-    CHECK_OK(profile_new(&p, &(struct profile_wish){.rows = 1000, .nnz = 3000, .shortest = 1, .most = 500, .empty = 900,
-                             .deviation = 2000, .multiple = 1, .group = 1, .shape = SHAPE_EXPONENTIAL}));
+    struct profile_wish w = {.rows = 1000, .nnz = 3000, .shortest = 1, .most = 500, .empty = 900, .deviation = 2000};
+    w.shape = SHAPE_EXPONENTIAL, w.multiple = 1, w.group = 1;
+    CHECK_OK(profile_new(&p, &w));
     struct found f = lengths_of(&p, 1000);
     CHECK_THAT(f.total == 3000 && f.empty == 900, "total %lld, empty %lld", (long long)f.total, (long long)f.empty);
     profile_free(&p);
@@ -145,6 +148,15 @@ TEST(permutations_are_permutations_and_can_be_undone)
     }
 }
 
+TEST(partners_are_mutual)
+{
+    for (int64_t n = 1; n < 200; n += 13)
+        for (int64_t i = 0; i < n; i++) {
+            int64_t j = pair_of(4, i, n);
+            CHECK_THAT(j >= 0 && j < n && pair_of(4, j, n) == i, "n %lld, i %lld", (long long)n, (long long)i);
+        }
+}
+
 TEST(a_permutation_leaves_little_in_order)
 {
     struct permutation p = permutation_for(1, 10000);
@@ -169,7 +181,8 @@ TEST(roots_are_exact)
 TEST(logarithms_powers_and_sines_agree_with_the_real_ones)
 {
     for (uint64_t x = 1; x < (uint64_t)1 << 62; x += 1 + x / 7)
-        CHECK_THAT(fabs((double)log2_fixed(x) / (double)ONE - log2((double)x)) < 1e-6, "log2 of %llu", (unsigned long long)x);
+        CHECK_THAT(fabs((double)log2_fixed(x) / (double)ONE - log2((double)x)) < 1e-6, "log2 of %llu",
+                   (unsigned long long)x);
     for (double x = -20; x < 37; x += 0.37) {
         double wanted = exp2(floor(x * (double)ONE) / (double)ONE);
         CHECK_THAT(fabs((double)exp2_fixed((int64_t)floor(x * (double)ONE)) / (double)ONE - wanted) < 1e-6 * wanted + 2e-7,
@@ -210,7 +223,8 @@ TEST(settled_columns_are_distinct_and_within_the_matrix)
     uint64_t state = 8;
     int32_t col[64];
     for (int round = 0; round < 2000; round++) {
-        int64_t cols = 1 + (int64_t)(test_random(&state) % 64), count = (int64_t)(test_random(&state) % (uint64_t)(cols + 1));
+        int64_t cols = 1 + (int64_t)(test_random(&state) % 64);
+        int64_t count = (int64_t)(test_random(&state) % (uint64_t)(cols + 1));
         for (int64_t k = 0; k < count; k++)
             col[k] = (int32_t)(test_random(&state) % (uint64_t)cols);
         sort_columns(col, count);
@@ -240,6 +254,7 @@ TEST(reflection_stays_within_the_matrix)
     for (int64_t cols = 1; cols < 9; cols++)
         for (int64_t at = -50; at < 50; at++) {
             int32_t col = reflect(at, cols);
-            CHECK_THAT(col >= 0 && col < cols && (at < 0 || at >= cols || col == at), "%lld of %lld", (long long)at, (long long)cols);
+            CHECK_THAT(col >= 0 && col < cols && (at < 0 || at >= cols || col == at), "%lld of %lld", (long long)at,
+                       (long long)cols);
         }
 }

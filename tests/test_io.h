@@ -114,7 +114,7 @@ UNUSED static int same_matrix(const struct csr *A, const struct csr *B)
 UNUSED static heddle_status some_matrix(struct csr *A, int64_t rows, int64_t cols, heddle_type value)
 {
     uint64_t state = 7;
-    heddle_status status = csr_new(A, rows, cols, rows > 1 ? (rows - 1) * 3 : 0, value, HEDDLE_I32);
+    heddle_status status = csr_new(A, rows, cols, rows > 1 ? (rows - 1) * 3 : rows * 3, value, HEDDLE_I32);
     if (status != HEDDLE_OK)
         return status;
     int32_t *row_ptr = A->row_ptr, k = 0;

@@ -95,7 +95,6 @@ done:
 static void rate(struct run *r)
 {
     double ms = r->warm.median_ms;
-    r->floor_ms = fmax(r->bytes / (r->read_gbs * 1e6), r->launch_ms);
     r->of_floor = r->floor_ms / ms;
     r->gflops = 2 * (double)r->nnz / (ms * 1e6);
     r->gbs = r->bytes / (ms * 1e6);
@@ -193,6 +192,8 @@ static heddle_status ready_type(struct stage *s)
     s->base.offset = s->csr.offset;
     s->base.bytes = product_bytes(&s->csr);
     s->base.fits_cache = s->base.bytes < (double)cpu_this()->cache;
+    s->base.floor_ms = s->base.fits_cache ? probe_again_ms(&s->b->probe, s->base.bytes)
+                                          : s->base.bytes / (s->base.read_gbs * 1e6);
 done:
     return status;
 }

@@ -30,10 +30,10 @@ struct run {
     struct timing warm, cold;
     double bytes;           /* that any product has to move: A, x and y once */
     double read_gbs, launch_ms; /* what the probe found for this matrix */
-    double floor_ms;        /* bytes over read_gbs, never under launch_ms */
+    double floor_ms;        /* bytes over read_gbs; if they fit in the cache, the time to read as many from there */
     double of_floor;        /* floor_ms over the warm median: 1 is as fast as memory allows */
     double gflops, gbs;     /* 2 nnz and bytes over the warm median */
-    int fits_cache;         /* bytes fit in the last-level cache: warm products may beat the floor */
+    int fits_cache;         /* bytes fit in the last-level cache, so that the floor is the cache's */
     struct verdict verdict; /* `passed` 0 when not verified */
     char wrong[VERDICT_TEXT];
     char skipped[SKIP_TEXT]; /* why, or "" */

@@ -9,6 +9,7 @@
 #define LANES 32           /* running sums of the read loop: enough independent vectors to keep many loads in flight */
 #define SMALLEST (256 << 20) /* bytes of the buffer, unless memory is short */
 #define PASSES 5
+#define AGAIN_WORDS (1 << 18) /* 2 MB: what a pass reads at least, so that the clock can tell */
 
 /* Far larger than the last-level cache, and never more than an eighth of the memory. */
 static int64_t buffer_bytes(void)
@@ -58,8 +59,8 @@ static uint64_t read_words(const uint64_t *data, int64_t n)
 static void read_part(void *argument, const struct team *team)
 {
     struct probe *p = argument;
-    int64_t begin = part_begin(p->words, team->thread, team->threads);
-    int64_t end = part_begin(p->words, team->thread + 1, team->threads);
+    int64_t begin = part_begin(p->part, team->thread, team->threads);
+    int64_t end = part_begin(p->part, team->thread + 1, team->threads);
     p->sums[8 * team->thread] = read_words(p->data + begin, end - begin); /* a cache line each */
 }
 
@@ -68,14 +69,15 @@ static void nothing(void *argument, const struct team *team)
     (void)argument, (void)team;
 }
 
-/* The shortest of `passes` runs, in milliseconds. */
-static double shortest(struct probe *p, team_work *work, int passes)
+/* The shortest of several passes, in milliseconds; each pass repeats the work `batch` times. */
+static double shortest(struct probe *p, team_work *work, int threads, int passes, int batch)
 {
     double best = 0;
     for (int i = 0; i < passes; i++) {
         double begin = now_ms();
-        team_run(p->threads, work, p);
-        double ms = now_ms() - begin;
+        for (int repeat = 0; repeat < batch; repeat++)
+            team_run(threads, work, p);
+        double ms = (now_ms() - begin) / batch;
         if (i == 0 || ms < best)
             best = ms;
     }
@@ -104,10 +106,21 @@ void probe_free(struct probe *p)
 
 double probe_read_gbs(struct probe *p)
 {
-    return (double)p->words * 8 / (shortest(p, read_part, PASSES) * 1e6);
+    p->part = p->words;
+    return (double)p->words * 8 / (shortest(p, read_part, p->threads, PASSES, 1) * 1e6);
 }
 
 double probe_launch_ms(struct probe *p)
 {
-    return shortest(p, nothing, 20 * PASSES);
+    return shortest(p, nothing, p->threads, 20 * PASSES, 1);
+}
+
+double probe_again_ms(struct probe *p, double bytes)
+{
+    double words = bytes / 8;
+    p->part = words < (double)p->words ? (int64_t)words + 1 : p->words;
+    int batch = p->part < AGAIN_WORDS ? (int)(AGAIN_WORDS / p->part) : 1;
+    double all = shortest(p, read_part, p->threads, 2 * PASSES, batch);
+    double one = shortest(p, read_part, 1, 2 * PASSES, batch);
+    return all < one ? all : one;
 }

@@ -10,6 +10,7 @@
 struct probe {
     int threads;
     int64_t words;  /* of the buffer */
+    int64_t part;   /* how many of them the read loop takes */
     uint64_t *data; /* size words, each thread's share touched by that thread first */
     uint64_t *sums; /* size threads * 8: where the read loops leave their results, so that they are not optimised away */
 };
@@ -19,6 +20,9 @@ void probe_free(struct probe *p);
 
 double probe_read_gbs(struct probe *p);  /* bandwidth of a plain read loop over the buffer, best of a few passes */
 double probe_launch_ms(struct probe *p); /* time of an empty parallel region */
+/* Time to read `bytes` (which fit in the buffer) again and again, with all threads or with one, whichever is shorter: the
+ * floor of a product whose data stay in the caches. */
+double probe_again_ms(struct probe *p, double bytes);
 void probe_flush(struct probe *p);       /* writes more than the caches hold: nothing else stays in them */
 
 #endif

@@ -297,7 +297,7 @@ static void summary(struct benching *k)
         out(s, "; a plan is %.2f times as fast as auto", mean_of(&k->plan_gain));
     out(s, "\n");
     if (k->cached && !s->quiet)
-        out(s, "* fits in the cache, while the floor is the time to read it from memory\n");
+        out(s, "* fits in the cache: the floor is the time to read as many bytes from there\n");
     if (k->to_file && !s->quiet)
         out(s, "records: %s\n", k->file.path);
 }
@@ -338,8 +338,8 @@ done:
 const struct page page_bench = {
     .usage = "MATRIX... [--kernel K,...|all] [--type f32,f64] [--op N,T] [--json FILE]",
     .details = "Times products, verifies each one, and prints a table.  ms is the median of warm products; GFLOP/s counts\n"
-               "2 operations a nonzero; GB/s counts A, x and y once; the floor is the time to read as many bytes from\n"
-               "memory, measured in the same run.  Records in --json also hold cold times (caches flushed), conversion and\n"
+               "2 operations a nonzero; GB/s counts A, x and y once; the floor is the time of a plain loop that reads as\n"
+               "many bytes, measured in the same run.  Records in --json also hold cold times (caches flushed), conversion and\n"
                "preparation times, and a description of each matrix.  The exit status is 1 when a result is wrong.\n"
                "\n"
                "Examples:\n"

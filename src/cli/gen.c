@@ -6,13 +6,14 @@
 
 struct choices {
     const char *output, *type;
-    int list;
+    int list, json;
 };
 
 static const struct cli_option options[] = {
     {"output", 'o', OPTION_TEXT, offsetof(struct choices, output), "FILE", "where to; the ending names the format"},
     {"type", 't', OPTION_TEXT, offsetof(struct choices, type), "f32|f64", "type of the values (f64)"},
     {"list", 'l', OPTION_FLAG, offsetof(struct choices, list), NULL, "families with their parameters, and sets"},
+    {"json", 0, OPTION_FLAG, offsetof(struct choices, json), NULL, "the list as JSON, sets with all of their members"},
     {0}};
 
 static const struct column family_columns[] = {{"family", 0, 0}, {"what, and its parameters with their defaults", 0, 0}, {0}};
@@ -31,6 +32,50 @@ static void list_all(struct session *s)
     for (int i = 0; i < set_count(); i++)
         table_add(&t, "set:%s\t%d\t%s", set_at(i)->name, set_at(i)->count, set_at(i)->what);
     table_end(&t, s);
+}
+
+static void set_json(struct json *j, const struct set *set)
+{
+    json_object(j, NULL);
+    json_string(j, "name", set->name);
+    json_string(j, "what", set->what);
+    json_array(j, "members");
+    for (int i = 0; i < set->count; i++) {
+        const struct set_member *m = &set->member[i];
+        json_object(j, NULL);
+        json_string(j, "name", m->name);
+        json_string(j, "spec", m->spec);
+        if (m->published.where) { /* a figure that is not known is left out */
+            json_string(j, "stands_in_for", m->published.where);
+            json_int(j, "rows", m->published.rows);
+            json_int(j, "cols", m->published.cols);
+            json_int(j, "nnz", m->published.nnz);
+        }
+        json_end_object(j);
+    }
+    json_end_array(j);
+    json_end_object(j);
+}
+
+static heddle_status list_json(struct session *s)
+{
+    struct json j = {0};
+    json_object(&j, NULL);
+    json_array(&j, "families");
+    for (int i = 0; i < family_count(); i++) {
+        json_object(&j, NULL);
+        json_string(&j, "name", family_at(i)->name);
+        json_string(&j, "what", family_at(i)->what);
+        json_string(&j, "parameters", family_at(i)->parameters);
+        json_end_object(&j);
+    }
+    json_end_array(&j);
+    json_array(&j, "sets");
+    for (int i = 0; i < set_count(); i++)
+        set_json(&j, set_at(i));
+    json_end_array(&j);
+    json_end_object(&j);
+    return out_json(s, &j);
 }
 
 /* The members of one set: heddle gen --list set:paper. */
@@ -68,6 +113,8 @@ static heddle_status run(struct session *s, void *into)
     struct loaded m = {0};
     heddle_type type = HEDDLE_F64;
     double begin = now_ms();
+    if (c->list && c->json)
+        return list_json(s);
     if (c->list && s->operands > 0)
         return list_set(s, s->operand[0]);
     if (c->list) {

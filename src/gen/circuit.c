@@ -17,7 +17,7 @@ struct rail {
 
 struct circuit {
     struct profile profile; /* of what rows have besides the rails */
-    int64_t n, sigma, far, rails;
+    int64_t n, hood, far, rails; /* hood: nodes of a neighbourhood */
     struct rail rail[RAILS_MOST]; /* ascending at */
     uint64_t seed;
 };
@@ -65,11 +65,24 @@ static int64_t circuit_length(const void *self, int64_t row)
     return length;
 }
 
+/* Neighbour k of a node: its partner in pairing k of its neighbourhood, or of all nodes in `far` percent of the cases.
+ * Neighbourhoods of about 4 sigma nodes (a power of two: pairing is cheapest then) begin at other places for odd k, so
+ * that they overlap. */
+static int64_t neighbour(const struct circuit *c, int64_t node, int64_t k)
+{
+    int64_t nodes = c->n - c->rails, size = c->hood, shift = k % 2 ? size / 2 : 0;
+    int64_t begin = (node + shift) / size * size - shift, end = begin + size < nodes ? begin + size : nodes;
+    begin = begin < 0 ? 0 : begin;
+    int64_t other = begin + pair_of(hash2(c->seed, begin, k), node - begin, end - begin);
+    if (below(hash2(c->seed ^ 5, node < other ? node : other, k), 100) >= c->far)
+        return other;
+    return pair_of(hash1(c->seed ^ 9, k), node, nodes);
+}
+
 /* All columns are placed among the nodes; columns of rails, and the row's own, are put in between afterwards. */
 static int64_t circuit_place(const void *self, int64_t row, int64_t length, int32_t *col)
 {
     const struct circuit *c = self;
-    struct random r = random_for(c->seed, row);
     int64_t node = node_of(c, row), nodes = c->n - c->rails, count = 0, met = 0;
     int32_t own = (int32_t)node, rails[RAILS_MOST];
     if (node < 0) {
@@ -81,9 +94,10 @@ static int64_t circuit_place(const void *self, int64_t row, int64_t length, int3
         for (int64_t k = 0; k < c->rails; k++)
             if (meets(c, k, node))
                 rails[met++] = (int32_t)c->rail[k].at;
-        for (; count < length - met - 1; count++)
-            col[count] = reflect(random_percent(&r, c->far) ? random_below(&r, nodes)
-                                                            : node + random_normal(&r, c->sigma), nodes - 1);
+        for (; count < length - met - 1; count++) {
+            int64_t other = neighbour(c, node, count);
+            col[count] = (int32_t)(other - (other > node || other == nodes - 1));
+        }
         sort_columns(col, count);
         settle(col, count, nodes - 1);
         insert_fixed(col, count++, &own, 1);
@@ -101,46 +115,59 @@ static int64_t circuit_place(const void *self, int64_t row, int64_t length, int3
 }
 
 /* Rails halve in size from the longest on and stand at places spread over the matrix. */
-static heddle_status read_rails(struct circuit *c, struct spec *spec, int64_t longest)
+static heddle_status read_rails(struct circuit *c, struct spec *spec)
 {
     heddle_status status = HEDDLE_OK;
     c->rails = 3;
     if (c->n < 4 * c->rails)
         c->rails = 0;
     TRY(spec_int(spec, "dense", 0, c->n / 4 < RAILS_MOST ? c->n / 4 : RAILS_MOST, &c->rails));
+    int64_t longest = c->n / 2;
+    TRY(spec_int(spec, "longest", 1, c->n - c->rails + (c->rails > 0), &longest)); /* rails do not meet each other */
     for (int64_t d = 0; d < c->rails; d++) {
-        int64_t nodes = c->n - c->rails, wanted = ((longest ? longest : c->n / 2) - 1) >> d;
         c->rail[d].at = c->n * (2 * d + 1) / (2 * c->rails);
-        c->rail[d].size = wanted < nodes ? wanted : nodes;
+        c->rail[d].size = (longest - 1) >> d;
     }
 done:
     return status;
+}
+
+/* What is left for the profile of the nodes when the rails have had their share.  The longest of its rows has `most`
+ * entries, the rails that it meets not counted. */
+static heddle_status share_entries(struct options *o, const struct circuit *c)
+{
+    int64_t most = 40, nodes = c->n - c->rails;
+    for (int64_t d = 0; d < c->rails; d++)
+        o->nnz -= 2 * c->rail[d].size + 1;
+    if (o->nnz < nodes && !o->nnz_given) /* the diagonal and the rails are more than the mean of a small matrix */
+        o->nnz = nodes;
+    if (o->nnz < nodes)
+        return fail(HEDDLE_BAD_ARGUMENT, "circuit: the diagonal and the dense rows and columns alone are %lld entries more",
+                    (long long)(nodes - o->nnz));
+    most = most < nodes && o->nnz <= most * nodes ? most : nodes;
+    if (o->longest > 0 && o->longest - c->rails < most)
+        most = o->longest > c->rails ? o->longest - c->rails : 0;
+    o->rows = nodes, o->cols = most;
+    o->shortest = o->shortest > 1 ? o->shortest : 1;
+    o->longest = c->rails > 0 ? 0 : o->longest; /* the first rail is the longest row */
+    return HEDDLE_OK;
 }
 
 heddle_status make_circuit(struct csr *A, struct spec *spec, heddle_type value)
 {
     heddle_status status = HEDDLE_OK;
     struct options o = {.n = 20000, .mean = 600, .shortest = 1};
-    struct circuit c = {.sigma = 300, .far = 10};
+    struct circuit c = {.far = 10};
+    int64_t sigma = 300;
     TRY(options_read(&o, spec));
     TRY(options_square(&o, spec));
     c.n = o.rows, c.seed = (uint64_t)o.seed;
-    TRY(spec_int(spec, "sigma", 0, SIZE_MOST, &c.sigma));
+    TRY(spec_int(spec, "sigma", 1, SIZE_MOST, &sigma));
+    c.hood = (int64_t)1 << bits_below(4 * sigma);
     TRY(spec_int(spec, "far", 0, 100, &c.far));
-    TRY(read_rails(&c, spec, o.longest));
+    TRY(read_rails(&c, spec));
     TRY(no_more_keys(spec));
-    for (int64_t d = 0; d < c.rails; d++)
-        o.nnz -= 2 * c.rail[d].size + 1;
-    o.rows = c.n - c.rails;
-    if (o.nnz < o.rows && !o.nnz_given) /* the diagonal and the rails are more than the mean of a small matrix */
-        o.nnz = o.rows;
-    if (o.nnz < o.rows)
-        return fail(HEDDLE_BAD_ARGUMENT, "circuit: the diagonal and the dense rows and columns alone are %lld entries more",
-                    (long long)(o.rows - o.nnz));
-    o.shortest = o.shortest > 1 ? o.shortest : 1;
-    o.longest = 0, o.cols = o.rows < 40 ? o.rows : 40;
-    if (o.nnz > o.rows * o.cols)
-        o.cols = o.rows;
+    TRY(share_entries(&o, &c));
     struct profile_wish wish = options_wish(&o);
     wish.shape = SHAPE_EXPONENTIAL;
     if (o.deviation < 0 && o.rows > 0)
@@ -196,7 +223,8 @@ static int64_t kkt_place(const void *self, int64_t row, int64_t length, int32_t 
 }
 
 /* C has the shape of a least-squares problem: rows follow a slanted line over the variables. */
-static heddle_status make_constraints(struct csr *C, const struct options *o, const struct scatter *rule, const struct spec *spec)
+static heddle_status make_constraints(struct csr *C, const struct options *o, const struct scatter *rule,
+                                      const struct spec *spec)
 {
     heddle_status status = HEDDLE_OK;
     struct profile profile = {0};

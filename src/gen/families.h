@@ -31,8 +31,8 @@ struct scatter {
     int64_t far;   /* percent of the entries that do not care where the row is */
     int popular;   /* those prefer small columns, the smaller the more */
 };
-heddle_status build_scatter(struct csr *A, const struct scatter *s, const struct options *o, const struct profile *profile,
-                            heddle_type value);
+heddle_status build_scatter(struct csr *A, const struct scatter *s, const struct options *o,
+                            const struct profile *profile, heddle_type value);
 
 int32_t weight_rate(const struct maker *m, int64_t row, int64_t col); /* in (0, 1] */
 

@@ -1,38 +1,89 @@
 /* SPDX-License-Identifier: MIT
  *
- * fem.c: matrices of finite elements on unstructured meshes.  Unknowns come in groups (dof) that share their columns;
- * a node's neighbours stand in nine short runs, as a numbering by planes and lines of a mesh gives: three lines in each
- * of three planes.  Row lengths follow a profile, so that any published length statistics can be matched. */
+ * fem.c: matrices of finite elements.  Unknowns come in groups (dof) that share their columns.  A node's neighbours are
+ * those of a mesh that is numbered by lines and planes: a list of distances, nearest shell first, of which a longer row
+ * takes more.  A distance is taken in both directions, so that the structure is symmetric except where one row is longer
+ * than the other; row lengths follow a profile, so that any published statistics can be matched. */
 #include "gen/families.h"
 
-#define RUNS 9
+#define SHELLS 3       /* a shell s holds the steps of at most s along each axis: (7^3 - 1) / 2 distances in all */
+#define DISTANCES_MOST 171
+#define SHUFFLE_MOST 1024
 
 struct mesh {
     struct profile profile;
     int64_t n, dof, nodes; /* nodes: whole groups; the n % dof rows after them stand alone */
-    int64_t plane, line;   /* distances, in nodes */
-    int64_t far;           /* percent of the neighbours that are anywhere */
+    int64_t plane, line;   /* the numbers of a neighbour in the next plane or line differ by this */
+    int distances;
+    int64_t distance[DISTANCES_MOST]; /* positive, distinct */
+    int64_t shuffle;                  /* so many neighbouring numbers have changed places at random */
+    int16_t there[SHUFFLE_MOST], back[SHUFFLE_MOST];
+    int64_t far; /* percent of the neighbours that are anywhere */
     uint64_t seed;
 };
 
-/* Wishes for `count` neighbours of a node out of `nodes`, itself not among them.  A run's place wanders a little from
- * one patch of the mesh to the next, and its first node from one node to the next. */
-static void place_neighbours(const struct mesh *m, int64_t node, int64_t nodes, int64_t count, int32_t *col)
+static void add_distance(struct mesh *m, int64_t distance)
 {
-    struct random r = random_for(m->seed, node);
-    for (int64_t k = 0, run = 0; run < RUNS; run++) {
-        int64_t end = count * (run + 1) / RUNS, half = (end - k) / 2;
-        int64_t drift = below(hash2(m->seed, node / 64, run), 1 + m->line / 2) - m->line / 4;
-        int64_t start = node + (run / 3 - 1) * m->plane + (run % 3 - 1) * m->line - half + (run == RUNS / 2 ? 0 : drift);
-        for (; k < end; k++) {
-            start += random_percent(&r, 25);
-            col[k] = m->far > 0 && random_percent(&r, m->far) ? (int32_t)random_below(&r, nodes)
-                                                              : reflect(start, nodes);
-            start++;
-        }
+    for (int k = 0; k < m->distances; k++)
+        if (m->distance[k] == distance)
+            return;
+    if (distance > 0)
+        m->distance[m->distances++] = distance;
+}
+
+/* Steps (p, q, r) whose largest is s, for one shell s after the other; of a step and its reverse, the positive one. */
+static void list_distances(struct mesh *m)
+{
+    for (int s = 1; s <= SHELLS; s++)
+        for (int p = 0; p <= s; p++)
+            for (int q = p ? -s : 0; q <= s; q++)
+                for (int r = p || q ? -s : 1; r <= s; r++)
+                    if (p == s || q == s || q == -s || r == s || r == -s)
+                        add_distance(m, p * m->plane + q * m->line + r);
+}
+
+static void list_shuffle(struct mesh *m)
+{
+    struct permutation order = permutation_for(m->seed ^ 11, m->shuffle);
+    for (int64_t i = 0; i < m->shuffle; i++) {
+        m->there[i] = (int16_t)permute(&order, i);
+        m->back[m->there[i]] = (int16_t)i;
     }
+}
+
+/* The number that a node has after (or had before) the shuffle; the last few nodes keep theirs. */
+static int64_t renumber(const struct mesh *m, const int16_t *table, int64_t node, int64_t nodes)
+{
+    int64_t first = node - node % m->shuffle;
+    return first + m->shuffle <= nodes ? first + table[node - first] : node;
+}
+
+/* The columns of `count` neighbours of `own` among `nodes` nodes, count < nodes, and its own. */
+static void place_neighbours(const struct mesh *m, int64_t own, int64_t nodes, int64_t count, int32_t *col)
+{
+    int64_t far = (count * m->far + below(hash1(m->seed, own), 100)) / 100, near = count - far, placed = 0;
+    int64_t node = renumber(m, m->back, own, nodes);
+    for (int k = 0; k < m->distances && placed < near; k++) {
+        int64_t d = m->distance[k];
+        int up = node + d < nodes, down = node >= d;
+        if (placed + 1 == near && up && down) /* one direction only: nodes d apart make pairs of one mind */
+            *(node / d % 2 ? &up : &down) = 0;
+        if (up)
+            col[placed++] = (int32_t)renumber(m, m->there, node + d, nodes);
+        if (down)
+            col[placed++] = (int32_t)renumber(m, m->there, node - d, nodes);
+    }
+    for (; placed < near; placed++) /* more than the list has: wherever there is room nearby */
+        col[placed] = (int32_t)own;
+    for (int64_t t = 0; t < far; t++)
+        col[placed++] = (int32_t)pair_of(hash1(m->seed ^ 13, t), own, nodes);
+    /* The node's own place is not for others: they are settled as if it did not exist. */
+    for (int64_t k = 0; k < count; k++)
+        col[k] -= col[k] > own || col[k] == nodes - 1;
+    int32_t fixed = (int32_t)own;
     sort_columns(col, count);
-    settle(col, count, nodes);
+    settle(col, count, nodes - 1);
+    insert_fixed(col, count, &fixed, 1);
 }
 
 /* Node numbers become the columns of their groups, from the right, in place.  `surplus` columns too many are left out of
@@ -76,21 +127,14 @@ static int64_t mesh_place(const void *self, int64_t row, int64_t length, int32_t
     int64_t dof = m->dof, blocks = (length + dof - 1) / dof;
     if (length == 0)
         return 0;
-    if (row >= m->nodes * dof || blocks > m->nodes) { /* beyond the whole groups, or so full that groups are no matter */
-        int32_t own = (int32_t)row;
-        place_neighbours(m, row, m->n - 1, length - 1, col);
-        insert_fixed(col, length - 1, &own, 1);
-        return length;
-    }
-    if (blocks == 1) {
+    if (row >= m->nodes * dof || blocks > m->nodes) /* beyond the whole groups, or so full that groups are no matter */
+        place_neighbours(m, row, m->n, length - 1, col);
+    else if (blocks == 1)
         place_within(col, length, row, dof);
-        return length;
+    else {
+        place_neighbours(m, row / dof, m->nodes, blocks - 1, col);
+        spread_blocks(col, blocks, dof, row / dof, blocks * dof - length);
     }
-    /* The node's own columns are always there; the others are placed as if the node did not exist. */
-    int32_t own = (int32_t)(row / dof);
-    place_neighbours(m, own, m->nodes - 1, blocks - 1, col);
-    insert_fixed(col, blocks - 1, &own, 1);
-    spread_blocks(col, blocks, dof, own, blocks * dof - length);
     return length;
 }
 
@@ -98,7 +142,7 @@ heddle_status make_blocks(struct csr *A, struct spec *spec, heddle_type value)
 {
     heddle_status status = HEDDLE_OK;
     struct options o = {.n = 9999, .mean = 4500, .shortest = 1};
-    struct mesh mesh = {.dof = 3};
+    struct mesh mesh = {.dof = 3, .shuffle = 1};
     TRY(options_read(&o, spec));
     TRY(options_square(&o, spec));
     TRY(spec_int(spec, "dof", 1, 64, &mesh.dof));
@@ -106,9 +150,13 @@ heddle_status make_blocks(struct csr *A, struct spec *spec, heddle_type value)
     mesh.line = root3(mesh.nodes), mesh.plane = mesh.line * mesh.line;
     TRY(spec_int(spec, "plane", 0, SIZE_MOST, &mesh.plane));
     TRY(spec_int(spec, "line", 0, SIZE_MOST, &mesh.line));
+    TRY(spec_int(spec, "shuffle", 1, SHUFFLE_MOST, &mesh.shuffle));
     TRY(spec_int(spec, "far", 0, 100, &mesh.far));
-    TRY(no_more_keys(spec));
+    list_distances(&mesh);
+    list_shuffle(&mesh);
     struct profile_wish wish = options_wish(&o);
+    TRY(options_empty(&wish, &o, spec));
+    TRY(no_more_keys(spec));
     wish.multiple = mesh.dof;
     wish.group = (o.run + mesh.dof - 1) / mesh.dof * mesh.dof;
     TRY(family_profile(&mesh.profile, &wish, spec));

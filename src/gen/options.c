@@ -135,3 +135,18 @@ struct profile_wish options_wish(const struct options *o)
         .seed = hash1((uint64_t)o->seed, -1),
     };
 }
+
+heddle_status options_empty(struct profile_wish *w, const struct options *o, struct spec *spec)
+{
+    int64_t percent = 0;
+    heddle_status status = spec_int(spec, "empty", 0, 99, &percent);
+    w->empty = o->rows * percent / 100;
+    int64_t full = o->rows - w->empty;
+    if (w->empty == 0)
+        return status;
+    if (w->shortest == 0) /* rows that are not meant to be empty */
+        w->shortest = w->nnz >= full;
+    if (!o->nnz_given && w->nnz > full * w->most)
+        w->nnz = full * w->most;
+    return status;
+}

@@ -32,6 +32,8 @@ heddle_status options_read(struct options *o, struct spec *spec);
 heddle_status options_square(const struct options *o, const struct spec *spec);
 /* The wish for a profile that these options describe; shape, exponent and multiple are the family's to change. */
 struct profile_wish options_wish(const struct options *o);
+/* empty: so many percent of the rows have no entries.  The other wishes are then about the rest. */
+heddle_status options_empty(struct profile_wish *w, const struct options *o, struct spec *spec);
 
 /* A number with up to two decimals, in hundredths; the bounds are in hundredths too. */
 heddle_status spec_hundredths(struct spec *spec, const char *key, int64_t low, int64_t high, int64_t *value);

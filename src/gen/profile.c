@@ -85,10 +85,10 @@ static int64_t set_lengths(struct profile *p, const struct profile_wish *w, wide
 /* The largest shift whose total does not exceed nnz, for a given scale. */
 static void fit_shift(struct profile *p, const struct profile_wish *w, int64_t scale)
 {
-    wide reach = ((wide)scale * HEIGHT_MOST) >> FRACTION;
-    wide top = (wide)scale * p->cell[0].height >> FRACTION, end = (wide)scale * p->cell[p->cells - 1].height >> FRACTION;
+    wide top = (wide)scale * p->cell[0].height >> FRACTION;
+    wide end = (wide)scale * p->cell[p->cells - 1].height >> FRACTION;
     wide margin = (wide)2 * w->multiple * ONE;
-    wide low = (wide)w->shortest * ONE - (top < reach ? top : reach) - margin;
+    wide low = (wide)w->shortest * ONE - top - margin;
     wide high = (wide)w->most * ONE - end + margin;
     while (high - low > ONE >> 16) {
         wide middle = low + (high - low) / 2;

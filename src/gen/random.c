@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "gen/random.h"
 
-#define ROUNDS 6
+#define ROUNDS 4
 
 struct permutation permutation_for(uint64_t seed, int64_t n)
 {
@@ -39,6 +39,14 @@ int64_t unpermute(const struct permutation *p, int64_t i)
             x = change(p, x, round);
     while (x >= (uint64_t)p->n);
     return (int64_t)x;
+}
+
+/* In a random order of all numbers, the partner stands where the two places add up to a constant. */
+int64_t pair_of(uint64_t seed, int64_t i, int64_t n)
+{
+    struct permutation p = permutation_for(seed, n);
+    int64_t place = below(mix(seed), n) - permute(&p, i);
+    return unpermute(&p, place < 0 ? place + n : place);
 }
 
 int bits_below(int64_t n)

@@ -81,6 +81,9 @@ struct permutation permutation_for(uint64_t seed, int64_t n);
 int64_t permute(const struct permutation *p, int64_t i);   /* 0 <= i < n */
 int64_t unpermute(const struct permutation *p, int64_t i); /* permute(p, unpermute(p, i)) == i */
 
+/* The partner of i in a random pairing of [0, n): pair_of(seed, pair_of(seed, i, n), n) == i; some are their own. */
+int64_t pair_of(uint64_t seed, int64_t i, int64_t n);
+
 /* Numbers with FRACTION bits after the point. */
 #define FRACTION 24
 #define ONE ((int64_t)1 << FRACTION)

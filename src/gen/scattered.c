@@ -42,8 +42,8 @@ static int64_t scatter_place(const void *self, int64_t row, int64_t length, int3
     return length;
 }
 
-heddle_status build_scatter(struct csr *A, const struct scatter *rule, const struct options *o, const struct profile *profile,
-                            heddle_type value)
+heddle_status build_scatter(struct csr *A, const struct scatter *rule, const struct options *o,
+                            const struct profile *profile, heddle_type value)
 {
     struct scattered s = {*rule, profile, o->rows, o->cols, (uint64_t)o->seed};
     struct maker m = {.rows = o->rows, .cols = o->cols, .seed = s.seed, .value = value, .self = &s};
@@ -72,6 +72,7 @@ heddle_status make_random(struct csr *A, struct spec *spec, heddle_type value)
     struct scatter s = {.far = 100};
     TRY(options_read(&o, spec));
     struct profile_wish wish = options_wish(&o);
+    TRY(options_empty(&wish, &o, spec));
     TRY(make_scatter(A, spec, value, &s, &o, &wish));
 done:
     return status;
@@ -85,6 +86,7 @@ heddle_status make_gauss(struct csr *A, struct spec *spec, heddle_type value)
     TRY(options_read(&o, spec));
     TRY(spec_int(spec, "sigma", 0, SIZE_MOST, &s.sigma));
     struct profile_wish wish = options_wish(&o);
+    TRY(options_empty(&wish, &o, spec));
     TRY(make_scatter(A, spec, value, &s, &o, &wish));
 done:
     return status;
@@ -100,6 +102,7 @@ heddle_status make_lsq(struct csr *A, struct spec *spec, heddle_type value)
     TRY(spec_int(spec, "strip", 0, SIZE_MOST, &s.strip));
     TRY(spec_int(spec, "far", 0, 100, &s.far));
     struct profile_wish wish = options_wish(&o);
+    TRY(options_empty(&wish, &o, spec));
     TRY(make_scatter(A, spec, value, &s, &o, &wish));
 done:
     return status;
@@ -107,17 +110,15 @@ done:
 
 /* ------------------------------------------------------------------ powerlaw ----------------------------------- */
 
-/* The shape holds for the rows that are not empty: those are given the ranks in front. */
 heddle_status make_powerlaw(struct csr *A, struct spec *spec, heddle_type value)
 {
     heddle_status status = HEDDLE_OK;
     struct options o = {.n = 20000, .mean = 400, .shortest = 1};
     struct scatter s = {.sigma = 50, .popular = 1};
-    int64_t exponent = 210, empty = 0, local = 50;
+    int64_t exponent = 210, local = 50;
     TRY(options_read(&o, spec));
     TRY(spec_int(spec, "sigma", 0, SIZE_MOST, &s.sigma));
     TRY(spec_hundredths(spec, "exponent", 110, 1000, &exponent));
-    TRY(spec_int(spec, "empty", 0, 99, &empty));
     TRY(spec_int(spec, "local", 0, 100, &local));
     s.far = 100 - local;
     if (o.longest == 0) /* what a row may take of the columns: a square root's worth times the mean, as in webs */
@@ -125,11 +126,9 @@ heddle_status make_powerlaw(struct csr *A, struct spec *spec, heddle_type value)
     if (o.longest > o.cols || o.longest > o.nnz - o.shortest * (o.rows - 1))
         o.longest = 0;
     struct profile_wish wish = options_wish(&o);
+    TRY(options_empty(&wish, &o, spec));
     wish.shape = SHAPE_POWER;
     wish.exponent = exponent;
-    wish.empty = o.rows * empty / 100;
-    if (empty > 0 && wish.shortest == 0)
-        wish.shortest = o.nnz >= o.rows - wish.empty;
     TRY(make_scatter(A, spec, value, &s, &o, &wish));
 done:
     return status;

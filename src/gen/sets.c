@@ -11,7 +11,8 @@ static const struct set_member smoke[] = {
 };
 
 static const struct set_member paper[] = {
-#define PAPER(name, rows, cols, nnz, longest, deviation, where, spec) {name, spec, {rows, cols, nnz, longest, deviation, where}},
+#define PAPER(name, rows, cols, nnz, longest, deviation, where, spec) \
+    {name, spec, {rows, cols, nnz, longest, deviation, where}},
 #include "gen/sets.def"
 };
 

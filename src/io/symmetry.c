@@ -1,30 +1,31 @@
 /* SPDX-License-Identifier: MIT
  *
- * symmetry.c: from the stored triangle to the whole matrix. */
+ * symmetry.c: from the stored triangle to the whole matrix.  An entry and its mirror image stand side by side in the
+ * result, so that file order is kept in the sense that every row sees its entries in the order in which the file
+ * mentions them.  A first pass counts, a second one writes: the parts are independent. */
 #include "base/memory.h"
 #include "base/text.h"
+#include "base/thread.h"
 #include "io/market.h"
 #include "io/tuning.h"
 
 #define PARTS 64
+#define SMALL 10000 /* entries that one thread handles sooner than it could wake another */
 
 struct mirroring {
     const struct coo *from;
     struct coo *to;
     double sign;
+    int64_t parts;
     int64_t first[PARTS + 1]; /* where the entries of each part go */
 };
 
-static int64_t part_start(const struct mirroring *m, int64_t part)
-{
-    return m->from->nnz / PARTS * part + (part == PARTS ? m->from->nnz % PARTS : 0);
-}
-
+/* An entry off the diagonal counts twice. */
 static void count_part(void *argument, int64_t part)
 {
     struct mirroring *m = argument;
     int64_t n = 0;
-    for (int64_t k = part_start(m, part); k < part_start(m, part + 1); k++)
+    for (int64_t k = part_begin(m->from->nnz, part, m->parts); k < part_begin(m->from->nnz, part + 1, m->parts); k++)
         n += 1 + (m->from->row[k] != m->from->col[k]);
     m->first[part + 1] = n;
 }
@@ -44,7 +45,7 @@ static void mirror_part(void *argument, int64_t part)
     struct mirroring *m = argument;
     const struct coo *A = m->from;
     int64_t out = m->first[part];
-    for (int64_t k = part_start(m, part); k < part_start(m, part + 1); k++) {
+    for (int64_t k = part_begin(m->from->nnz, part, m->parts); k < part_begin(m->from->nnz, part + 1, m->parts); k++) {
         double value = value_at(A->val, A->value, k);
         put(m->to, out++, A->row[k], A->col[k], value);
         if (A->row[k] != A->col[k])
@@ -55,16 +56,17 @@ static void mirror_part(void *argument, int64_t part)
 heddle_status coo_mirror(struct coo *A, enum symmetry symmetry)
 {
     struct coo whole;
-    struct mirroring m = {.from = A, .to = &whole, .sign = symmetry == SYMMETRY_SKEW ? -1 : 1};
+    struct mirroring m = {.from = A, .to = &whole, .sign = symmetry == SYMMETRY_SKEW ? -1 : 1,
+                          .parts = A->nnz < SMALL ? 1 : PARTS};
     if (symmetry == SYMMETRY_GENERAL)
         return HEDDLE_OK;
-    io_parallel(PARTS, count_part, NULL, &m);
-    for (int part = 0; part < PARTS; part++)
+    io_parallel(m.parts, count_part, NULL, &m);
+    for (int part = 0; part < m.parts; part++)
         m.first[part + 1] += m.first[part];
-    heddle_status status = coo_new(&whole, A->rows, A->cols, m.first[PARTS], A->value);
+    heddle_status status = coo_new(&whole, A->rows, A->cols, m.first[m.parts], A->value);
     if (status != HEDDLE_OK)
         return status;
-    io_parallel(PARTS, mirror_part, NULL, &m);
+    io_parallel(m.parts, mirror_part, NULL, &m);
     coo_free(A);
     *A = whole;
     return HEDDLE_OK;

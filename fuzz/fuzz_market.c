@@ -1,0 +1,8 @@
+/* SPDX-License-Identifier: MIT */
+#include "fuzz.h"
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+    fuzz_text("fuzz.mtx", data, size);
+    return 0;
+}

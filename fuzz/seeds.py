@@ -1,0 +1,64 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""seeds.py FOLDER: writes the binary seeds (archives, compressed files, .hdl), which are not kept as files."""
+import gzip
+import io
+import os
+import struct
+import sys
+import tarfile
+
+SMALL = b"%%MatrixMarket matrix coordinate real general\n2 3 3\n1 3 2.5\n2 2 -3\n1 1 1\n"
+
+
+def put(folder, target, name, data):
+    os.makedirs(os.path.join(folder, target), exist_ok=True)
+    with open(os.path.join(folder, target, name), "wb") as file:
+        file.write(data)
+
+
+def tar(form, *members):
+    out = io.BytesIO()
+    with tarfile.open(fileobj=out, mode="w", format=form) as archive:
+        for name, data in members:
+            info = tarfile.TarInfo(name)
+            info.size = len(data)
+            archive.addfile(info, io.BytesIO(data))
+    return out.getvalue()
+
+
+def hdl(value, offset):
+    """A 2 x 3 matrix; the target puts the checksums right."""
+    rows = struct.pack("<3" + ("i" if offset == 16 else "q"), 0, 2, 3)
+    cols = struct.pack("<3i", 2, 0, 1)
+    vals = struct.pack("<3" + ("f" if value == 1 else "d"), 2.5, 1, -3)
+    at, body, sections = 128, b"", []
+    for part in (rows, cols, vals):
+        body += b"\0" * (-len(body) % 64)
+        sections += [128 + len(body), len(part)]
+        body += part
+    header = b"\x89HDL\r\n\x1a\n" + struct.pack("<4I", 1, 0x01020304, value, offset) + struct.pack("<3q", 2, 3, 3)
+    header += struct.pack("<6q", *sections) + struct.pack("<q3Q", at + len(body), 0, 0, 0)
+    return header + body
+
+
+def main():
+    folder = sys.argv[1]
+    for value in (1, 2):
+        for offset in (16, 17):
+            put(folder, "hdl", f"v{value}o{offset}.hdl", hdl(value, offset))
+    plain = tar(tarfile.USTAR_FORMAT, ("fuzz/readme", b"hello"), ("fuzz/fuzz.mtx", SMALL))
+    put(folder, "archive", "ustar.tar", plain)
+    put(folder, "archive", "gnu.tar", tar(tarfile.GNU_FORMAT, ("long" * 40 + "/a.mtx", SMALL)))
+    put(folder, "archive", "pax.tar", tar(tarfile.PAX_FORMAT, ("long" * 80 + "/a.mtx", SMALL)))
+    put(folder, "archive", "small.mtx.gz", gzip.compress(SMALL, mtime=0))
+    put(folder, "archive", "two.mtx.gz", gzip.compress(SMALL[:40], mtime=0) + gzip.compress(SMALL[40:], mtime=0))
+    put(folder, "archive", "fuzz.tar.gz", gzip.compress(plain, mtime=0))
+    try:
+        import lzma
+        put(folder, "archive", "small.mtx.xz", lzma.compress(SMALL))
+    except ImportError:
+        pass
+
+
+main()
