@@ -92,6 +92,18 @@ static int64_t near_diagonal(int64_t i, int64_t j, int64_t n, int64_t cols, uint
 {
     return (void)n, (void)random, (i + j) % cols;
 }
+static int64_t by_threes(int64_t i, int64_t j, int64_t n, int64_t cols, uint64_t random)
+{
+    return (void)random, (i / 3 * 5 + j * (1 + cols / (2 * n))) % cols;
+}
+static int64_t by_sevens(int64_t i, int64_t j, int64_t n, int64_t cols, uint64_t random)
+{
+    return (void)random, (i / 7 * 11 + j * (1 + cols / (2 * n))) % cols;
+}
+static int64_t by_many(int64_t i, int64_t j, int64_t n, int64_t cols, uint64_t random)
+{
+    return (void)n, (void)random, (i / 500 + 2 * j) % cols;
+}
 static int64_t first_column(int64_t i, int64_t j, int64_t n, int64_t cols, uint64_t random)
 {
     return (void)i, (void)n, (void)random, j == 0 ? 0 : cols - 1;
@@ -133,6 +145,10 @@ const struct awkward awkward[] = {
     {"staircase", "sorted windows: every row moves", 1300, 400, staircase, spread},
     {"power law", "padding; a few rows with most entries", 1100, 1500, power_law, anywhere},
     {"tall", "more rows than columns by far", 20000, 7, one, anywhere},
+    {"rows in threes", "groups of rows with the same columns", 1001, 900, forty, by_threes},
+    {"rows in sevens", "groups cut into four and three, and a last one cut short", 1003, 900, forty, by_sevens},
+    {"rows in hundreds", "groups longer than anything; stretches of 420 rows", 1700, 100, seven, by_many},
+    {"full", "one group of everything", 450, 67, all, spread},
     {"even rows", "the fast path of everything", 2048, 2048, seven, near_diagonal},
 };
 const int awkward_count = (int)(sizeof awkward / sizeof awkward[0]);

@@ -32,7 +32,7 @@ static const struct {
     {"rmat:n=300,shuffle=0", 0x82508c2db4f80a59},
     {"powerlaw:n=900,mean=4,empty=30", 0x1cd11047deb0e936},
     {"powerlaw:n=500,nnz=3000,longest=200,exponent=2.7,run=4", 0x2ae40763ad5e4613},
-    {"road:n=1000", 0x7cde8f34e7946cba},
+    {"road:n=1000", 0x88a0633458f16c07},
     {"circuit:n=400,dense=4,longest=300", 0x0221b587b27e4e72},
     {"lsq:n=500", 0x5990851c83a99862},
     {"kkt:n=301,longest=40", 0xd87e9b559c71b5cc},

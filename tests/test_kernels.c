@@ -115,10 +115,10 @@ static void reset_y(struct trial *t)
     memcpy(t->y, t->y0, (size_t)(t->n_y + 2 * GUARD) * type_size(t->A.value));
 }
 
-/* Runs one bound kernel with every pair of scalars. */
-static void check_scalars(struct trial *t, struct bound *b, int exact)
+/* Runs one bound kernel with the first pairs of scalars. */
+static void check_scalars(struct trial *t, struct bound *b, int exact, int pairs)
 {
-    for (int i = 0; i < SCALARS; i++) {
+    for (int i = 0; i < pairs; i++) {
         reset_y(t);
         CHECK_OK(bound_run(b, scalars[i], t->x, at(t, t->y, GUARD)));
         int64_t wrong = wrong_entries(t, scalars[i], exact);
@@ -157,13 +157,13 @@ static void for_all(int exact, void (*body)(struct trial *t))
 
 static void on_all_devices(struct trial *t)
 {
-    static const int threads[] = {1, 2, 3, 7, 64};
-    for (int i = 0; i < 5; i++)
+    static const int threads[] = {1, 2, 7, 64};
+    for (int i = 0; i < 4; i++)
         for (int isa = 0; isa < ISA_COUNT; isa++) {
             t->device = (struct device){threads[i], (enum isa)isa};
             struct bound *b = isa_runs((enum isa)isa) ? bind(t) : NULL;
             if (b)
-                check_scalars(t, b, 1);
+                check_scalars(t, b, 1, SCALARS);
             bound_free(b);
         }
 }
@@ -177,7 +177,7 @@ static void within_bounds(struct trial *t)
 {
     struct bound *b = bind(t);
     if (b)
-        check_scalars(t, b, 0);
+        check_scalars(t, b, 0, 3);
     bound_free(b);
 }
 
@@ -197,7 +197,7 @@ static void all_options(struct trial *t)
             t->kernel = spec;
             struct bound *b = bind(t);
             if (b)
-                check_scalars(t, b, 1);
+                check_scalars(t, b, 1, SCALARS);
             bound_free(b);
             t->kernel = name;
         }
@@ -220,7 +220,7 @@ static void other_storage(struct trial *t)
         t->view = views[i];
         struct bound *b = bind(t);
         if (b)
-            check_scalars(t, b, 1);
+            check_scalars(t, b, 1, 3);
         bound_free(b);
     }
     t->view = (struct view){.format = HEDDLE_CSR, .csr = t->A};

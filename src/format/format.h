@@ -77,7 +77,15 @@ struct sell_functions {
     heddle_status (*plan)(struct stored *s, const struct csr *A); /* fills every array but row, col and val */
     heddle_status (*fill)(struct stored *s, const struct csr *A);
 };
+struct group_count {
+    int64_t groups, columns;
+};
+struct group_functions {
+    struct group_count (*count)(const struct csr *A);
+    void (*fill)(struct stored *s, const struct csr *A);
+};
 extern const struct ell_functions *const ell_functions[VARIANT_COUNT];
 extern const struct sell_functions *const sell_functions[VARIANT_COUNT];
+extern const struct group_functions *const group_functions[VARIANT_COUNT];
 
 #endif

@@ -37,4 +37,25 @@ enum {
 };
 enum { SELL_HEIGHT, SELL_WINDOW, SELL_SLICES, SELL_SORTED };
 
+/* group: neighbouring rows with the same columns in the same order form a group, rows first[g] to first[g+1], and have
+ * their columns stored once.  A group is done as bundles of up to four rows (layout_bundle), and values stand in the order
+ * in which a bundle uses them: for each whole eight of its columns row after row, then row after row what is left. */
+enum {
+    GROUP_FIRST,   /* int32_t[groups+1] */
+    GROUP_VAL_PTR, /* int64_t[groups+1]: the values of group g are [val_ptr[g], val_ptr[g+1]) */
+    GROUP_COL_PTR, /* int64_t[groups+1]: the columns of group g are [col_ptr[g], col_ptr[g+1]) */
+    GROUP_COL,     /* int32_t[columns] */
+    GROUP_VAL      /* [nnz] */
+};
+enum { GROUP_COUNT, GROUP_COLUMNS };
+
+#define GROUP_CHUNK 8  /* columns */
+#define GROUP_BUNDLE 4 /* rows */
+
+/* How many of the rows that are left of a group to take next: 5 are 3 and 2, 6 are 3 and 3, not 4 and a lonely one. */
+static inline int layout_bundle(int left)
+{
+    return left < GROUP_BUNDLE ? left : left == 5 || left == 6 ? 3 : GROUP_BUNDLE;
+}
+
 #endif

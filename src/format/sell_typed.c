@@ -7,6 +7,7 @@
 #include "format/format.h"
 
 #define NARROW_SPAN 65536
+#define HEIGHT_MOST 32
 #define LONGEST 1024 /* rows this long and longer count as equal in the sort */
 
 /* A window is sorted as a unit; without sorting a window is some slices that happen to be done together. */
@@ -59,28 +60,41 @@ static void order_window(int32_t *order, const struct job *job, int64_t first, i
             order[i] = (int32_t)(first + i);
 }
 
+struct span {
+    int32_t low, high;
+};
+
+static struct span add_span(struct span s, const int32_t *col, int64_t n)
+{
+    int32_t low = s.low, high = s.high;
+    for (int64_t j = 0; j < n; j++) {
+        low = col[j] < low ? col[j] : low;
+        high = col[j] > high ? col[j] : high;
+    }
+    return (struct span){low, high};
+}
+
 /* What the slice with these n rows needs: width and column words go to the slice's own place in slice_ptr and col_ptr,
  * where a running sum turns them into offsets later. */
 static void plan_slice(struct job *job, int64_t slice, const int32_t *order, int64_t n)
 {
     struct stored *s = job->s;
+    const off *row_ptr = job->A->row_ptr;
     int64_t height = s->dim[SELL_HEIGHT], longest = 0, shortest = n < height ? 0 : INT64_MAX;
-    int32_t *length = (int32_t *)s->array[SELL_LENGTH] + slice * height, low = INT32_MAX, high = 0;
+    int32_t *length = (int32_t *)s->array[SELL_LENGTH] + slice * height;
+    struct span span = {INT32_MAX, 0};
     for (int64_t r = 0; r < height; r++) {
         int64_t entries = r < n ? length_of(job->A, order[r]) : 0;
         length[r] = (int32_t)entries;
         longest = entries > longest ? entries : longest;
         shortest = entries < shortest ? entries : shortest;
-        const int32_t *col = entries > 0 ? job->A->col + ((const off *)job->A->row_ptr)[order[r]] : NULL;
-        for (int64_t j = 0; j < entries; j++) {
-            low = col[j] < low ? col[j] : low;
-            high = col[j] > high ? col[j] : high;
-        }
+        if (entries > 0)
+            span = add_span(span, job->A->col + row_ptr[order[r]], entries);
     }
     if (longest > INT32_MAX)
         atomic_store(&job->too_long, 1);
-    int narrow = longest == 0 || (int64_t)high - low < NARROW_SPAN;
-    ((int32_t *)s->array[SELL_BASE])[slice] = narrow ? (longest == 0 ? 0 : low) : -1;
+    int narrow = longest == 0 || (int64_t)span.high - span.low < NARROW_SPAN;
+    ((int32_t *)s->array[SELL_BASE])[slice] = !narrow ? -1 : longest == 0 ? 0 : span.low;
     ((int32_t *)s->array[SELL_FULL])[slice] = (int32_t)(shortest > INT32_MAX ? INT32_MAX : shortest);
     ((int64_t *)s->array[SELL_SLICE_PTR])[slice + 1] = longest * height;
     ((int64_t *)s->array[SELL_COL_PTR])[slice + 1] = longest * height * (narrow ? 1 : 2);
@@ -140,30 +154,64 @@ static heddle_status plan(struct stored *s, const struct csr *A)
     return HEDDLE_OK;
 }
 
+/* One slice on its way: the rows it comes from, and where it goes. */
+struct fill {
+    const int32_t *col[HEIGHT_MOST]; /* of each row */
+    const real *val[HEIGHT_MOST];
+    const int32_t *length;
+    int64_t height, full, width;
+    int32_t base;
+};
+
+/* Place by place in the order of the slice: what is written is written in order, and the rows are read side by side. */
+static void fill_val(real *to, const struct fill *f)
+{
+    int64_t j = 0;
+    for (; j < f->full; j++)
+        for (int64_t r = 0; r < f->height; r++)
+            *to++ = f->val[r][j];
+    for (; j < f->width; j++)
+        for (int64_t r = 0; r < f->height; r++)
+            *to++ = j < f->length[r] ? f->val[r][j] : 0;
+}
+
+static void fill_narrow(uint16_t *to, const struct fill *f)
+{
+    int64_t j = 0;
+    for (; j < f->full; j++)
+        for (int64_t r = 0; r < f->height; r++)
+            *to++ = (uint16_t)(f->col[r][j] - f->base);
+    for (; j < f->width; j++)
+        for (int64_t r = 0; r < f->height; r++)
+            *to++ = (uint16_t)(j < f->length[r] ? f->col[r][j] - f->base : 0);
+}
+
+static void fill_wide(uint16_t *to, const struct fill *f)
+{
+    for (int64_t j = 0; j < f->width; j++)
+        for (int64_t r = 0; r < f->height; r++, to += 2) {
+            int32_t col = j < f->length[r] ? f->col[r][j] : 0;
+            memcpy(to, &col, sizeof col);
+        }
+}
+
 static void fill_slice(struct job *job, int64_t slice, const int32_t *order, int64_t n)
 {
     const struct stored *s = job->s;
-    int64_t height = s->dim[SELL_HEIGHT];
-    const int64_t *slice_ptr = s->array[SELL_SLICE_PTR];
-    int64_t width = (slice_ptr[slice + 1] - slice_ptr[slice]) / height;
-    int32_t base = ((const int32_t *)s->array[SELL_BASE])[slice];
-    real *val = (real *)s->array[SELL_VAL] + slice_ptr[slice];
-    uint16_t *narrow = (uint16_t *)s->array[SELL_COL] + ((const int64_t *)s->array[SELL_COL_PTR])[slice];
-    for (int64_t r = 0; r < height; r++) {
-        int64_t entries = r < n ? length_of(job->A, order[r]) : 0;
-        int64_t from = r < n ? (int64_t)((const off *)job->A->row_ptr)[order[r]] : 0;
-        for (int64_t j = 0; j < width; j++) {
-            int64_t place = j * height + r;
-            int32_t col = j < entries ? job->A->col[from + j] : base < 0 ? 0 : base;
-            val[place] = j < entries ? ((const real *)job->A->val)[from + j] : 0;
-            if (base >= 0)
-                narrow[place] = (uint16_t)(col - base);
-            else
-                memcpy(narrow + 2 * place, &col, sizeof col);
-        }
+    const struct csr *A = job->A;
+    const int64_t *slice_ptr = s->array[SELL_SLICE_PTR], *col_ptr = s->array[SELL_COL_PTR];
+    struct fill f = {.height = s->dim[SELL_HEIGHT], .full = ((const int32_t *)s->array[SELL_FULL])[slice]};
+    f.length = (const int32_t *)s->array[SELL_LENGTH] + slice * f.height;
+    f.width = (slice_ptr[slice + 1] - slice_ptr[slice]) / f.height;
+    f.base = ((const int32_t *)s->array[SELL_BASE])[slice];
+    for (int64_t r = 0; r < n && f.width > 0; r++) {
+        f.col[r] = A->col + ((const off *)A->row_ptr)[order[r]];
+        f.val[r] = (const real *)A->val + ((const off *)A->row_ptr)[order[r]];
     }
+    fill_val((real *)s->array[SELL_VAL] + slice_ptr[slice], &f);
+    (f.base < 0 ? fill_wide : fill_narrow)((uint16_t *)s->array[SELL_COL] + col_ptr[slice], &f);
     if (s->dim[SELL_SORTED])
-        memcpy((int32_t *)s->array[SELL_ROW] + slice * height, order, (size_t)n * sizeof *order);
+        memcpy((int32_t *)s->array[SELL_ROW] + slice * f.height, order, (size_t)n * sizeof *order);
 }
 
 static void fill_slices(void *argument, const struct team *team)

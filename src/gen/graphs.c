@@ -115,9 +115,9 @@ done:
 struct road {
     int64_t n;
     int bits, layers;
-    uint64_t along;               /* of 2^32: probability that i and i+1 are joined */
-    uint64_t across[ROAD_LAYERS]; /* and that a pair of a layer is */
-    uint64_t seed;
+    /* For i and i+1, then for the pairs of each layer: of 2^32, the probability of an edge, and a key for its hash. */
+    uint64_t chance[ROAD_LAYERS + 1], key[ROAD_LAYERS + 1];
+    uint64_t tile_key;
 };
 
 static int is_hub(const struct road *g, int64_t i)
@@ -125,37 +125,29 @@ static int is_hub(const struct road *g, int64_t i)
     return (i & (((int64_t)16 << g->bits) - 1)) == (int64_t)1 << g->bits >> 1;
 }
 
-static int joined_along(const struct road *g, int64_t i) /* i and i+1 */
+/* Does the edge between low and high, low < high, exist?  Both ends come to the same answer. */
+static int has_edge(const struct road *g, int kind, int64_t low, int64_t high)
 {
-    if (i < 0 || i + 1 >= g->n)
-        return 0;
-    return is_hub(g, i) || is_hub(g, i + 1) || hash1(g->seed, i) >> 32 < g->along;
+    return mix(g->key[kind] + (uint64_t)low * 0xd1342543de82ef95u) >> 32 < g->chance[kind] || is_hub(g, low) ||
+           is_hub(g, high);
 }
 
-/* The partner in a layer, or -1.  Masks flip no bit below 4, so a partner is never a neighbour in the numbering, and the
- * masks of a tile's layers differ. */
-static int64_t partner(const struct road *g, int64_t i, int layer)
-{
-    int64_t masks = ((int64_t)1 << (g->bits - 2)) - 1;
-    int64_t mask = (below(hash1(g->seed ^ 7, i >> g->bits), masks) + layer) % masks + 1;
-    int64_t j = i ^ mask << 2, low = i < j ? i : j;
-    if (j >= g->n)
-        return -1;
-    return is_hub(g, i) || is_hub(g, j) || hash2(g->seed, low, layer) >> 32 < g->across[layer] ? j : -1;
-}
-
+/* Masks flip no bit below 4, so a partner is never a neighbour in the numbering, and the masks of a tile's layers all
+ * differ: they follow each other, around the end, from a first one that differs from tile to tile. */
 static int64_t road_place(const void *self, int64_t row, int64_t length, int32_t *col)
 {
     const struct road *g = self;
-    int64_t count = 0;
-    if (joined_along(g, row - 1))
+    int64_t count = 0, masks = ((int64_t)1 << g->bits >> 2) - 1;
+    if (row > 0 && has_edge(g, 0, row - 1, row))
         col[count++] = (int32_t)(row - 1);
-    if (joined_along(g, row))
+    if (row + 1 < g->n && has_edge(g, 0, row, row + 1))
         col[count++] = (int32_t)(row + 1);
-    for (int layer = 0; layer < g->layers; layer++) {
-        int64_t j = partner(g, row, layer);
-        if (j >= 0)
-            col[count++] = (int32_t)j;
+    int64_t mask = g->layers > 0 ? below(mix(g->tile_key + (uint64_t)(row >> g->bits)), masks) : 0;
+    for (int layer = 1; layer <= g->layers; layer++) {
+        mask = mask < masks ? mask + 1 : 1;
+        int64_t other = row ^ mask << 2;
+        if (other < g->n && has_edge(g, layer, row < other ? row : other, row < other ? other : row))
+            col[count++] = (int32_t)other;
     }
     sort_columns(col, count);
     (void)length;
@@ -166,6 +158,18 @@ static int64_t road_length(const void *self, int64_t row)
 {
     int32_t col[ROAD_LAYERS + 2];
     return road_place(self, row, 0, col);
+}
+
+/* 97 percent of the paths hold together if the mean degree allows; crossings make up the rest. */
+static void set_chances(struct road *g, int64_t nnz)
+{
+    uint64_t degree = g->n > 0 ? (uint64_t)((nnz << 32) / g->n) : 0, full = (uint64_t)97 * ((uint64_t)1 << 32) / 100;
+    g->chance[0] = degree / 2 < full ? degree / 2 : full;
+    uint64_t rest = degree - 2 * g->chance[0];
+    for (int layer = 1; layer <= g->layers; layer++) {
+        g->chance[layer] = layer < g->layers ? rest / 2 : rest;
+        rest -= g->chance[layer];
+    }
 }
 
 heddle_status make_road(struct csr *A, struct spec *spec, heddle_type value)
@@ -179,18 +183,15 @@ heddle_status make_road(struct csr *A, struct spec *spec, heddle_type value)
     nnz = o.n * mean / 100;
     TRY(spec_int(spec, "nnz", 0, 3 * o.n, &nnz));
     TRY(spec_int(spec, "longest", 3, ROAD_LAYERS + 2, &longest));
-    g.n = o.n, g.seed = (uint64_t)o.seed;
+    g.n = o.n;
     g.bits = bits_below(o.n / 2 + 1) < 12 ? bits_below(o.n / 2 + 1) : 12;
-    int64_t masks = g.bits > 2 ? ((int64_t)1 << (g.bits - 2)) - 1 : 0;
+    int64_t masks = g.bits > 2 ? ((int64_t)1 << g.bits >> 2) - 1 : 0;
     g.layers = (int)(longest - 2 < masks ? longest - 2 : masks);
-    uint64_t degree = o.n > 0 ? (uint64_t)((nnz << 32) / o.n) : 0, full = (uint64_t)97 * ((uint64_t)1 << 32) / 100;
-    g.along = degree / 2 < full ? degree / 2 : full;
-    uint64_t rest = degree - 2 * g.along;
-    for (int layer = 0; layer < g.layers; layer++) {
-        g.across[layer] = layer + 1 < g.layers ? rest / 2 : rest;
-        rest -= g.across[layer];
-    }
-    struct maker m = {.rows = o.n, .cols = o.n, .seed = g.seed, .self = &g};
+    g.tile_key = hash1((uint64_t)o.seed, -1);
+    for (int kind = 0; kind <= g.layers; kind++)
+        g.key[kind] = hash1((uint64_t)o.seed, kind);
+    set_chances(&g, nnz);
+    struct maker m = {.rows = o.n, .cols = o.n, .seed = (uint64_t)o.seed, .self = &g};
     m.length = road_length;
     m.place = road_place;
     m.weight = weight_symmetric;

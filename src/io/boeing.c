@@ -1,4 +1,13 @@
-/* SPDX-License-Identifier: MIT */
+/* SPDX-License-Identifier: MIT
+ *
+ *   line 1   title (72 characters), key (8)
+ *   line 2   number of lines: all, pointers, row numbers, values; Harwell-Boeing adds those of right-hand sides
+ *   line 3   type, rows, columns, entries, (elements)
+ *   line 4   the formats of pointers, row numbers, values (and right-hand sides)
+ *   line 5   only where right-hand sides follow
+ *
+ * Line 2 is only used to tell whether there are values and a line 5: many files in circulation have wrong numbers
+ * there. What the data says is checked, number by number, when it is read; arrays grow with it. */
 #include "io/boeing.h"
 
 #include <stdio.h>
@@ -9,14 +18,6 @@
 #include "io/market.h"
 #include "io/number.h"
 
-struct boeing {
-    char type[4];             /* lower case: "rua" */
-    enum symmetry symmetry;
-    int64_t rows, cols, nnz;
-    int64_t value_lines;
-    struct fortran pointer, index, value;
-};
-
 /* An array that grows with what the file really holds, however much its header promises. */
 struct series {
     int64_t *integer;
@@ -24,8 +25,18 @@ struct series {
     int64_t count, capacity;
 };
 
+struct boeing {
+    char type[4];             /* lower case: "rua" */
+    enum symmetry symmetry;
+    int64_t rows, cols, nnz;
+    int64_t value_lines;
+    struct fortran pointer_format, row_format, value_format;
+    struct series pointer, row, value; /* the data, numbers counting from 1 */
+};
+
 #define SERIES_FIRST 4096
 
+/* Room for one more, `wanted` being the most that can come. */
 static heddle_status series_room(struct series *s, int real, int64_t wanted)
 {
     if (s->count < s->capacity)
@@ -49,30 +60,35 @@ static void series_free(struct series *s)
     mem_free(s->real);
 }
 
-/* `count` integers in low..high, each at least as large as the one before if they must not decrease. */
-static heddle_status read_integers(struct source *s, const struct fortran *f, const char *what, int64_t count, int64_t high,
-                                   int ascending, struct series *out)
+/* `count` integers in 1..high, each at least as large as the one before if they must not decrease. */
+struct expected {
+    const char *what; /* for messages */
+    int64_t count, high;
+    int ascending;
+};
+
+static heddle_status read_integers(struct fields *f, const struct expected *e, struct series *out)
 {
     heddle_status status = HEDDLE_OK;
-    struct fields fields = {.source = s, .format = *f};
     int64_t low = 1, n;
-    while (out->count < count) {
-        TRY(series_room(out, 0, count));
-        TRY(fields_int(&fields, what, &n));
-        if (n < low || n > high)
-            return source_fail(s, HEDDLE_BAD_FILE, s->line, "%s %lld is outside %lld..%lld", what, (long long)n,
-                               (long long)low, (long long)high);
+    while (out->count < e->count) {
+        TRY(series_room(out, 0, e->count));
+        TRY(fields_int(f, e->what, &n));
+        if (n < low || n > e->high)
+            return source_fail(f->source, HEDDLE_BAD_FILE, f->source->line, "%s %lld is outside %lld..%lld", e->what,
+                               (long long)n, (long long)low, (long long)e->high);
         out->integer[out->count++] = n;
-        low = ascending ? n : low;
+        low = e->ascending ? n : low;
     }
 done:
     return status;
 }
 
-static heddle_status read_reals(struct source *s, const struct boeing *b, struct series *out)
+static heddle_status read_reals(struct source *s, struct boeing *b)
 {
     heddle_status status = HEDDLE_OK;
-    struct fields fields = {.source = s, .format = b->value};
+    struct fields fields = {.source = s, .format = b->value_format};
+    struct series *out = &b->value;
     while (out->count < b->nnz) {
         TRY(series_room(out, 1, b->nnz));
         TRY(fields_real(&fields, "value", &out->real[out->count]));
@@ -99,6 +115,8 @@ static int header_numbers(const char *p, const char *end, int most, int64_t *n)
     return count;
 }
 
+/* Values: real, complex, pattern, integer, auxiliary.  Shape: unsymmetric, symmetric, hermitian, skew (z), rectangular.
+ * Assembled or elements. */
 static int is_type(const char *p)
 {
     return memchr("rcpiqRCPIQ", p[0], 10) && memchr("ushzrUSHZR", p[1], 10) && memchr("aeAE", p[2], 4);
@@ -169,6 +187,7 @@ done:
     return status;
 }
 
+/* Patterns (p), and q, whose values lie in another file, have ones. */
 static int has_values(const struct boeing *b)
 {
     return b->type[0] == 'r' || b->type[0] == 'i';
@@ -188,11 +207,11 @@ static heddle_status read_header(struct source *s, struct boeing *b)
     if (has_values(b) && b->value_lines == 0 && b->nnz > 0)
         return source_fail(s, HEDDLE_BAD_FILE, 2, "type %s needs values, but the header announces no line of them", b->type);
     TRY(header_line(s, &line, &end));
-    line = fortran_parse(&b->pointer, line, end);
-    line = line ? fortran_parse(&b->index, line, end) : NULL;
-    if (!line || b->pointer.kind != 'I' || b->index.kind != 'I')
+    line = fortran_parse(&b->pointer_format, line, end);
+    line = line ? fortran_parse(&b->row_format, line, end) : NULL;
+    if (!line || b->pointer_format.kind != 'I' || b->row_format.kind != 'I')
         return source_fail(s, HEDDLE_BAD_FILE, s->line, "expected two integer formats such as (13I6)");
-    if (has_values(b) && !fortran_parse(&b->value, line, end))
+    if (has_values(b) && !fortran_parse(&b->value_format, line, end))
         return source_fail(s, HEDDLE_BAD_FILE, s->line, "expected a format for the values such as (3E26.18)");
     if (cards[4] > 0)
         TRY(header_line(s, &line, &end));
@@ -200,10 +219,25 @@ done:
     return status;
 }
 
-/* The columns as they are stored become coordinates in the same order. */
-static heddle_status make_coo(struct source *s, const struct boeing *b, const int64_t *pointer, const int64_t *row,
-                              const double *val, struct coo *coo)
+static heddle_status read_pointers(struct source *s, struct boeing *b)
 {
+    struct fields fields = {.source = s, .format = b->pointer_format};
+    const struct expected expected = {"column pointer", b->cols + 1, b->nnz + 1, 1};
+    heddle_status status = read_integers(&fields, &expected, &b->pointer);
+    if (status != HEDDLE_OK)
+        return status;
+    int64_t first = b->pointer.integer[0], last = b->pointer.integer[b->cols];
+    if (first != 1 || last != b->nnz + 1)
+        return source_fail(s, HEDDLE_BAD_FILE, s->line, "the column pointers run from %lld to %lld, expected 1 to %lld",
+                           (long long)first, (long long)last, (long long)b->nnz + 1);
+    return HEDDLE_OK;
+}
+
+/* The columns as they are stored become coordinates in the same order. */
+static heddle_status make_coo(struct source *s, const struct boeing *b, struct coo *coo)
+{
+    const int64_t *pointer = b->pointer.integer, *row = b->row.integer;
+    const double *val = b->value.real; /* NULL for a pattern */
     for (int64_t j = 0; j < b->cols; j++)
         for (int64_t k = pointer[j] - 1; k < pointer[j + 1] - 1; k++) {
             coo->row[k] = (int32_t)(row[k] - 1);
@@ -220,27 +254,25 @@ static heddle_status make_coo(struct source *s, const struct boeing *b, const in
     return HEDDLE_OK;
 }
 
+/* Pointers are checked before row numbers are read, so that make_coo cannot leave the arrays. */
 heddle_status boeing_read(struct source *s, struct csr *A, heddle_type value)
 {
     heddle_status status = HEDDLE_OK;
     struct boeing b = {.type = ""};
-    struct series pointer = {0}, row = {0}, val = {0};
     struct coo coo = {0};
     TRY(read_header(s, &b));
-    TRY(read_integers(s, &b.pointer, "column pointer", b.cols + 1, b.nnz + 1, 1, &pointer));
-    if (pointer.integer[0] != 1 || pointer.integer[b.cols] != b.nnz + 1)
-        TRY(source_fail(s, HEDDLE_BAD_FILE, s->line, "the column pointers run from %lld to %lld, expected 1 to %lld",
-                        (long long)pointer.integer[0], (long long)pointer.integer[b.cols], (long long)b.nnz + 1));
-    TRY(read_integers(s, &b.index, "row", b.nnz, b.rows, 0, &row));
+    TRY(read_pointers(s, &b));
+    TRY(read_integers(&(struct fields){.source = s, .format = b.row_format}, &(struct expected){"row", b.nnz, b.rows, 0},
+                      &b.row));
     if (has_values(&b))
-        TRY(read_reals(s, &b, &val));
+        TRY(read_reals(s, &b));
     TRY(coo_new(&coo, b.rows, b.cols, b.nnz, value ? value : HEDDLE_F64));
-    TRY(make_coo(s, &b, pointer.integer, row.integer, val.real, &coo));
+    TRY(make_coo(s, &b, &coo));
     status = csr_from_file(A, &coo, b.symmetry, s->name);
 done:
-    series_free(&pointer);
-    series_free(&row);
-    series_free(&val);
+    series_free(&b.pointer);
+    series_free(&b.row);
+    series_free(&b.value);
     coo_free(&coo);
     return status;
 }

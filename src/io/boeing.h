@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * boeing.h: Rutherford-Boeing files and their ancestor Harwell-Boeing: a header of four lines (five when right-hand sides
- * follow), then column pointers, row numbers and values in the fixed-width formats of Fortran that the header names. */
+ * boeing.h: Rutherford-Boeing files and their ancestor Harwell-Boeing: a header of four lines (five when right-hand
+ * sides follow), then column pointers, row numbers and values in the fixed-width formats of Fortran that the header
+ * names. */
 #ifndef IO_BOEING_H
 #define IO_BOEING_H
 

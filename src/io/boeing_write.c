@@ -17,6 +17,7 @@ struct section {
     int (*write)(const struct section *s, int64_t k, char *out);
 };
 
+/* Pointers and row numbers count from 1. */
 static int write_pointer(const struct section *s, int64_t k, char *out)
 {
     return number_write_int(out, csr_offset(s->columns, k) + 1);
@@ -54,6 +55,7 @@ static int64_t format_section(const void *argument, int64_t first, int64_t last,
     return p - out;
 }
 
+/* Lines that the section takes. */
 static int64_t lines(const struct section *s)
 {
     return (s->count + s->per_line - 1) / s->per_line;
@@ -66,6 +68,7 @@ static int64_t width_for(int64_t largest)
     return number_write_int(text, largest) + 1;
 }
 
+/* Type rua or rra: symmetry is not looked for, so what is written is what was there. */
 heddle_status boeing_write(const struct csr *A, struct sink *sink)
 {
     heddle_status status = HEDDLE_OK;

@@ -1,4 +1,6 @@
-/* SPDX-License-Identifier: MIT */
+/* SPDX-License-Identifier: MIT
+ *
+ * Four lanes keep four multiplications in flight: one alone would wait for the result of the one before. */
 #include "io/checksum.h"
 
 #include <string.h>
@@ -20,6 +22,7 @@ static inline uint64_t load(const char *p, int64_t size)
     return word;
 }
 
+/* The length goes in as well, so that zeros at the end count. */
 static uint64_t block_sum(const char *p, int64_t size)
 {
     uint64_t lane[4] = {1, 2, 3, 4};

@@ -1,4 +1,8 @@
-/* SPDX-License-Identifier: MIT */
+/* SPDX-License-Identifier: MIT
+ *
+ * Packed files lie in memory as a whole (mapped), so a decoder only has to keep its place; output is asked for in
+ * pieces of any size.  Rules that hold for all of them: a short read means the end and nothing else, and contents that
+ * end too early, or with a wrong checksum, are an error before the last piece is handed out. */
 #include "io/decode.h"
 
 #include <string.h>
@@ -8,6 +12,7 @@
 
 #define PIECE (1 << 30) /* zlib counts bytes in unsigned int */
 
+/* A file that is not packed at all. */
 static heddle_status plain_read(struct decoder *d, char *out, int64_t capacity, int64_t *got)
 {
     int64_t left = d->size - d->at;
@@ -28,6 +33,7 @@ static void gzip_stop(struct decoder *d)
     mem_free(d->state);
 }
 
+/* Does the packed data have these n bytes at this place? */
 static int starts_with(const struct decoder *d, int64_t at, const char *magic, int64_t n)
 {
     return d->size - at >= n && memcmp(d->data + at, magic, (size_t)n) == 0;
@@ -48,6 +54,8 @@ static heddle_status gzip_next_member(struct decoder *d)
     return HEDDLE_OK;
 }
 
+/* Inflates until `out` is full or the last member ends.  zlib reports "no progress" (Z_BUF_ERROR) both for a full
+ * buffer and for missing input: only the latter, with room left, means that the file is cut off. */
 static heddle_status gzip_read(struct decoder *d, char *out, int64_t capacity, int64_t *got)
 {
     heddle_status status = HEDDLE_OK;
@@ -91,6 +99,7 @@ static heddle_status gzip_start(struct decoder *d)
     return HEDDLE_OK;
 }
 
+/* The magic bytes: 1f 8b for gzip, fd "7zXZ" 00 for xz. */
 heddle_status decoder_start(struct decoder *d)
 {
     decoder_stop(d);

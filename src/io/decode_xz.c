@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * .xz, by liblzma where it is built in, else by the xz program at the other end of a pipe.  Both are always compiled where
- * they can be, so that tests reach both. */
+ * .xz, by liblzma where it is built in, else by the xz program at the other end of a pipe.  Both are always compiled
+ * where they can be, so that tests reach both. */
 #define _GNU_SOURCE /* pipe2 */
 #include <errno.h>
 #include <fcntl.h>
@@ -22,8 +22,8 @@
 
 extern char **environ;
 
-/* The program, its output, and its input: a temporary file, since it may be that the data never was a file and a program
- * that is fed and read by one thread can block both ways. */
+/* The program, its output, and its input: a temporary file, since it may be that the data never was a file and a
+ * program that is fed and read by one thread can block both ways. */
 struct program {
     pid_t pid;
     int output;
@@ -61,6 +61,7 @@ static heddle_status program_end(struct decoder *d)
     return HEDDLE_OK;
 }
 
+/* A pipe gives what it has: read on until the buffer is full, as the rule of decode.h wants it. */
 static heddle_status program_read(struct decoder *d, char *out, int64_t capacity, int64_t *got)
 {
     struct program *p = d->state;
@@ -76,6 +77,8 @@ static heddle_status program_read(struct decoder *d, char *out, int64_t capacity
     return HEDDLE_OK;
 }
 
+/* No shell, so that no file name is ever interpreted; what the program says goes nowhere, its exit status tells
+ * enough.  The pipe is closed on exec, or a second child would hold it open. */
 static heddle_status program_spawn(struct decoder *d, struct program *p)
 {
     int ends[2];
@@ -130,6 +133,7 @@ static void lzma_stop(struct decoder *d)
     mem_free(d->state);
 }
 
+/* The library sees all input at once; LZMA_FINISH makes it report input that ends early instead of waiting for more. */
 static heddle_status lzma_read(struct decoder *d, char *out, int64_t capacity, int64_t *got)
 {
     lzma_stream *z = d->state;
@@ -153,6 +157,7 @@ static heddle_status lzma_read(struct decoder *d, char *out, int64_t capacity, i
                 (long long)(d->size - (int64_t)z->avail_in));
 }
 
+/* "Concatenated": several streams may follow one another, as xz itself reads them. */
 static heddle_status lzma_start(struct decoder *d)
 {
     lzma_stream *z = NULL;

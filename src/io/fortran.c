@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
  * fortran.c: fixed-width fields.  Two rules of Fortran are left out, as in every other reader of these files, because
- * nobody writes such data: a field without a point is not divided by a power of ten, and the scale factor P is ignored. */
+ * nobody writes such data: a field without a point is not divided by a power of ten, and the scale factor P is
+ * ignored. */
 #include <string.h>
 
 #include "io/boeing.h"
@@ -27,6 +28,7 @@ static const char *digits(const char *p, const char *end, int64_t missing, int64
     return skip(p, end);
 }
 
+/* (kP,rEw.dEe): scale and digits are read over; only how many fields of which width stand in a line matters. */
 const char *fortran_parse(struct fortran *f, const char *p, const char *end)
 {
     int64_t ignored;
@@ -71,6 +73,7 @@ static heddle_status next_field(struct fields *f, const char *what, const char *
     return HEDDLE_OK;
 }
 
+/* The complaint about a field that is not what it should be. */
 static heddle_status bad_field(struct fields *f, const char *what, const char *p, const char *end)
 {
     char quoted[QUOTE_SIZE];
@@ -78,6 +81,7 @@ static heddle_status bad_field(struct fields *f, const char *what, const char *p
                        p == end ? "blanks" : quote(quoted, p, end));
 }
 
+/* Digits only, with a plus at most: no number of these files is negative. */
 heddle_status fields_int(struct fields *f, const char *what, int64_t *value)
 {
     const char *p = NULL, *end = NULL;

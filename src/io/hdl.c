@@ -1,4 +1,9 @@
-/* SPDX-License-Identifier: MIT */
+/* SPDX-License-Identifier: MIT
+ *
+ * Opening must cost the same for any size, so it only looks at the 128 bytes of the header: are they undamaged, do the
+ * sections have the sizes that the matrix asks for, do they lie inside the file, in order, aligned?  After that no
+ * access through the arrays' own lengths can leave the mapping.  The contents are another matter: row_ptr and col may
+ * still hold anything until file_matrix_check has read them. */
 #include "io/hdl.h"
 
 #include <stddef.h>
@@ -13,6 +18,7 @@ _Static_assert(sizeof(struct hdl_header) == 128, "the header has no padding of i
 
 static const char *const section_names[3] = {"row_ptr", "col", "val"};
 
+/* Bytes of row_ptr, col and val. */
 static void sizes_of(int64_t size[3], const struct csr *A)
 {
     size[0] = (A->rows + 1) * (int64_t)type_size(A->offset);
@@ -48,6 +54,7 @@ static heddle_status check_header(const struct hdl_header *h, const char *path)
     return HEDDLE_OK;
 }
 
+/* Every comparison is arranged so that it cannot overflow, whatever the header says. */
 static heddle_status check_sections(const struct hdl_header *h, const struct csr *A, int64_t size, const char *path)
 {
     int64_t expected[3], end = (int64_t)sizeof *h;
@@ -89,6 +96,7 @@ done:
     return status;
 }
 
+/* The checksum of the contents: that of the arrays one after the other, each continuing the one before. */
 static heddle_status sum_arrays(uint64_t *sum, const struct csr *A)
 {
     heddle_status status = HEDDLE_OK;
@@ -135,6 +143,7 @@ done:
     return status;
 }
 
+/* Also for a structure that is all zero. */
 void file_matrix_free(struct file_matrix *F)
 {
     if (F->mapped)
@@ -144,6 +153,7 @@ void file_matrix_free(struct file_matrix *F)
     *F = (struct file_matrix){0};
 }
 
+/* The arrays go out as they are: what takes time is the checksum, which is parallel, and the disk. */
 heddle_status hdl_write(const struct csr *A, struct sink *s)
 {
     static const char zeros[HDL_ALIGN];

@@ -2,9 +2,9 @@
  *
  * hdl.h: Heddle's own binary file, which is mapped rather than read.
  *
- * All numbers are little-endian.  A header of 128 bytes is followed by the three arrays of the matrix as they lie in memory,
- * each at a multiple of 64 bytes with zeros between them.  The header carries a checksum of itself, which opening checks,
- * and one of the arrays, which file_matrix_check checks. */
+ * All numbers are little-endian.  A header of 128 bytes is followed by the three arrays of the matrix as they lie in
+ * memory, each at a multiple of 64 bytes with zeros between them.  The header carries a checksum of itself, which
+ * opening checks, and one of the arrays, which file_matrix_check checks. */
 #ifndef IO_HDL_H
 #define IO_HDL_H
 

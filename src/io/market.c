@@ -1,4 +1,14 @@
-/* SPDX-License-Identifier: MIT */
+/* SPDX-License-Identifier: MIT
+ *
+ * The header is read line by line; then the text is taken block by block:
+ *
+ *   cut     the block into chunks at line ends;
+ *   count   lines and entries of every chunk, in parallel;
+ *   place   running sums give each chunk its first line and first entry, and say how much room is needed;
+ *   parse   every chunk straight into its place, in parallel, while the next block is decompressed.
+ *
+ * Nothing is put in order afterwards: entries stand in the order of the file whatever the number of threads, and the
+ * first error in file order is the one of the first chunk that has one. */
 #include "io/market.h"
 
 #include <stdio.h>
@@ -37,6 +47,7 @@ static int split(char (*word)[WORD_SIZE], int most, const char *p, const char *e
     }
 }
 
+/* A word that the banner may hold and what it stands for; lists end with NULL. */
 struct choice {
     const char *word;
     int value;
@@ -66,6 +77,7 @@ static heddle_status pick(const struct source *s, const struct choice *list, con
                        quote(quoted, word, word + strlen(word)), what, known);
 }
 
+/* "%%MatrixMarket matrix FORMAT FIELD SYMMETRY", and the combinations that make no sense. */
 static heddle_status read_banner(struct source *s, struct market *m)
 {
     heddle_status status = HEDDLE_OK;
@@ -118,6 +130,7 @@ static int64_t array_stored(const struct market *m)
     return m->rows * (m->rows + (m->symmetry == SYMMETRY_SKEW ? -1 : 1)) / 2;
 }
 
+/* The first line that is neither blank nor a comment. */
 static heddle_status read_sizes(struct source *s, struct market *m)
 {
     heddle_status status = HEDDLE_OK;
@@ -227,6 +240,7 @@ static void read_ahead(void *argument)
     source_ahead(r->source);
 }
 
+/* The four steps for one block. */
 static heddle_status read_block(struct reading *r)
 {
     heddle_status status = HEDDLE_OK;
@@ -256,6 +270,7 @@ done:
     return status;
 }
 
+/* The arrays may be longer than nnz afterwards, at most by the factor 2 of their growth; nobody keeps them for long. */
 heddle_status market_read_coo(struct source *s, struct market *m, struct coo *coo, heddle_type value)
 {
     heddle_status status = HEDDLE_OK;

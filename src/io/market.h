@@ -2,8 +2,8 @@
  *
  * market.h: Matrix Market files, https://math.nist.gov/MatrixMarket/formats.html
  *
- * A block of text is cut into chunks at line ends.  A first pass counts lines and entries of each chunk, so that a second
- * one can parse every chunk into its final place, with its true line numbers; both are parallel. */
+ * A block of text is cut into chunks at line ends.  A first pass counts lines and entries of each chunk, so that a
+ * second one can parse every chunk into its final place, with its true line numbers; both are parallel. */
 #ifndef IO_MARKET_H
 #define IO_MARKET_H
 

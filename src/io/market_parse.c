@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * The inner loops of reading.  A good line costs one pass over its characters; a bad one is parsed a second time, slowly, by
- * explain(), which knows how to say what is wrong. */
+ * The inner loops of reading.  A good line costs one pass over its characters; a bad one is parsed a second time,
+ * slowly, by explain(), which knows how to say what is wrong. */
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -40,6 +40,8 @@ static void count_newlines(const char *p, int64_t n, int64_t *newlines, int64_t 
     }
 }
 
+/* Most files have no blank lines and no comments behind their size line: then the fast count is exact.  Otherwise
+ * lines are looked at one by one. */
 void chunk_count(struct chunk *c)
 {
     int64_t odd = 0;
@@ -91,13 +93,15 @@ static inline void array_step(const struct market *m, int64_t *row, int64_t *col
 }
 
 /* A row or column number in 1..limit, as 0-based; NULL for anything else. */
-static inline const char *read_index(const char *p, int64_t limit, int64_t *index)
+static inline const char *read_index(const char *p, const char *end, int64_t limit, int64_t *index)
 {
     p = skip_blanks(p);
     p += *p == '+';
     const char *first = p;
     uint64_t n = 0;
-    while (is_digit(*p))
+    if (end - p >= 8)
+        p += digits_8(p, &n);
+    while (is_digit(*p)) /* more than eight, or close to the end of the text */
         n = n * 10 + (uint64_t)(*p++ - '0');
     if (p - first > 18 || n - 1 >= (uint64_t)limit) /* no digits give n = 0, and n - 1 is huge */
         return NULL;
@@ -105,6 +109,7 @@ static inline const char *read_index(const char *p, int64_t limit, int64_t *inde
     return p;
 }
 
+/* What may stand behind a row or column number. */
 static inline int ends_index(char c)
 {
     return is_blank(c) || c == '\n' || c == '%';
@@ -119,9 +124,9 @@ struct entry {
 static inline const char *read_entry(const char *p, const char *end, const struct market *m, struct entry *e)
 {
     if (!m->array) {
-        if (!(p = read_index(p, m->rows, &e->row)) || !is_blank(*p))
+        if (!(p = read_index(p, end, m->rows, &e->row)) || !is_blank(*p))
             return NULL;
-        if (!(p = read_index(p, m->cols, &e->col)) || !ends_index(*p))
+        if (!(p = read_index(p, end, m->cols, &e->col)) || !ends_index(*p))
             return NULL;
         if (m->symmetry == SYMMETRY_SKEW && e->row == e->col)
             return NULL;
@@ -147,7 +152,7 @@ static const char *explain_index(char *out, const char *p, const char *end, cons
 {
     char quoted[QUOTE_SIZE];
     int64_t index;
-    const char *stop = read_index(p, limit, &index);
+    const char *stop = read_index(p, end, limit, &index);
     if (stop && ends_index(*stop))
         return stop;
     const char *q = skip_blanks(p);
@@ -165,6 +170,7 @@ static const char *explain_index(char *out, const char *p, const char *end, cons
     return NULL;
 }
 
+/* The same for a value. */
 static const char *explain_value(char *out, const char *p, const char *end, const struct market *m)
 {
     char quoted[QUOTE_SIZE];
@@ -185,10 +191,10 @@ static void explain(char *out, const char *p, const char *end, const struct mark
     char quoted[QUOTE_SIZE];
     int64_t row = 0, col = 0;
     if (!m->array) {
-        read_index(p, m->rows, &row);
+        read_index(p, end, m->rows, &row);
         if (!(p = explain_index(out, p, end, "row", m->rows)))
             return;
-        read_index(p, m->cols, &col);
+        read_index(p, end, m->cols, &col);
         if (!(p = explain_index(out, p, end, "column", m->cols)))
             return;
         if (m->symmetry == SYMMETRY_SKEW && row == col) {
@@ -203,6 +209,8 @@ static void explain(char *out, const char *p, const char *end, const struct mark
     snprintf(out, SOURCE_TEXT, "expected the end of the line, found %s", quote(quoted, p, end));
 }
 
+/* `k` never passes first_entry + entries, because both passes agree on which lines are entries: that is why threads
+ * need no lock and writes stay inside the arrays. */
 void chunk_parse(struct chunk *c, const struct market *m, const struct coo *coo)
 {
     int64_t line = c->first_line, k = c->first_entry;

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT
  *
- * Reading.  An ordinary decimal is w 10^q with w below 10^19.  Small w and q are one exact product or quotient of doubles
- * (Clinger 1990); the rest takes a 64 x 128-bit product with a table of powers of ten, whose leading bits decide the
- * rounding unless they lie too close to a tie (Eisel and Lemire 2021).  Those few, and everything that is not an ordinary
- * decimal, go to strtod.
+ * Reading.  An ordinary decimal is w 10^q with w below 10^19.  Small w and q are one exact product or quotient of
+ * doubles (Clinger 1990); the rest takes a 64 x 128-bit product with a table of powers of ten, whose leading bits
+ * decide the rounding unless they lie too close to a tie (Eisel and Lemire 2021).  Those few, and everything that is
+ * not an ordinary decimal, go to strtod.
  *
- * Writing.  The same table gives 17 digits of a double; 15, 16 and 17 of them are tried in turn, and the first that reads
- * back as the same value is taken.  So the reader vouches for the writer. */
+ * Writing.  The same table gives 17 digits of a double; 15, 16 and 17 of them are tried in turn, and the first that
+ * reads back as the same value is taken.  So the reader vouches for the writer. */
 #define _GNU_SOURCE /* strtod_l, uselocale */
 #include "io/number.h"
 
@@ -32,6 +32,8 @@ static const struct {
 static const double exact_powers[] = {1e0,  1e1,  1e2,  1e3,  1e4,  1e5,  1e6,  1e7,  1e8,  1e9,  1e10, 1e11,
                                       1e12, 1e13, 1e14, 1e15, 1e16, 1e17, 1e18, 1e19, 1e20, 1e21, 1e22};
 
+const uint64_t number_powers[9] = {1, 10, 100, 1000, 10000, 100000, 1000000, 10000000, 100000000};
+
 static locale_t c_locale;
 static pthread_once_t c_locale_once = PTHREAD_ONCE_INIT;
 
@@ -46,13 +48,17 @@ static inline int power_log2(int q)
     return (217706 * q) >> 16;
 }
 
+__extension__ typedef unsigned __int128 uint128; /* every 64-bit gcc and clang has it */
+
+/* The 128 bits of a b: the high half, and the low half through the pointer. */
 static inline uint64_t product_128(uint64_t a, uint64_t b, uint64_t *low)
 {
-    unsigned __int128 p = (unsigned __int128)a * b;
+    uint128 p = (uint128)a * b;
     *low = (uint64_t)p;
     return (uint64_t)(p >> 64);
 }
 
+/* The double with these bits. */
 static inline double from_bits(uint64_t bits)
 {
     double d;
@@ -90,6 +96,7 @@ static int compose_by_table(uint64_t w, int q, double *value)
     return 1;
 }
 
+/* w 10^q, correctly rounded, or 0: then only strtod knows. */
 static inline int compose(uint64_t w, int q, double *value)
 {
     if (w <= UINT64_C(1) << 53 && q >= -22 && q <= 22) {
@@ -144,27 +151,6 @@ static int compose_long(const char *first, const char *last, int64_t exponent, d
     return !nonzero || (compose(w + 1, (int)exponent, &above) && above == *value);
 }
 
-/* Eight bytes at p as a number if all of them are digits: they are checked and joined together, not one by one. */
-static inline int eight_digits(const char *p, uint64_t *w)
-{
-#if __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__
-    uint64_t v;
-    memcpy(&v, p, 8);
-    const uint64_t nibbles = UINT64_C(0xf0f0f0f0f0f0f0f0);
-    if (((v & nibbles) | (((v + UINT64_C(0x0606060606060606)) & nibbles) >> 4)) != UINT64_C(0x3333333333333333))
-        return 0;
-    v -= UINT64_C(0x3030303030303030);
-    v = v * 10 + (v >> 8); /* pairs */
-    const uint64_t mask = UINT64_C(0x000000ff000000ff);
-    v = ((v & mask) * UINT64_C(0x000f424000000064) + ((v >> 16) & mask) * UINT64_C(0x0000271000000001)) >> 32;
-    *w = *w * 100000000 + (uint32_t)v;
-    return 1;
-#else
-    (void)p, (void)w;
-    return 0;
-#endif
-}
-
 /* The exponent after 'e'; p stays where it is when there are no digits, as strtod has it. */
 static const char *read_exponent(const char *p, int64_t *exponent)
 {
@@ -180,6 +166,8 @@ static const char *read_exponent(const char *p, int64_t *exponent)
     return q;
 }
 
+/* One pass over the characters collects digits as if there were no point, and the exponent that makes up for it.  More
+ * than 19 digits overflow w, which nobody looks at then. */
 const char *number_read(const char *p, const char *end, double *value)
 {
     const char *start = p;
@@ -187,14 +175,14 @@ const char *number_read(const char *p, const char *end, double *value)
     p += *p == '-' || *p == '+';
     const char *first = p, *point = NULL;
     uint64_t w = 0;
-    while (is_digit(*p))
+    while (is_digit(*p)) /* one or two as a rule */
         w = w * 10 + (uint64_t)(*p++ - '0');
     int64_t digits = p - first, exponent = 0;
     if (*p == '.') {
         point = ++p;
-        while (end - p >= 8 && eight_digits(p, &w))
-            p += 8;
-        while (is_digit(*p))
+        for (int n = 8; n == 8 && end - p >= 8; p += n)
+            n = digits_8(p, &w);
+        while (is_digit(*p)) /* close to the end of the text only */
             w = w * 10 + (uint64_t)(*p++ - '0');
         digits += p - point;
         exponent = point - p;
@@ -304,11 +292,13 @@ static int write_slowly(char *out, double value, heddle_type type)
     return size;
 }
 
+/* Equal as values of the type. */
 static int same(double a, double b, heddle_type type)
 {
     return type == HEDDLE_F32 ? (float)a == (float)b : a == b;
 }
 
+/* Integers are common in matrices and need no search for digits; everything else is tried with more and more of them. */
 int number_write(char *out, double value, heddle_type type)
 {
     int size = 0;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Compression: every piece of text becomes a gzip member of its own, and a gzip file is any number of members.  So pieces
- * compress in parallel, for less than a percent of size. */
+ * Compression: every piece of text becomes a gzip member of its own, and a gzip file is any number of members.  So
+ * pieces compress in parallel, for less than a percent of size. */
 #include "io/sink.h"
 
 #include <errno.h>
@@ -25,6 +25,7 @@ static heddle_status sink_fail(const struct sink *s, const char *what)
     return fail(HEDDLE_FILE_ERROR, "%s: cannot %s: %s", s->path, what, strerror(errno));
 }
 
+/* In the same folder, or the rename would not be atomic; created with the permissions that the file is to have. */
 static heddle_status open_temporary(struct sink *s)
 {
     static atomic_uint serial; /* tells apart files that one process writes at the same time */
@@ -68,6 +69,7 @@ heddle_status sink_close(struct sink *s, heddle_status status)
     return status;
 }
 
+/* All of it, or an error: a write may be interrupted or short. */
 static heddle_status put(struct sink *s, const char *data, int64_t size)
 {
     while (size > 0) {
@@ -137,6 +139,7 @@ struct wave {
     } piece[WAVE];
 };
 
+/* Runs on any thread: errors are kept in the piece. */
 static void format_piece(void *argument, int64_t i)
 {
     struct wave *w = argument;

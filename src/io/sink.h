@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * sink.h: a file on its way out.  It is written under a temporary name beside its own and renamed when it is complete, so
- * that nobody ever sees half a file.  What is no regular file (a pipe, /dev/stdout) is written as it is. */
+ * sink.h: a file on its way out.  It is written under a temporary name beside its own and renamed when it is complete,
+ * so that nobody ever sees half a file.  What is no regular file (a pipe, /dev/stdout) is written as it is. */
 #ifndef IO_SINK_H
 #define IO_SINK_H
 

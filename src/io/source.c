@@ -1,4 +1,10 @@
-/* SPDX-License-Identifier: MIT */
+/* SPDX-License-Identifier: MIT
+ *
+ * Two ways for a text, one interface.  In place: blocks are cut from the mapped file, nothing is copied (but for a
+ * last line without a newline).  Streamed: block n lies in one buffer with the beginning of a line behind its last
+ * newline; that beginning is copied to the other buffer and the decoder fills up the rest, which gives block n + 1.
+ * source_ahead may do so while block n is still being parsed, since it only reads the part of it that the parser does
+ * not own. */
 #define _GNU_SOURCE /* memrchr */
 #include "io/source.h"
 
@@ -73,6 +79,7 @@ static heddle_status read_all(struct source *s, int file, const char *path)
     }
 }
 
+/* Regular files are mapped: a file larger than memory can still be read, and pages come in parallel. */
 static heddle_status load(struct source *s, const char *path)
 {
     heddle_status status = HEDDLE_OK;
@@ -129,6 +136,7 @@ done:
     return status;
 }
 
+/* A failure leaves nothing open: the caller closes only what was opened. */
 heddle_status source_open(struct source *s, const char *path)
 {
     heddle_status status;
@@ -227,6 +235,7 @@ static heddle_status fill_other(struct source *s)
     return HEDDLE_OK;
 }
 
+/* The text of an error is kept beside it: by the time it is reported, the thread may have failed at something else. */
 void source_ahead(struct source *s)
 {
     if (s->text || s->ahead)

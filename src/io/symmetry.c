@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * symmetry.c: from the stored triangle to the whole matrix. */
+ * symmetry.c: from the stored triangle to the whole matrix.  An entry and its mirror image stand side by side in the
+ * result, so that file order is kept in the sense that every row sees its entries in the order in which the file
+ * mentions them.  A first pass counts, a second one writes: the parts are independent. */
 #include "base/memory.h"
 #include "base/text.h"
 #include "base/thread.h"
@@ -18,6 +20,7 @@ struct mirroring {
     int64_t first[PARTS + 1]; /* where the entries of each part go */
 };
 
+/* An entry off the diagonal counts twice. */
 static void count_part(void *argument, int64_t part)
 {
     struct mirroring *m = argument;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
  * tar.c: the matrix in an archive as the SuiteSparse collection packs it: NAME.tar.gz holds NAME/NAME.mtx, and perhaps
- * right-hand sides and coordinates beside it.  The archive is walked once to choose the member, and entered again there:
- * nothing is unpacked to disk. */
+ * right-hand sides and coordinates beside it.  The archive is walked once to choose the member, and entered again
+ * there: nothing is unpacked to disk. */
 #include <stdio.h>
 #include <string.h>
 

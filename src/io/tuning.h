@@ -22,8 +22,8 @@ extern struct io_tuning io_tuning;
  * run by the calling thread before it takes parts: it overlaps with the work of the others. */
 void io_parallel(int64_t parts, void (*work)(void *argument, int64_t part), void (*first)(void *argument), void *argument);
 
-/* HEDDLE_NO_MEMORY (as an int, 0 when all is well) if `bytes` cannot be had at all: asking first turns what would be a
- * killed process on a system that overcommits into an error. */
+/* Not 0 if `bytes` are more than the machine (or io_tuning.memory) has.  Systems that overcommit grant such requests
+ * and end the process when it uses them: asking first turns that into an error with a text. */
 int io_too_large(double bytes);
 
 #endif

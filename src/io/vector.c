@@ -19,6 +19,7 @@ struct vector {
     heddle_type type;
 };
 
+/* Appends; the array doubles when it is full. */
 static heddle_status vector_add(struct vector *v, double value)
 {
     if (v->n == v->capacity) {
@@ -36,6 +37,7 @@ static heddle_status vector_add(struct vector *v, double value)
     return HEDDLE_OK;
 }
 
+/* [p, end) ends in a newline. */
 static heddle_status read_line(struct source *s, struct vector *v, const char *p, const char *end)
 {
     heddle_status status = HEDDLE_OK;
@@ -56,6 +58,8 @@ done:
     return status;
 }
 
+/* Any number of numbers a line; a file without any is an error, since it is more likely a mistake than a vector of
+ * length 0. */
 static heddle_status read_plain(struct source *s, struct vector *v)
 {
     heddle_status status = HEDDLE_OK;
@@ -73,6 +77,7 @@ done:
     return status;
 }
 
+/* One column or one row, dense or not; what a coordinate file leaves out is zero. */
 static heddle_status read_market(struct source *s, struct vector *v)
 {
     heddle_status status = HEDDLE_OK;

@@ -1,4 +1,7 @@
-/* SPDX-License-Identifier: MIT */
+/* SPDX-License-Identifier: MIT
+ *
+ * Matrices are written as general real coordinates, row by row, each value in the fewest digits that give it back.
+ * Entries are cut into pieces of equal number, not into rows: one full row does not keep the other threads waiting. */
 #include "io/write.h"
 
 #include "base/text.h"
@@ -22,6 +25,7 @@ static int64_t row_of(const struct csr *A, int64_t k)
     return low;
 }
 
+/* Entries [first, last); rows without entries are passed over. */
 static int64_t format_entries(const void *argument, int64_t first, int64_t last, char *out)
 {
     const struct csr *A = argument;

@@ -14,7 +14,7 @@
  * Order      fixed tree per row: bitwise repeatable, for any number of threads.
  */
 #ifdef HEDDLE_DEVICE
-#include "kernel/simd.h"
+#include "kernel/dot.h"
 
 static void rows_between(const struct product *p, int64_t begin, int64_t end)
 {

@@ -14,7 +14,7 @@
  *            number of parts alone: bitwise repeatable for the same device options.
  */
 #ifdef HEDDLE_DEVICE
-#include "kernel/simd.h"
+#include "kernel/dot.h"
 
 /* Steps [begin, end) of the path; what is left of an unfinished last row goes to `carry`. */
 static void walk(const struct product *p, int64_t begin, int64_t end, struct carry *carry)

@@ -9,7 +9,7 @@
  *            less than 65,536 columns, 12 (8) elsewhere.  x is gathered, y is written near where it was last.
  * Wins       nearly everywhere once the conversion is paid for: fewer bytes; no sum across lanes at the end of a row;
  *            and no row end to mispredict, because the rows of a slice end together.
- * Loses      rows of very unequal length within a window: the part of a slice beyond its shortest row goes row by row.
+ * Loses      rows of very unequal length within a window: padding is read and multiplied (and thrown away).
  * Order      one sum a row, in the order of storage: bitwise repeatable, for any number of threads.
  */
 #ifdef HEDDLE_DEVICE
@@ -20,19 +20,23 @@ struct group {
     const real *val, *x;
     const uint16_t *col;    /* two words an entry in a wide slice */
     const int32_t *length;
-    int64_t height, full;
+    int64_t height, full, width;
 };
 
-/* The entries that all eight rows have. */
+/* First the entries that all eight rows have; then, in an uneven slice, the others, with the lanes of shorter rows switched
+ * off: what lies behind the end of a row is read but does not count, so that 0 * Inf never happens. */
 static inline vec sum_narrow(const struct group *g)
 {
     vec sum = vec_zero();
     const real *val = g->val;
     const uint16_t *col = g->col;
-    for (int64_t j = 0; j < g->full; j++, val += g->height, col += g->height) {
+    int64_t j = 0;
+    for (; j < g->full; j++, val += g->height, col += g->height) {
         FETCH(val);
         sum = vec_fma(vec_load(val), gather16(g->x, col), sum);
     }
+    for (; j < g->width; j++, val += g->height, col += g->height)
+        sum = vec_fma_if(mask_above(g->length, j), vec_load(val), gather16(g->x, col), sum);
     return sum;
 }
 
@@ -41,22 +45,14 @@ static inline vec sum_wide(const struct group *g)
     vec sum = vec_zero();
     const real *val = g->val;
     const idx *col = (const idx *)g->col;
-    for (int64_t j = 0; j < g->full; j++, val += g->height, col += g->height) {
+    int64_t j = 0;
+    for (; j < g->full; j++, val += g->height, col += g->height) {
         FETCH(val);
         sum = vec_fma(vec_load(val), gather32(g->x, col), sum);
     }
+    for (; j < g->width; j++, val += g->height, col += g->height)
+        sum = vec_fma_if(mask_above(g->length, j), vec_load(val), gather32(g->x, col), sum);
     return sum;
-}
-
-/* The entries beyond those, one row after the other.  What lies behind the end of a row is never multiplied. */
-static void add_rest(const struct group *g, int wide, real sum[LANES])
-{
-    for (int r = 0; r < LANES; r++)
-        for (int64_t j = g->full; j < g->length[r]; j++) {
-            int64_t place = j * g->height + r;
-            idx col = wide ? ((const idx *)g->col)[place] : g->col[place];
-            sum[r] += g->val[place] * g->x[col];
-        }
 }
 
 static void multiply_slice(const struct product *p, int64_t slice)
@@ -73,13 +69,11 @@ static void multiply_slice(const struct product *p, int64_t slice)
                       .col = (const uint16_t *)p->array[SELL_COL] + col_ptr[slice],
                       .length = (const int32_t *)p->array[SELL_LENGTH] + slice * height,
                       .height = height,
-                      .full = ((const int32_t *)p->array[SELL_FULL])[slice]};
-    const int uneven = g.full * height < slice_ptr[slice + 1] - slice_ptr[slice];
+                      .full = ((const int32_t *)p->array[SELL_FULL])[slice],
+                      .width = (slice_ptr[slice + 1] - slice_ptr[slice]) / height};
     for (int64_t first = slice * height; first < (slice + 1) * height; first += LANES) {
         real sum[LANES];
         vec_store(sum, wide ? sum_wide(&g) : sum_narrow(&g));
-        if (uneven)
-            add_rest(&g, wide, sum);
         int64_t n = p->rows - first < LANES ? p->rows - first : LANES;
         for (int64_t r = 0; r < n; r++)
             store(&y[row ? row[first + r] : first + r], alpha, sum[r], beta);

@@ -27,18 +27,15 @@
 
 #if defined(__AVX512F__) && defined(__AVX512VL__)
 #include <immintrin.h>
-#define HAVE_MASKS 1
 
 #if REAL_BITS == 64
 typedef __m512d vec;
 #define VEC(operation) _mm512_##operation##_pd
 #define VEC_GATHER(indices, x) _mm512_i32gather_pd(indices, x, 8)
-#define VEC_GATHER_MASKED(mask, indices, x) _mm512_mask_i32gather_pd(_mm512_setzero_pd(), mask, indices, x, 8)
 #else
 typedef __m256 vec;
 #define VEC(operation) _mm256_##operation##_ps
 #define VEC_GATHER(indices, x) _mm256_i32gather_ps(x, indices, 4)
-#define VEC_GATHER_MASKED(mask, indices, x) _mm256_mmask_i32gather_ps(_mm256_setzero_ps(), mask, indices, x, 4)
 #endif
 
 static inline vec vec_zero(void)
@@ -65,16 +62,17 @@ static inline vec gather16(const real *x, const uint16_t *index)
 {
     return VEC_GATHER(_mm256_cvtepu16_epi32(_mm_loadu_si128((const __m128i *)index)), x);
 }
-/* The first n < 8 lanes of val[] * x[index[]]; nothing is read for the others. */
-static inline vec vec_fma_tail(const real *val, const idx *index, int64_t n, const real *x, vec sum)
+typedef __mmask8 vec_mask;
+static inline vec_mask mask_above(const int32_t *length, int64_t j)
 {
-    __mmask8 mask = (__mmask8)((1u << n) - 1);
-    vec gathered = VEC_GATHER_MASKED(mask, _mm256_maskz_loadu_epi32(mask, index), x);
-    return vec_fma(VEC(maskz_loadu)(mask, val), gathered, sum);
+    return _mm256_cmpgt_epi32_mask(_mm256_loadu_si256((const __m256i *)length), _mm256_set1_epi32((int32_t)j));
+}
+static inline vec vec_fma_if(vec_mask mask, vec a, vec b, vec sum)
+{
+    return VEC(mask3_fmadd)(a, b, sum, mask);
 }
 
 #else
-#define HAVE_MASKS 0
 
 #if defined(__AVX2__)
 #define VEC_BYTES 32
@@ -84,9 +82,23 @@ static inline vec vec_fma_tail(const real *val, const idx *index, int64_t n, con
 #define VEC_REGISTERS (LANES * REAL_BITS / 8 / VEC_BYTES)
 
 typedef real vec_register __attribute__((vector_size(VEC_BYTES)));
+typedef real vec_in_memory __attribute__((vector_size(VEC_BYTES), aligned(sizeof(real)), may_alias));
 typedef struct {
     vec_register part[VEC_REGISTERS];
 } vec;
+
+/* Masks: all bits of a lane set or none. */
+#if REAL_BITS == 64
+typedef int64_t lane_bits;
+#else
+typedef int32_t lane_bits;
+#endif
+#define VEC_LANES (LANES / VEC_REGISTERS)
+typedef lane_bits vec_bits __attribute__((vector_size(VEC_BYTES)));
+typedef int32_t vec_lengths __attribute__((vector_size(4 * VEC_LANES), aligned(4), may_alias));
+typedef struct {
+    vec_bits part[VEC_REGISTERS];
+} vec_mask;
 
 /* Eight indices, each in a register. */
 struct indices {
@@ -138,13 +150,19 @@ static inline vec vec_zero(void)
 }
 static inline vec vec_load(const real *p)
 {
-    vec a;
-    memcpy(&a, p, sizeof a);
-    return a;
+    const vec_in_memory *from = (const vec_in_memory *)p;
+#if VEC_REGISTERS == 4
+    return (vec){{from[0], from[1], from[2], from[3]}};
+#elif VEC_REGISTERS == 2
+    return (vec){{from[0], from[1]}};
+#else
+    return (vec){{from[0]}};
+#endif
 }
 static inline void vec_store(real *p, vec a)
 {
-    memcpy(p, &a, sizeof a);
+    for (int i = 0; i < VEC_REGISTERS; i++)
+        ((vec_in_memory *)p)[i] = a.part[i];
 }
 static inline vec vec_fma(vec a, vec b, vec sum)
 {
@@ -152,7 +170,26 @@ static inline vec vec_fma(vec a, vec b, vec sum)
         sum.part[i] += a.part[i] * b.part[i];
     return sum;
 }
+static inline vec_mask mask_above(const int32_t *length, int64_t j)
+{
+    vec_mask mask;
+    for (int i = 0; i < VEC_REGISTERS; i++)
+        mask.part[i] = __builtin_convertvector(((const vec_lengths *)length)[i], vec_bits) > (lane_bits)j;
+    return mask;
+}
+static inline vec vec_fma_if(vec_mask mask, vec a, vec b, vec sum)
+{
+    for (int i = 0; i < VEC_REGISTERS; i++) {
+        vec_register product = a.part[i] * b.part[i];
+        sum.part[i] += (vec_register)((vec_bits)product & mask.part[i]);
+    }
+    return sum;
+}
 #endif
+
+/* Of the functions above, for all three:
+ *   mask_above(length, j)    the lanes whose length is over j;
+ *   vec_fma_if               adds nothing in lanes that are off, whatever stands there: a NaN too stays out of the sum. */
 
 /* The lanes added up, always as the same tree. */
 static inline real vec_sum(vec a)
@@ -160,35 +197,6 @@ static inline real vec_sum(vec a)
     real lane[LANES];
     vec_store(lane, a);
     return ((lane[0] + lane[4]) + (lane[2] + lane[6])) + ((lane[1] + lane[5]) + (lane[3] + lane[7]));
-}
-
-/* The inner product of n stored entries with x: eight running sums, then the rest one by one. */
-static inline real dot(const real *val, const idx *col, int64_t n, const real *x)
-{
-    real sum = 0;
-    int64_t k = 0;
-#if HAVE_MASKS
-    vec lanes = vec_zero();
-    for (; k + LANES <= n; k += LANES) {
-        FETCH(val + k);
-        lanes = vec_fma(vec_load(val + k), gather32(x, col + k), lanes);
-    }
-    if (k < n)
-        lanes = vec_fma_tail(val + k, col + k, n - k, x, lanes);
-    sum = vec_sum(lanes);
-#else
-    if (n >= LANES) {
-        vec lanes = vec_zero();
-        for (; k + LANES <= n; k += LANES) {
-            FETCH(val + k);
-            lanes = vec_fma(vec_load(val + k), gather32(x, col + k), lanes);
-        }
-        sum = vec_sum(lanes);
-    }
-    for (; k < n; k++)
-        sum += val[k] * x[col[k]];
-#endif
-    return sum;
 }
 
 #endif

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * plan_choose: candidates are ranked by the bytes they would move; the best one that needs preparation is prepared and
- * measured beside the immediate product, and kept only if it pays within the expected number of products. */
+ * plan_choose: candidates are ranked by the bytes they would move; the best that need preparation are prepared and
+ * measured beside the immediate product, and kept only if that pays within the expected number of products. */
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -19,6 +19,9 @@
 /* A conversion takes about as long as so many products; fewer are not worth trying one. */
 #define CONVERT_PRODUCTS 8
 #define TRANSPOSE_PRODUCTS 16
+
+/* So many prepared kernels are tried at most. */
+#define TRIES 2
 
 /* Measuring stops after this many products or this time. */
 #define MEASURE_RUNS 5
@@ -38,7 +41,7 @@ struct candidate {
     struct estimate estimate;
 };
 
-/* Vectors to measure with; x is ones. */
+/* Vectors to measure with. */
 struct vectors {
     void *x, *y;
 };
@@ -108,21 +111,41 @@ static int allowed(const struct candidate *c, const struct wish *wish)
     return c->estimate.bytes <= wish->limit && (c->kernel->repeatable || !wish->deterministic);
 }
 
-/* The candidate with the least bytes to move, among those with or without preparation; kernel = NULL when none fits.
- * What came closest without fitting is named in the kept error text. */
-static void find_candidate(struct candidate *best, const struct wish *wish, int prepared)
+/* Every kernel that applies, with what it would cost. */
+struct field {
+    int count;
+    struct candidate candidate[KERNEL_COUNT];
+};
+
+static heddle_status find_candidates(struct field *f, const struct wish *wish)
 {
-    *best = (struct candidate){.estimate.cost = INFINITY};
+    f->count = 0;
     for (int i = 0; i < kernel_count(); i++) {
-        struct candidate c = {.kernel = kernel_at(i)};
-        const struct option *o = kernel_options(c.kernel);
+        struct candidate *c = &f->candidate[f->count];
+        *c = (struct candidate){.kernel = kernel_at(i)};
+        const struct option *o = kernel_options(c->kernel);
         for (int j = 0; o[j].name; j++)
-            c.option[j] = o[j].initial;
-        if (bound_estimate(&c.estimate, wish->device, c.kernel, c.option, wish->A, wish->op) != HEDDLE_OK)
-            continue;
-        if (c.estimate.prepared == prepared && allowed(&c, wish) && c.estimate.cost < best->estimate.cost)
-            *best = c;
+            c->option[j] = o[j].initial;
+        heddle_status status = bound_estimate(&c->estimate, wish->device, c->kernel, c->option, wish->A, wish->op);
+        if (status != HEDDLE_OK && status != HEDDLE_NO_KERNEL)
+            return status;
+        f->count += status == HEDDLE_OK && allowed(c, wish);
     }
+    return HEDDLE_OK;
+}
+
+/* Takes out the candidate with the least bytes to move, among those with or without preparation; kernel = NULL when there
+ * is none left. */
+static void take_best(struct candidate *best, struct field *f, int prepared)
+{
+    int found = -1;
+    for (int i = 0; i < f->count; i++)
+        if (f->candidate[i].estimate.prepared == prepared &&
+            (found < 0 || f->candidate[i].estimate.cost < f->candidate[found].estimate.cost))
+            found = i;
+    *best = found < 0 ? (struct candidate){0} : f->candidate[found];
+    if (found >= 0)
+        f->candidate[found] = f->candidate[--f->count];
 }
 
 /* The kernel of heddle_mv where it fits the wishes, else any other that takes A as it is. */
@@ -133,31 +156,35 @@ static heddle_status immediate_bound(struct bound **b, struct candidate *c, cons
     if (view_nnz(wish->A) > 0)
         c->kernel = select_kernel(wish->device, wish->A, transposed);
     heddle_status status = bound_estimate(&c->estimate, wish->device, c->kernel, c->option, wish->A, wish->op);
-    if (status != HEDDLE_OK)
-        return status;
     const struct kernel *first = c->kernel;
     int64_t bytes = c->estimate.bytes;
-    if (!allowed(c, wish))
-        find_candidate(c, wish, 0);
+    struct field others;
+    if (status == HEDDLE_OK && !allowed(c, wish)) {
+        status = find_candidates(&others, wish);
+        take_best(c, &others, 0);
+    }
+    if (status != HEDDLE_OK)
+        return status;
     if (!c->kernel)
         return fail(HEDDLE_NO_KERNEL, "no kernel fits: %s came closest, with %lld bytes beyond the matrix, %lld are allowed",
                     first->name, (long long)bytes, (long long)wish->limit);
     return bound_make(b, wish->device, c->kernel, c->option, wish->A, wish->op);
 }
 
-/* Prepares `c` and measures it; it replaces *b where it pays.  Out of memory is no failure here: *b serves. */
+/* Prepares `c` and measures it; it replaces *b where all expected products together end earlier with it. */
 static heddle_status try_prepared(struct bound **b, heddle_plan_desc *desc, const struct candidate *c,
                                   const struct wish *wish, const struct vectors *v)
 {
     heddle_status status;
     struct bound *prepared = NULL;
     heddle_plan_desc found;
-    double ms;
+    double ms, products = (double)wish->expected;
     TRY(bound_make(&prepared, wish->device, c->kernel, c->option, wish->A, wish->op));
     TRY(measure(&ms, prepared, v));
     describe(&found, prepared);
-    set_times(&found, ms, desc->product_ms);
-    if (found.bytes <= wish->limit && found.break_even >= 0 && found.break_even <= wish->expected) {
+    set_times(&found, ms, desc->immediate_ms);
+    if (found.bytes <= wish->limit && found.break_even >= 0 && found.break_even <= wish->expected &&
+        found.prepare_ms + products * ms < desc->prepare_ms + products * desc->product_ms) {
         struct bound *old = *b;
         *b = prepared;
         *desc = found;
@@ -168,22 +195,39 @@ done:
     return status;
 }
 
+/* The best of the prepared kernels, as long as they promise enough.  The size of a transpose's format is only guessed
+ * before there is one, so a format may still refuse it; the next is tried then. */
+static heddle_status try_all(struct bound **b, heddle_plan_desc *desc, const struct wish *wish, double immediate_cost,
+                             const struct vectors *v)
+{
+    struct field field;
+    heddle_status status = find_candidates(&field, wish);
+    for (int tries = 0; status == HEDDLE_OK && tries < TRIES;) {
+        struct candidate c;
+        take_best(&c, &field, 1);
+        if (!c.kernel || c.estimate.cost >= WORTH_TRYING * immediate_cost)
+            break;
+        status = try_prepared(b, desc, &c, wish, v);
+        tries += status == HEDDLE_OK;
+        status = status == HEDDLE_NO_KERNEL ? HEDDLE_OK : status;
+    }
+    return status;
+}
+
 static heddle_status choose(struct bound **b, heddle_plan_desc *desc, const struct wish *wish)
 {
     heddle_status status;
-    struct candidate immediate, prepared = {0};
+    struct candidate immediate;
     struct vectors v = {0};
     TRY(immediate_bound(b, &immediate, wish));
     describe(desc, *b);
     int turned = stored_transposed(wish->A, wish->op);
     if (view_nnz(wish->A) == 0 || wish->expected < (turned ? TRANSPOSE_PRODUCTS : CONVERT_PRODUCTS))
         goto done;
-    find_candidate(&prepared, wish, 1);
     TRY(vectors_new(&v, wish));
     TRY(measure(&desc->product_ms, *b, &v));
     set_times(desc, desc->product_ms, desc->product_ms);
-    if (prepared.kernel && prepared.estimate.cost < WORTH_TRYING * immediate.estimate.cost)
-        TRY(try_prepared(b, desc, &prepared, wish, &v));
+    TRY(try_all(b, desc, wish, immediate.estimate.cost, &v));
 done:
     vectors_free(&v);
     return status;
