@@ -8,8 +8,9 @@
 #                             way and holds the table of the others.
 # The .def files are the only lists; this file reads the same rows as the preprocessor does.
 include(CheckCCompilerFlag)
+include(cmake/heddle-device.cmake)
 
-set(library_folders base matrix io gen format kernel plan api)
+set(library_folders base matrix io gen gpu format kernel plan api)
 
 # rows(OUT FILE MACRO): the arguments of each MACRO(...) row, commas turned to "|", so that a row stays one list item.
 function(heddle_rows out file macro)
@@ -92,4 +93,5 @@ macro(heddle_library_objects)
                      DEFINES ${types} HEDDLE_DEVICE ISA_NAME=${isa} OPTIONS -ffp-contract=fast ${isa_flags})
     endforeach()
   endforeach()
+  heddle_device_objects() # cmake/heddle-device.cmake
 endmacro()

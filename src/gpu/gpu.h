@@ -46,7 +46,7 @@ struct gpu_driver {
     heddle_status (*fill)(struct gpu *gpu, void *p, int byte, int64_t bytes, void *stream);
     int (*on_device)(struct gpu *gpu, const void *p); /* 1: kernels may read p; 0: ordinary host memory */
 
-    /* A binary for this architecture, or PTX; HEDDLE_NO_KERNEL when it does not fit the device. */
+    /* A binary for this architecture, or PTX (text that ends in a zero); HEDDLE_NO_KERNEL when it does not fit the device. */
     heddle_status (*load)(struct gpu *gpu, struct gpu_module **module, const void *image, int64_t bytes);
     void (*unload)(struct gpu *gpu, struct gpu_module *module);
     heddle_status (*find)(struct gpu *gpu, struct gpu_function **function, struct gpu_module *module, const char *name);
@@ -65,8 +65,36 @@ struct gpu_driver {
 struct gpu_head {
     const struct gpu_driver *driver;
     struct gpu_info info;
+    struct gpu_loaded *loaded; /* module.c's: the kernels that gpu_kernel has found so far; NULL at first */
 };
 
-extern const struct gpu_driver cuda_driver, hip_driver, emu_driver;
+#define DRIVER(name) extern const struct gpu_driver name##_driver;
+#include "gpu/drivers.def"
+#undef DRIVER
+
+/* ------------------------------------------------------------------ all drivers together ----------------------- */
+
+#define GPU_NAME 32
+
+/* The devices of every driver, in the order of drivers.def; a driver that is not there has none. */
+int gpu_device_count(void);
+/* What gpu_open takes ("cuda:0"), and the description. */
+heddle_status gpu_device_info(char name[GPU_NAME], struct gpu_info *info, int number);
+/* Does `name` begin with the name of a driver?  "cuda:7" does, whether or not there is such a device. */
+int gpu_is_name(const char *name);
+
+/* "cuda" is "cuda:0"; options stand behind the number or instead of it: "emu:wave=64", "emu:0:wave=64". */
+heddle_status gpu_open(struct gpu **gpu, const char *name);
+void gpu_close(struct gpu *gpu); /* with everything that gpu_kernel has loaded; takes NULL */
+
+static inline const struct gpu_driver *gpu_driver_of(const struct gpu *gpu)
+{
+    return ((const struct gpu_head *)gpu)->driver;
+}
+
+static inline const struct gpu_info *gpu_info_of(const struct gpu *gpu)
+{
+    return &((const struct gpu_head *)gpu)->info;
+}
 
 #endif

@@ -1,0 +1,48 @@
+#!/bin/sh
+# SPDX-License-Identifier: MIT
+#
+# device-compile.sh KIND PAGE VARIANT TARGET ACCEPTED OUT COMPILER...
+#
+# Compiles one device binary to OUT and writes OUT.resources: a row of struct gpu_resource per kernel, from what the compiler
+# itself says.  KIND is nvcc (ptxas tells registers and spills), ptx (nobody knows them before the driver compiles) or hip
+# (the assembly's metadata tells).  Fails, and leaves no OUT, on a spill that no line "KERNEL VARIANT TARGET" of the file
+# ACCEPTED covers (* stands for anything).
+set -eu
+kind=$1 page=$2 variant=$3 target=$4 accepted=$5 out=$6
+shift 6
+here=$(dirname "$0")
+rm -f "$out" "$out.resources"
+
+run() { "$@" >"$out.log" 2>&1 || { cat "$out.log" >&2; exit 1; }; }
+
+case $kind in
+nvcc)
+  rm -rf "$out.keep" && mkdir -p "$out.keep"
+  run "$@" --keep --keep-dir "$out.keep" -o "$out"
+  cat "$out.keep"/*.ptx >"$out.asm"
+  rm -rf "$out.keep"
+  ;;
+ptx)
+  run "$@" -S -o "$out"
+  cp "$out" "$out.asm"
+  ;;
+hip)
+  run "$@" -S -o "$out.s"
+  run "$1" --target=amdgcn-amd-amdhsa -mcpu="$target" "$out.s" -o "$out"
+  mv "$out.s" "$out.asm"
+  ;;
+*) echo "device-compile.sh: unknown kind '$kind'" >&2; exit 2 ;;
+esac
+
+awk -v kind="$kind" -v variant="$variant" -v target="$target" -f "$here/device-resources.awk" "$out.asm" "$out.log" >"$out.rows"
+[ "$kind" = ptx ] || grep -v '^ptxas info\|^ *[0-9]* bytes stack frame' "$out.log" >&2 || true
+rm -f "$out.asm" "$out.log"
+
+touch "$out.accepted"
+[ ! -f "$accepted" ] || cp "$accepted" "$out.accepted"
+if ! awk -v page="$page" -f "$here/device-spills.awk" "$out.accepted" "$out.rows" >&2; then
+  rm -f "$out" "$out.rows" "$out.accepted"
+  exit 1
+fi
+awk '{ printf "{\"%s\", \"%s\", \"%s\", %s, %s, %s, \"%s\"},\n", $1, $2, $3, $4, $5, $6, $7 }' "$out.rows" >"$out.resources"
+rm -f "$out.rows" "$out.accepted"

@@ -1,0 +1,163 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * cuda: NVIDIA GPUs through libcuda.so.1, the driver that comes with the kernel module; no toolkit is needed.  Everything
+ * that is like HIP is in calls.def and vendor.c. */
+#include <stdio.h>
+
+#include "gpu/vendor.h"
+
+enum {
+    COMPUTE_CAPABILITY_MAJOR = 75,
+    COMPUTE_CAPABILITY_MINOR = 76,
+    SHARED_PER_BLOCK_OPTIN = 97,   /* what a kernel can get when it asks; 48 KB is what it gets when it does not */
+    FUNCTION_SHARED_BYTES = 1,     /* CUfunction_attribute: static shared memory */
+    FUNCTION_MOST_DYNAMIC = 8,     /* CUfunction_attribute: the dynamic shared memory that launches may ask for */
+};
+
+/* What CUDA alone has: ROW(member, result, arguments, symbol). */
+#define OWN_CALLS(ROW)                                                                                                 \
+    ROW(retain, int, (void **context, int device), cuDevicePrimaryCtxRetain)                                           \
+    ROW(drop, int, (int device), cuDevicePrimaryCtxRelease_v2)                                                         \
+    ROW(current, int, (void **context), cuCtxGetCurrent)                                                               \
+    ROW(push, int, (void *context), cuCtxPushCurrent_v2)                                                               \
+    ROW(pop, int, (void **context), cuCtxPopCurrent_v2)                                                                \
+    ROW(copy, int, (uint64_t to, uint64_t from, size_t bytes, void *stream), cuMemcpyAsync)                            \
+    ROW(fill, int, (uint64_t p, unsigned char byte, size_t bytes, void *stream), cuMemsetD8Async)                      \
+    ROW(function_get, int, (int *value, int attribute, void *function), cuFuncGetAttribute)                            \
+    ROW(function_set, int, (void *function, int attribute, int value), cuFuncSetAttribute)                             \
+    ROW(error_name, int, (int code, const char **name), cuGetErrorName)
+
+static struct {
+#define ROW(member, result, arguments, symbol) result(*member) arguments;
+    OWN_CALLS(ROW)
+#undef ROW
+} own;
+
+static struct vendor cuda;
+
+static int copy(void *to, const void *from, size_t bytes, void *stream)
+{
+    return own.copy((uint64_t)(uintptr_t)to, (uint64_t)(uintptr_t)from, bytes, stream);
+}
+
+static int fill(void *p, int byte, size_t bytes, void *stream)
+{
+    return own.fill((uint64_t)(uintptr_t)p, (unsigned char)byte, bytes, stream);
+}
+
+static int arch(char text[16], int device)
+{
+    int major = 0, minor = 0;
+    int code = cuda.call.attribute(&major, COMPUTE_CAPABILITY_MAJOR, device);
+    if (!code)
+        code = cuda.call.attribute(&minor, COMPUTE_CAPABILITY_MINOR, device);
+    snprintf(text, 16, "sm_%d%d", major, minor);
+    return code;
+}
+
+static int attach(struct gpu *gpu)
+{
+    return own.retain(&gpu->context, gpu->device);
+}
+
+static void detach(struct gpu *gpu)
+{
+    own.drop(gpu->device);
+}
+
+/* Reading the current context is all that it costs a program which has this one current anyway. */
+static int enter(struct gpu *gpu, void **before)
+{
+    void *current = NULL;
+    *before = NULL;
+    int code = own.current(&current);
+    if (!code && current != gpu->context) {
+        code = own.push(gpu->context);
+        *before = code ? NULL : gpu->context;
+    }
+    return code;
+}
+
+static void leave(struct gpu *gpu, void *before)
+{
+    void *popped;
+    (void)gpu;
+    if (before)
+        own.pop(&popped);
+}
+
+/* Once per kernel, so that a launch need not ask: it may use all that its static shared memory leaves. */
+static int allow_shared(struct gpu *gpu, void *function)
+{
+    int used = 0;
+    int code = own.function_get(&used, FUNCTION_SHARED_BYTES, function);
+    if (code)
+        return code;
+    return own.function_set(function, FUNCTION_MOST_DYNAMIC, (int)gpu->head.info.shared_per_block - used);
+}
+
+static const char *error_name(int code)
+{
+    const char *name = NULL;
+    return own.error_name(code, &name) == 0 && name ? name : "unknown to the driver";
+}
+
+static const char *const call_names[VENDOR_CALLS] = {
+#define CALL(member, arguments, cuda_symbol, hip_symbol) [CALL_##member] = #cuda_symbol,
+#define ADAPTED CALL
+#include "gpu/calls.def"
+#undef ADAPTED
+#undef CALL
+};
+
+static const struct vendor_symbol symbols[] = {
+#define CALL(member, arguments, cuda_symbol, hip_symbol) {#cuda_symbol, &cuda.call.member, 0},
+#define ADAPTED(member, arguments, cuda_symbol, hip_symbol)
+#include "gpu/calls.def"
+#undef ADAPTED
+#undef CALL
+#define ROW(member, result, arguments, symbol) {#symbol, &own.member, 0},
+    OWN_CALLS(ROW)
+#undef ROW
+    {NULL, NULL, 0}};
+
+static const char *const files[] = {"libcuda.so.1", NULL};
+
+static struct vendor cuda = {
+    .name = "cuda",
+    .variable = "HEDDLE_CUDA_LIBRARY",
+    .files = files,
+    .oldest = 11000,
+    .oldest_text = "CUDA 11.0 (driver 450)",
+    .call_names = call_names,
+    .symbols = symbols,
+    .attribute = {.wave = 10, .multiprocessors = 16, .threads_per_block = 1,
+                  .shared_per_block = SHARED_PER_BLOCK_OPTIN, .grid = 5, .cache = 38},
+    .most_threads = INT64_MAX,
+    .arch = arch,
+    .attach = attach,
+    .detach = detach,
+    .enter = enter,
+    .leave = leave,
+    .allow_shared = allow_shared,
+    .error_name = error_name,
+    .call = {.copy = copy, .fill = fill},
+};
+
+static heddle_status count(int *n)
+{
+    return vendor_count(&cuda, n);
+}
+
+static heddle_status describe(struct gpu_info *info, int number)
+{
+    return vendor_describe(&cuda, info, number);
+}
+
+static heddle_status open_device(struct gpu **gpu, int number, struct spec *options)
+{
+    return vendor_open(&cuda, &cuda_driver, gpu, number, options);
+}
+
+const struct gpu_driver cuda_driver = {
+    .name = "cuda", .count = count, .describe = describe, .open = open_device, VENDOR_FUNCTIONS};

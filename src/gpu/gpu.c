@@ -1,0 +1,109 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * gpu.c: the devices of all drivers, by number and by name. */
+#include "gpu/gpu.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "gpu/module.h"
+
+static const struct gpu_driver *const drivers[] = {
+#define DRIVER(name) &name##_driver,
+#include "gpu/drivers.def"
+#undef DRIVER
+};
+enum { DRIVERS = sizeof drivers / sizeof drivers[0] };
+
+static int count_of(const struct gpu_driver *driver)
+{
+    int count;
+    return driver->count(&count) == HEDDLE_OK ? count : 0;
+}
+
+int gpu_device_count(void)
+{
+    int all = 0;
+    for (int i = 0; i < DRIVERS; i++)
+        all += count_of(drivers[i]);
+    return all;
+}
+
+/* There is one emulator only, and it is called just that. */
+static void device_name(char name[GPU_NAME], const struct gpu_driver *driver, int number)
+{
+    if (strcmp(driver->name, "emu") == 0)
+        snprintf(name, GPU_NAME, "emu");
+    else
+        snprintf(name, GPU_NAME, "%s:%d", driver->name, number);
+}
+
+heddle_status gpu_device_info(char name[GPU_NAME], struct gpu_info *info, int number)
+{
+    int left = number;
+    for (int i = 0; i < DRIVERS && left >= 0; i++) {
+        int count = count_of(drivers[i]);
+        if (left < count) {
+            device_name(name, drivers[i], left);
+            return drivers[i]->describe(info, left);
+        }
+        left -= count;
+    }
+    return fail(HEDDLE_NO_DEVICE, "there is no GPU number %d: this machine has %d", number, gpu_device_count());
+}
+
+static const struct gpu_driver *driver_by_name(const char *name)
+{
+    size_t size = strcspn(name, ":");
+    for (int i = 0; i < DRIVERS; i++)
+        if (strlen(drivers[i]->name) == size && strncmp(drivers[i]->name, name, size) == 0)
+            return drivers[i];
+    return NULL;
+}
+
+int gpu_is_name(const char *name)
+{
+    return driver_by_name(name) != NULL;
+}
+
+/* "cuda:1:a=b" to the number 1 and the spec "cuda:a=b". */
+static heddle_status parse_name(int *number, struct spec *options, const char *name)
+{
+    char text[256];
+    const char *rest = name + strcspn(name, ":");
+    size_t head = (size_t)(rest - name), digits = *rest ? strspn(rest + 1, "0123456789") : 0;
+    *number = 0;
+    if (digits > 0 && (rest[1 + digits] == 0 || rest[1 + digits] == ':')) {
+        if (digits > 4)
+            return fail(HEDDLE_NO_DEVICE, "there is no device '%s'", name);
+        sscanf(rest + 1, "%d", number);
+        rest += 1 + digits;
+    }
+    if (head + strlen(rest) >= sizeof text)
+        return fail(HEDDLE_BAD_ARGUMENT, "the name of a device is too long: '%.100s...'", name);
+    snprintf(text, sizeof text, "%.*s%s", (int)head, name, rest);
+    return spec_parse(options, text);
+}
+
+heddle_status gpu_open(struct gpu **gpu, const char *name)
+{
+    heddle_status status = HEDDLE_OK;
+    struct spec options;
+    int number;
+    *gpu = NULL;
+    const struct gpu_driver *driver = driver_by_name(name);
+    if (!driver)
+        return fail(HEDDLE_NO_DEVICE, "there is no driver for '%s'", name);
+    TRY(parse_name(&number, &options, name));
+    TRY(driver->open(gpu, number, &options));
+done:
+    return status;
+}
+
+void gpu_close(struct gpu *gpu)
+{
+    if (!gpu)
+        return;
+    module_forget(gpu);
+    gpu_driver_of(gpu)->close(gpu);
+}

@@ -1,0 +1,237 @@
+/* SPDX-License-Identifier: MIT */
+#include "gpu/module.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/memory.h"
+
+#define NAME_SIZE 160 /* of "page__variant" and "kernel__variant" */
+
+/* A name is compared only where its hash agrees, so that finding a kernel again costs less than a tenth of its launch. */
+struct found_kernel {
+    uint32_t hash;
+    enum variant variant;
+    char page[NAME_SIZE / 2], kernel[NAME_SIZE / 2];
+    struct gpu_function *function;
+};
+
+struct found_module {
+    char name[NAME_SIZE]; /* "page__variant" */
+    struct gpu_module *module;
+};
+
+struct gpu_loaded {
+    int modules, kernels;
+    struct found_module *module; /* size modules */
+    struct found_kernel *kernel; /* size kernels */
+};
+
+int gpu_resource_count(void)
+{
+    int n = 0;
+    while (gpu_resources[n].kernel)
+        n++;
+    return n;
+}
+
+/* ------------------------------------------------------------------ files -------------------------------------- */
+
+/* What a file of HEDDLE_MODULE_DIR may end in, per driver and in order; %s is the architecture. */
+static const struct {
+    const char *driver, *ending;
+} endings[] = {{"cuda", ".%s.cubin"}, {"cuda", ".fatbin"}, {"cuda", ".ptx"}, {"hip", ".%s.co"}};
+enum { ENDINGS = sizeof endings / sizeof endings[0] };
+
+static heddle_status read_whole(char **data, int64_t *size, FILE *file, const char *path)
+{
+    heddle_status status = HEDDLE_OK;
+    char *read = NULL;
+    long length = fseek(file, 0, SEEK_END) == 0 ? ftell(file) : -1;
+    if (length < 0 || fseek(file, 0, SEEK_SET) != 0)
+        return fail(HEDDLE_FILE_ERROR, "%s: cannot be read: %s", path, strerror(errno));
+    TRY(NEW(read, (int64_t)length + 1));
+    if (fread(read, 1, (size_t)length, file) != (size_t)length)
+        TRY(fail(HEDDLE_FILE_ERROR, "%s: cannot be read: %s", path, strerror(errno)));
+    read[length] = 0; /* PTX is text */
+    *data = read;
+    *size = length;
+    read = NULL;
+done:
+    mem_free(read);
+    return status;
+}
+
+static heddle_status load_from(struct gpu *gpu, struct gpu_module **module, const char *directory, const char *name)
+{
+    heddle_status status = HEDDLE_OK;
+    FILE *file = NULL;
+    char path[1024], ending[64], *data = NULL;
+    int64_t size = 0;
+    for (int i = 0; i < ENDINGS && !file; i++) {
+        if (strcmp(endings[i].driver, gpu_driver_of(gpu)->name) != 0)
+            continue;
+        snprintf(ending, sizeof ending, endings[i].ending, gpu_info_of(gpu)->arch);
+        snprintf(path, sizeof path, "%.800s/%s%s", directory, name, ending);
+        file = fopen(path, "rb");
+    }
+    if (!file)
+        return fail(HEDDLE_NO_KERNEL, "%s: there is no such file, nor another form of it (HEDDLE_MODULE_DIR is set)", path);
+    TRY(read_whole(&data, &size, file, path));
+    status = gpu_driver_of(gpu)->load(gpu, module, data, size);
+    if (status != HEDDLE_OK)
+        status = fail_in(status, path);
+done:
+    fclose(file);
+    mem_free(data);
+    return status;
+}
+
+/* ------------------------------------------------------------------ embedded ----------------------------------- */
+
+static int is_for(const struct gpu_image *image, const struct gpu *gpu, const char *page, const char *variant)
+{
+    return strcmp(image->driver, gpu_driver_of(gpu)->name) == 0 && strcmp(image->page, page) == 0 &&
+           strcmp(image->variant, variant) == 0;
+}
+
+/* The name of an architecture is tied to it; a fatbin or PTX may serve any. */
+static int may_fit(const struct gpu_image *image, const struct gpu *gpu)
+{
+    int tied = strncmp(image->target, "gfx", 3) == 0 || strncmp(image->target, "sm_", 3) == 0;
+    return !tied || strcmp(image->target, gpu_info_of(gpu)->arch) == 0;
+}
+
+/* Every image that may fit is tried in turn: a driver that is too old for a fatbin may still take PTX. */
+static heddle_status load_embedded(struct gpu *gpu, struct gpu_module **module, const char *page, const char *variant)
+{
+    const struct gpu_driver *driver = gpu_driver_of(gpu);
+    char built[256] = "", why[600] = "";
+    for (const struct gpu_image *image = gpu_images; image->driver; image++) {
+        if (!is_for(image, gpu, page, variant))
+            continue;
+        size_t used = strlen(built);
+        snprintf(built + used, sizeof built - used, " %s", image->holds);
+        if (!may_fit(image, gpu))
+            continue;
+        heddle_status status = driver->load(gpu, module, image->begin, image->end - image->begin);
+        if (status != HEDDLE_NO_KERNEL)
+            return status;
+        snprintf(why, sizeof why, ": %.500s", heddle_last_error());
+    }
+    if (!built[0])
+        return fail(HEDDLE_NO_KERNEL, "%s: this build of Heddle has no %s binaries of %s for %s", driver->name, driver->name,
+                    page, variant);
+    return fail(HEDDLE_NO_KERNEL, "%s: %s for %s is built for%s, not for %s: build Heddle for that, or give a file in HEDDLE_MODULE_DIR%s",
+                driver->name, page, variant, built, gpu_info_of(gpu)->arch, why);
+}
+
+/* The emulator's kernels are linked in: its module is a name. */
+static heddle_status load(struct gpu *gpu, struct gpu_module **module, const char *page, const char *variant, const char *name)
+{
+    const char *directory = getenv("HEDDLE_MODULE_DIR");
+    if (strcmp(gpu_driver_of(gpu)->name, "emu") == 0)
+        return gpu_driver_of(gpu)->load(gpu, module, name, (int64_t)strlen(name) + 1);
+    if (directory && *directory)
+        return load_from(gpu, module, directory, name);
+    return load_embedded(gpu, module, page, variant);
+}
+
+/* ------------------------------------------------------------------ found -------------------------------------- */
+
+static heddle_status loaded_of(struct gpu *gpu, struct gpu_loaded **loaded)
+{
+    struct gpu_head *head = (struct gpu_head *)gpu;
+    heddle_status status = HEDDLE_OK;
+    if (!head->loaded)
+        TRY(NEW_ZEROED(head->loaded, 1));
+    *loaded = head->loaded;
+done:
+    return status;
+}
+
+static heddle_status module_for(struct gpu *gpu, struct gpu_module **module, const char *page, const char *variant)
+{
+    heddle_status status = HEDDLE_OK;
+    struct gpu_loaded *l;
+    struct found_module *more;
+    char name[NAME_SIZE];
+    snprintf(name, sizeof name, "%s__%s", page, variant);
+    TRY(loaded_of(gpu, &l));
+    for (int i = 0; i < l->modules; i++)
+        if (strcmp(l->module[i].name, name) == 0) {
+            *module = l->module[i].module;
+            return HEDDLE_OK;
+        }
+    more = mem_resize(l->module, l->modules, l->modules + 1, sizeof *more);
+    if (!more)
+        return HEDDLE_NO_MEMORY;
+    l->module = more;
+    TRY(load(gpu, module, page, variant, name));
+    memcpy(more[l->modules].name, name, sizeof name);
+    more[l->modules++].module = *module;
+done:
+    return status;
+}
+
+static uint32_t hash(uint32_t h, const char *text)
+{
+    for (; *text; text++)
+        h = (h ^ (unsigned char)*text) * 16777619u;
+    return h;
+}
+
+static struct gpu_function *found_before(const struct gpu_loaded *l, uint32_t h, const char *page, enum variant v, const char *kernel)
+{
+    for (int i = 0; l && i < l->kernels; i++) {
+        const struct found_kernel *k = &l->kernel[i];
+        if (k->hash == h && k->variant == v && strcmp(k->kernel, kernel) == 0 && strcmp(k->page, page) == 0)
+            return k->function;
+    }
+    return NULL;
+}
+
+heddle_status gpu_kernel(struct gpu *gpu, struct gpu_function **function, const char *page, enum variant variant,
+                         const char *kernel)
+{
+    heddle_status status = HEDDLE_OK;
+    struct gpu_loaded *l = ((struct gpu_head *)gpu)->loaded;
+    struct gpu_module *module = NULL;
+    struct found_kernel *more;
+    char symbol[NAME_SIZE];
+    uint32_t h = hash(hash(2166136261u, page), kernel);
+    *function = found_before(l, h, page, variant, kernel);
+    if (*function)
+        return HEDDLE_OK;
+    if (strlen(page) >= sizeof more->page || strlen(kernel) >= sizeof more->kernel)
+        return fail(HEDDLE_INTERNAL, "the name of the kernel %s is too long", kernel);
+    TRY(module_for(gpu, &module, page, variant_name(variant)));
+    snprintf(symbol, sizeof symbol, "%s__%s", kernel, variant_name(variant));
+    TRY(gpu_driver_of(gpu)->find(gpu, function, module, symbol));
+    TRY(loaded_of(gpu, &l));
+    more = mem_resize(l->kernel, l->kernels, l->kernels + 1, sizeof *more);
+    if (!more)
+        return *function = NULL, HEDDLE_NO_MEMORY;
+    l->kernel = more;
+    more[l->kernels] = (struct found_kernel){.hash = h, .variant = variant, .function = *function};
+    strcpy(more[l->kernels].page, page);
+    strcpy(more[l->kernels++].kernel, kernel);
+done:
+    return status;
+}
+
+void module_forget(struct gpu *gpu)
+{
+    struct gpu_head *head = (struct gpu_head *)gpu;
+    struct gpu_loaded *l = head->loaded;
+    head->loaded = NULL;
+    if (!l)
+        return;
+    for (int i = 0; i < l->modules; i++)
+        head->driver->unload(gpu, l->module[i].module);
+    mem_free(l->module);
+    mem_free(l->kernel);
+    mem_free(l);
+}

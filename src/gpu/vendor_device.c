@@ -1,0 +1,294 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * vendor_device.c: the functions of struct gpu_driver on an open device of a vendor.  Modules, kernels and events are the
+ * vendor's own handles behind an opaque type: nothing is allocated for them, and a launch looks nothing up. */
+#include <stdio.h>
+#include <string.h>
+
+#include "base/memory.h"
+#include "gpu/vendor.h"
+
+enum {
+    POINTER_ON_DEVICE = 3,  /* CU_POINTER_ATTRIBUTE_DEVICE_POINTER: the address that kernels would use */
+    PINNED_PORTABLE = 1,    /* pinned memory is that for every context */
+    LOAD_LOG = 5,           /* CU_JIT_ERROR_LOG_BUFFER: where the PTX compiler writes what is wrong */
+    LOAD_LOG_BYTES = 6,
+    ARGUMENT_MOST = 4096,   /* bytes of arguments that a kernel can take */
+};
+
+/* After a sticky error the driver answers everything with the same error; the text of the first says more. */
+static heddle_status enter(struct gpu *gpu, void **before)
+{
+    struct vendor *v = gpu->vendor;
+    if (gpu->lost)
+        return fail(HEDDLE_DEVICE_ERROR, "%s: the device was lost earlier (%s); close the handle and start a new process",
+                    v->name, v->error_name(gpu->lost));
+    int code = v->enter(gpu, before);
+    return code ? vendor_failed(v, gpu, code, CALL_device, "the context") : HEDDLE_OK;
+}
+
+/* One call in the device's context, then return its status; `what` is looked at only if it fails. */
+#define RETURN_CALL(gpu, member, what, ...)                                                     \
+    do {                                                                                        \
+        void *before;                                                                           \
+        heddle_status status = enter(gpu, &before);                                             \
+        if (status != HEDDLE_OK)                                                                \
+            return status;                                                                      \
+        int code = (gpu)->vendor->call.member(__VA_ARGS__);                                     \
+        if (code)                                                                               \
+            status = vendor_failed((gpu)->vendor, gpu, code, CALL_##member, what);              \
+        (gpu)->vendor->leave(gpu, before);                                                      \
+        return status;                                                                          \
+    } while (0)
+
+/* Gives something back: a failure has nobody to go to, and on a lost device there is nothing left to give back. */
+#define GIVE_BACK(gpu, member, handle)                                                          \
+    do {                                                                                        \
+        void *before;                                                                           \
+        if (!(handle) || (gpu)->lost || (gpu)->vendor->enter(gpu, &before) != 0)                \
+            return;                                                                             \
+        int code = (gpu)->vendor->call.member(handle);                                          \
+        if (code && (gpu)->vendor->forget_error)                                                \
+            (gpu)->vendor->forget_error();                                                      \
+        (gpu)->vendor->leave(gpu, before);                                                      \
+    } while (0)
+
+heddle_status vendor_open(struct vendor *v, const struct gpu_driver *driver, struct gpu **gpu, int number, struct spec *options)
+{
+    heddle_status status = HEDDLE_OK;
+    struct gpu *made = NULL;
+    *gpu = NULL;
+    TRY(NEW_ZEROED(made, 1));
+    made->head.driver = driver;
+    made->vendor = v;
+    if (options)
+        TRY(spec_done(options, "no options"));
+    TRY(vendor_describe(v, &made->head.info, number));
+    int code = v->call.device(&made->device, number);
+    if (!code)
+        code = v->attach(made);
+    if (code)
+        TRY(vendor_failed(v, NULL, code, CALL_device, "the context"));
+    *gpu = made;
+    made = NULL;
+done:
+    mem_free(made);
+    return status;
+}
+
+void vendor_close(struct gpu *gpu)
+{
+    if (!gpu)
+        return;
+    gpu->vendor->detach(gpu);
+    mem_free(gpu);
+}
+
+/* Out of memory is the one failure that the user can do something about, given the numbers. */
+static heddle_status no_memory(struct gpu *gpu, int code, enum vendor_call call, int64_t bytes)
+{
+    char asked[NUMBER_TEXT], left_text[NUMBER_TEXT], all_text[NUMBER_TEXT], what[4 * NUMBER_TEXT];
+    size_t left = 0, all = 0;
+    text_bytes(asked, (double)bytes);
+    if (gpu->vendor->call.memory_left(&left, &all) == 0 && all > 0)
+        snprintf(what, sizeof what, "%s, with %s of %s free", asked, text_bytes(left_text, (double)left),
+                 text_bytes(all_text, (double)all));
+    else
+        snprintf(what, sizeof what, "%s", asked);
+    return vendor_failed(gpu->vendor, gpu, code, call, what);
+}
+
+static heddle_status wrong_size(struct gpu *gpu, int64_t bytes)
+{
+    return fail(HEDDLE_BAD_ARGUMENT, "%s: a size of %lld bytes", gpu->vendor->name, (long long)bytes);
+}
+
+heddle_status vendor_alloc(struct gpu *gpu, void **p, int64_t bytes)
+{
+    void *before;
+    *p = NULL;
+    if (bytes < 0)
+        return wrong_size(gpu, bytes);
+    heddle_status status = enter(gpu, &before);
+    if (status != HEDDLE_OK)
+        return status;
+    int code = gpu->vendor->call.alloc(p, bytes > 0 ? (size_t)bytes : 1); /* a size of 0 is an error to CUDA */
+    if (code) {
+        *p = NULL;
+        status = no_memory(gpu, code, CALL_alloc, bytes);
+    }
+    gpu->vendor->leave(gpu, before);
+    return status;
+}
+
+void vendor_release(struct gpu *gpu, void *p)
+{
+    GIVE_BACK(gpu, release, p);
+}
+
+heddle_status vendor_alloc_pinned(struct gpu *gpu, void **p, int64_t bytes)
+{
+    char text[NUMBER_TEXT];
+    *p = NULL;
+    if (bytes < 0)
+        return wrong_size(gpu, bytes);
+    RETURN_CALL(gpu, alloc_pinned, text_bytes(text, (double)bytes), p, bytes > 0 ? (size_t)bytes : 1, PINNED_PORTABLE);
+}
+
+void vendor_release_pinned(struct gpu *gpu, void *p)
+{
+    GIVE_BACK(gpu, release_pinned, p);
+}
+
+heddle_status vendor_copy(struct gpu *gpu, void *to, const void *from, int64_t bytes, void *stream)
+{
+    char text[NUMBER_TEXT];
+    if (bytes < 0)
+        return wrong_size(gpu, bytes);
+    if (bytes == 0)
+        return HEDDLE_OK;
+    RETURN_CALL(gpu, copy, text_bytes(text, (double)bytes), to, from, (size_t)bytes, stream);
+}
+
+heddle_status vendor_fill(struct gpu *gpu, void *p, int byte, int64_t bytes, void *stream)
+{
+    char text[NUMBER_TEXT];
+    if (bytes < 0)
+        return wrong_size(gpu, bytes);
+    if (bytes == 0)
+        return HEDDLE_OK;
+    RETURN_CALL(gpu, fill, text_bytes(text, (double)bytes), p, byte, (size_t)bytes, stream);
+}
+
+/* Memory that the driver does not know is an error to it, and ordinary host memory to us.  Host memory that it has mapped at
+ * another address does not count: kernels cannot use the pointer as it is. */
+int vendor_on_device(struct gpu *gpu, const void *p)
+{
+    void *before, *there = NULL;
+    if (!p || gpu->lost || gpu->vendor->enter(gpu, &before) != 0)
+        return 0;
+    int code = gpu->vendor->call.pointer(&there, POINTER_ON_DEVICE, p);
+    if (code && gpu->vendor->forget_error)
+        gpu->vendor->forget_error();
+    gpu->vendor->leave(gpu, before);
+    return code == 0 && there == p;
+}
+
+heddle_status vendor_load(struct gpu *gpu, struct gpu_module **module, const void *image, int64_t bytes)
+{
+    char log[1024] = "";
+    int options[] = {LOAD_LOG, LOAD_LOG_BYTES};
+    void *values[] = {log, (void *)(uintptr_t)(sizeof log - 1)}, *before, *made = NULL;
+    *module = NULL;
+    if (!image || bytes <= 0)
+        return wrong_size(gpu, bytes);
+    heddle_status status = enter(gpu, &before);
+    if (status != HEDDLE_OK)
+        return status;
+    int code = gpu->vendor->call.load(&made, image, 2, options, values);
+    if (code) {
+        status = vendor_failed(gpu->vendor, gpu, code, CALL_load, gpu->head.info.arch);
+        log[sizeof log - 1] = 0;
+        log[strcspn(log, "\n")] = 0;
+        if (log[0])
+            status = fail_in(status, log);
+    } else {
+        *module = (struct gpu_module *)made;
+    }
+    gpu->vendor->leave(gpu, before);
+    return status;
+}
+
+void vendor_unload(struct gpu *gpu, struct gpu_module *module)
+{
+    GIVE_BACK(gpu, unload, module);
+}
+
+heddle_status vendor_find(struct gpu *gpu, struct gpu_function **function, struct gpu_module *module, const char *name)
+{
+    void *before, *found = NULL;
+    *function = NULL;
+    heddle_status status = enter(gpu, &before);
+    if (status != HEDDLE_OK)
+        return status;
+    int code = gpu->vendor->call.find(&found, module, name);
+    if (!code && gpu->vendor->allow_shared)
+        code = gpu->vendor->allow_shared(gpu, found);
+    if (code)
+        status = vendor_failed(gpu->vendor, gpu, code, CALL_find, name);
+    else
+        *function = (struct gpu_function *)found;
+    gpu->vendor->leave(gpu, before);
+    return status;
+}
+
+/* What the driver would refuse with one error for everything is told apart here. */
+static heddle_status launchable(struct gpu *gpu, int64_t grid, int block, int64_t shared, int64_t bytes)
+{
+    const struct gpu_info *info = &gpu->head.info;
+    const char *name = gpu->vendor->name;
+    int64_t most = gpu->vendor->most_threads / (block > 0 ? block : 1);
+    if (block < 1 || block > info->threads_per_block)
+        return fail(HEDDLE_BAD_ARGUMENT, "%s: a block of %d threads (1 to %d are possible)", name, block, info->threads_per_block);
+    if (grid < 0 || grid > info->grid || grid > most)
+        return fail(HEDDLE_BAD_ARGUMENT, "%s: a grid of %lld blocks of %d threads (the most is %lld)", name, (long long)grid,
+                    block, (long long)(most < info->grid ? most : info->grid));
+    if (shared < 0 || shared > info->shared_per_block)
+        return fail(HEDDLE_BAD_ARGUMENT, "%s: %lld bytes of shared memory a block (the most is %lld)", name, (long long)shared,
+                    (long long)info->shared_per_block);
+    if (bytes < 0 || bytes > ARGUMENT_MOST)
+        return fail(HEDDLE_BAD_ARGUMENT, "%s: an argument of %lld bytes (the most is %d)", name, (long long)bytes, ARGUMENT_MOST);
+    return HEDDLE_OK;
+}
+
+heddle_status vendor_launch(struct gpu *gpu, struct gpu_function *function, int64_t grid, int block, int64_t shared,
+                            const void *argument, int64_t bytes, void *stream)
+{
+    void *arguments[] = {(void *)(uintptr_t)argument}; /* the driver copies it, by the size that the kernel states */
+    heddle_status wrong = launchable(gpu, grid, block, shared, bytes);
+    if (wrong != HEDDLE_OK || grid == 0)
+        return wrong;
+    RETURN_CALL(gpu, launch, NULL, function, (unsigned)grid, 1, 1, (unsigned)block, 1, 1, (unsigned)shared, stream,
+                bytes > 0 ? arguments : NULL, NULL);
+}
+
+heddle_status vendor_sync(struct gpu *gpu, void *stream)
+{
+    RETURN_CALL(gpu, sync, NULL, stream);
+}
+
+heddle_status vendor_event_new(struct gpu *gpu, struct gpu_event **event)
+{
+    *event = NULL;
+    RETURN_CALL(gpu, event_new, NULL, (void **)event, 0);
+}
+
+void vendor_event_free(struct gpu *gpu, struct gpu_event *event)
+{
+    GIVE_BACK(gpu, event_free, event);
+}
+
+heddle_status vendor_event_record(struct gpu *gpu, struct gpu_event *event, void *stream)
+{
+    RETURN_CALL(gpu, event_record, NULL, event, stream);
+}
+
+static heddle_status event_wait(struct gpu *gpu, struct gpu_event *event)
+{
+    RETURN_CALL(gpu, event_sync, NULL, event);
+}
+
+static heddle_status event_between(struct gpu *gpu, float *ms, struct gpu_event *from, struct gpu_event *to)
+{
+    RETURN_CALL(gpu, event_ms, NULL, ms, from, to);
+}
+
+heddle_status vendor_event_ms(struct gpu *gpu, double *ms, struct gpu_event *from, struct gpu_event *to)
+{
+    float passed = 0;
+    heddle_status status = event_wait(gpu, to);
+    if (status == HEDDLE_OK)
+        status = event_between(gpu, &passed, from, to);
+    *ms = (double)passed;
+    return status;
+}

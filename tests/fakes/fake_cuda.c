@@ -1,0 +1,190 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * fake_cuda.c: libcuda.so.1 without a device.  With HAVE_CUDA_H the real header checks every prototype below. */
+#include "fake.h"
+
+#ifdef HAVE_CUDA_H
+#define __CUDA_API_VERSION_INTERNAL /* plain names stay plain: the versions are written out here as in calls.def */
+#include <cuda.h>
+#else
+typedef int CUresult, CUdevice, CUdevice_attribute, CUpointer_attribute, CUjit_option, CUfunction_attribute;
+typedef unsigned long long CUdeviceptr;
+typedef struct context *CUcontext;
+typedef struct module *CUmodule;
+typedef struct function *CUfunction;
+typedef struct stream *CUstream;
+typedef struct event *CUevent;
+#endif
+
+#include <stdio.h>
+#include <string.h>
+
+#define EXPORT __attribute__((visibility("default"))) CUresult
+#define INVALID_CONTEXT 201
+
+const struct fake_device fake_device = {"Fake H200", "sm_90"};
+
+static const struct {
+    int number, value;
+} attributes[] = {{1, 1024}, {5, 2147483647}, {10, 32}, {16, 132}, {38, 62914560}, {75, 9}, {76, 0}, {97, 232448}};
+
+static char contexts[8];
+static _Thread_local CUcontext stack[8];
+
+static int depth(void)
+{
+    return fake_state()->depth;
+}
+
+/* Most calls need a context to be current. */
+#define ENTER_IN_CONTEXT(symbol)                            \
+    do {                                                    \
+        ENTER(symbol);                                      \
+        if (depth() == 0 || !stack[depth() - 1])            \
+            return (CUresult)INVALID_CONTEXT;               \
+    } while (0)
+
+EXPORT cuDriverGetVersion(int *version) { ENTER(cuDriverGetVersion); *version = (int)fake_number("FAKE_VERSION", 13000); return 0; }
+EXPORT cuInit(unsigned flags) { ENTER(cuInit); return (CUresult)(flags ? 1 : 0); }
+EXPORT cuDeviceGetCount(int *count) { ENTER(cuDeviceGetCount); *count = (int)fake_number("FAKE_DEVICES", 2); return 0; }
+EXPORT cuDeviceGet(CUdevice *device, int number) { ENTER(cuDeviceGet); *device = number; return 0; }
+EXPORT cuDeviceGetName(char *name, int size, CUdevice device)
+{
+    ENTER(cuDeviceGetName);
+    snprintf(name, (size_t)size, "%s %d", fake_device.name, device);
+    return 0;
+}
+EXPORT cuDeviceTotalMem_v2(size_t *bytes, CUdevice device)
+{
+    ENTER(cuDeviceTotalMem_v2);
+    (void)device;
+    *bytes = (size_t)fake_number("FAKE_MEMORY", 1000000000);
+    return 0;
+}
+EXPORT cuDeviceGetAttribute(int *value, CUdevice_attribute attribute, CUdevice device)
+{
+    ENTER(cuDeviceGetAttribute);
+    (void)device;
+    for (size_t i = 0; i < sizeof attributes / sizeof attributes[0]; i++)
+        if (attributes[i].number == (int)attribute) {
+            *value = attributes[i].value;
+            return 0;
+        }
+    return (CUresult)1;
+}
+
+EXPORT cuDevicePrimaryCtxRetain(CUcontext *context, CUdevice device)
+{
+    ENTER(cuDevicePrimaryCtxRetain);
+    *context = (CUcontext)&contexts[device];
+    fake_state()->contexts++;
+    return 0;
+}
+EXPORT cuDevicePrimaryCtxRelease_v2(CUdevice device)
+{
+    (void)device;
+    fake_state()->contexts--; /* a lost device is let go of like any other */
+    ENTER(cuDevicePrimaryCtxRelease_v2);
+    return 0;
+}
+EXPORT cuCtxGetCurrent(CUcontext *context)
+{
+    ENTER(cuCtxGetCurrent);
+    *context = depth() > 0 ? stack[depth() - 1] : NULL;
+    return 0;
+}
+EXPORT cuCtxPushCurrent_v2(CUcontext context)
+{
+    ENTER(cuCtxPushCurrent_v2);
+    if (!context || depth() == 8)
+        return (CUresult)INVALID_CONTEXT;
+    stack[fake_state()->depth++] = context;
+    fake_state()->switches++;
+    return 0;
+}
+EXPORT cuCtxPopCurrent_v2(CUcontext *context)
+{
+    if (depth() == 0)
+        return (CUresult)INVALID_CONTEXT;
+    *context = stack[--fake_state()->depth]; /* works on a lost device too */
+    return 0;
+}
+
+EXPORT cuMemGetInfo_v2(size_t *left, size_t *all) { ENTER_IN_CONTEXT(cuMemGetInfo_v2); return (CUresult)fake_memory_left(left, all); }
+EXPORT cuMemAlloc_v2(CUdeviceptr *p, size_t bytes) { ENTER_IN_CONTEXT(cuMemAlloc_v2); return (CUresult)fake_alloc((void **)p, bytes); }
+EXPORT cuMemFree_v2(CUdeviceptr p) { ENTER_IN_CONTEXT(cuMemFree_v2); return (CUresult)fake_release((void *)(uintptr_t)p); }
+EXPORT cuMemHostAlloc(void **p, size_t bytes, unsigned flags)
+{
+    ENTER_IN_CONTEXT(cuMemHostAlloc);
+    return (CUresult)(flags == 1 ? fake_pinned(p, bytes) : 1);
+}
+EXPORT cuMemFreeHost(void *p) { ENTER_IN_CONTEXT(cuMemFreeHost); return (CUresult)fake_release_pinned(p); }
+EXPORT cuMemcpyAsync(CUdeviceptr to, CUdeviceptr from, size_t bytes, CUstream stream)
+{
+    ENTER_IN_CONTEXT(cuMemcpyAsync);
+    (void)stream;
+    return (CUresult)fake_copy((void *)(uintptr_t)to, (const void *)(uintptr_t)from, bytes);
+}
+EXPORT cuMemsetD8Async(CUdeviceptr p, unsigned char byte, size_t bytes, CUstream stream)
+{
+    ENTER_IN_CONTEXT(cuMemsetD8Async);
+    (void)stream;
+    return (CUresult)fake_fill((void *)(uintptr_t)p, byte, bytes);
+}
+EXPORT cuPointerGetAttribute(void *value, CUpointer_attribute attribute, CUdeviceptr p)
+{
+    ENTER_IN_CONTEXT(cuPointerGetAttribute);
+    return (CUresult)fake_pointer(value, (int)attribute, (const void *)(uintptr_t)p);
+}
+
+EXPORT cuModuleLoadDataEx(CUmodule *module, const void *image, unsigned count, CUjit_option *options, void **values)
+{
+    ENTER_IN_CONTEXT(cuModuleLoadDataEx);
+    return (CUresult)fake_load((void **)module, image, count, (const int *)options, values);
+}
+EXPORT cuModuleUnload(CUmodule module) { ENTER_IN_CONTEXT(cuModuleUnload); return (CUresult)fake_unload(module); }
+EXPORT cuModuleGetFunction(CUfunction *function, CUmodule module, const char *name)
+{
+    ENTER_IN_CONTEXT(cuModuleGetFunction);
+    return (CUresult)fake_find((void **)function, module, name);
+}
+EXPORT cuFuncGetAttribute(int *value, CUfunction_attribute attribute, CUfunction function)
+{
+    ENTER_IN_CONTEXT(cuFuncGetAttribute);
+    (void)function;
+    *value = 1024;
+    return (CUresult)(attribute == 1 ? 0 : 1);
+}
+/* A kernel of 1024 static bytes may have the rest and no more. */
+EXPORT cuFuncSetAttribute(CUfunction function, CUfunction_attribute attribute, int value)
+{
+    ENTER_IN_CONTEXT(cuFuncSetAttribute);
+    (void)function;
+    return (CUresult)(attribute == 8 && value == 232448 - 1024 ? 0 : 1);
+}
+EXPORT cuLaunchKernel(CUfunction function, unsigned grid_x, unsigned grid_y, unsigned grid_z, unsigned block_x, unsigned block_y,
+                      unsigned block_z, unsigned shared, CUstream stream, void **arguments, void **extra)
+{
+    const unsigned size[3] = {grid_x, block_x, shared};
+    ENTER_IN_CONTEXT(cuLaunchKernel);
+    if (grid_y != 1 || grid_z != 1 || block_y != 1 || block_z != 1 || extra)
+        return (CUresult)1;
+    return (CUresult)fake_launch(function, size, stream, arguments);
+}
+
+EXPORT cuStreamSynchronize(CUstream stream) { ENTER_IN_CONTEXT(cuStreamSynchronize); (void)stream; return 0; }
+EXPORT cuEventCreate(CUevent *event, unsigned flags) { ENTER_IN_CONTEXT(cuEventCreate); (void)flags; return (CUresult)fake_event_new((void **)event); }
+EXPORT cuEventDestroy_v2(CUevent event) { ENTER_IN_CONTEXT(cuEventDestroy_v2); return (CUresult)fake_event_free(event); }
+EXPORT cuEventRecord(CUevent event, CUstream stream) { ENTER_IN_CONTEXT(cuEventRecord); (void)event, (void)stream; return 0; }
+EXPORT cuEventSynchronize(CUevent event) { ENTER_IN_CONTEXT(cuEventSynchronize); (void)event; return 0; }
+#ifndef FAKE_BROKEN
+EXPORT cuEventElapsedTime(float *ms, CUevent from, CUevent to) { ENTER_IN_CONTEXT(cuEventElapsedTime); (void)from, (void)to; *ms = 1.5f; return 0; }
+#endif
+
+EXPORT cuGetErrorName(CUresult code, const char **name)
+{
+    static _Thread_local char text[32];
+    snprintf(text, sizeof text, "CUDA_ERROR_%d", (int)code);
+    *name = text;
+    return (CUresult)(code == 12345 ? 1 : 0);
+}
