@@ -9,7 +9,7 @@
 # The .def files are the only lists; this file reads the same rows as the preprocessor does.
 include(CheckCCompilerFlag)
 
-set(library_folders base matrix io gen format kernel plan api)
+set(library_folders base matrix io gen gpu format kernel plan api)
 
 # rows(OUT FILE MACRO): the arguments of each MACRO(...) row, commas turned to "|", so that a row stays one list item.
 function(heddle_rows out file macro)
@@ -92,4 +92,104 @@ macro(heddle_library_objects)
                      DEFINES ${types} HEDDLE_DEVICE ISA_NAME=${isa} OPTIONS -ffp-contract=fast ${isa_flags})
     endforeach()
   endforeach()
+  heddle_emu_library_objects()
+endmacro()
+
+# ---------------------------------------------------------------------- emulator pages --------------------------------
+#
+# A page with a row KERNEL(NAME, gpu) is compiled for the emulator once per variant and wave width, as C; a second time, for
+# the tests, with -fsanitize=thread, whose calls are renamed to the emulator's own hooks (src/gpu/emu_hooks.c).
+
+# heddle_emu_types(OUT ROW): the definitions that a row of variants.def stands for.
+function(heddle_emu_types out row)
+  string(REPLACE "|" ";" row "${row}")
+  list(GET row 0 variant)
+  list(GET row 1 real)
+  list(GET row 2 off)
+  set(${out} ${variant} real=${real} off=${off} VARIANT_NAME=${variant} HEDDLE_DEVICE SIMT_EMU PARENT_SCOPE)
+endfunction()
+
+# heddle_emu_pages(OUT NAME VARIANTS PAGES): object targets NAME_VARIANT_waveW, their names in OUT.
+function(heddle_emu_pages out name variant_rows pages)
+  set(targets "")
+  foreach(row IN LISTS variant_rows)
+    heddle_emu_types(types "${row}")
+    list(POP_FRONT types variant)
+    foreach(wave 32 64)
+      set(target ${name}_${variant}_wave${wave})
+      add_library(${target} OBJECT ${pages})
+      target_link_libraries(${target} PRIVATE heddle_flags)
+      target_compile_definitions(${target} PRIVATE ${types} SIMT_WAVE=${wave})
+      # Fibres and ThreadSanitizer do not go together; what the tests of the emulator look for is not its business.
+      target_compile_options(${target} PRIVATE -ffp-contract=off -fno-sanitize=thread)
+      list(APPEND targets ${target})
+    endforeach()
+  endforeach()
+  set(${out} ${targets} PARENT_SCOPE)
+endfunction()
+
+# heddle_emu_hooked(OUT NAME VARIANTS PAGES): one object with the hooked builds of all pages, whatever sanitizer the rest of
+# the build has.
+function(heddle_emu_hooked out name variant_rows pages)
+  set(objects "")
+  set(targets "")
+  foreach(row IN LISTS variant_rows)
+    heddle_emu_types(types "${row}")
+    list(POP_FRONT types variant)
+    foreach(wave 32 64)
+      set(target ${name}_${variant}_wave${wave})
+      add_library(${target} OBJECT ${pages})
+      target_include_directories(${target} PRIVATE ${CMAKE_SOURCE_DIR}/include ${CMAKE_SOURCE_DIR}/src)
+      target_compile_definitions(${target} PRIVATE ${types} SIMT_WAVE=${wave} SIMT_HOOKED _POSIX_C_SOURCE=200809L)
+      target_compile_options(${target} PRIVATE -Wall -Wextra -O1 -g -ffp-contract=off -fno-trapping-math -fsanitize=thread)
+      list(APPEND objects $<TARGET_OBJECTS:${target}>)
+      list(APPEND targets ${target})
+    endforeach()
+  endforeach()
+  set(object ${CMAKE_CURRENT_BINARY_DIR}/${name}.o)
+  set(symbols ${CMAKE_SOURCE_DIR}/src/gpu/emu_hooks.syms)
+  add_custom_command(OUTPUT ${object} DEPENDS ${objects} ${symbols} COMMAND_EXPAND_LISTS VERBATIM
+                     COMMAND ${CMAKE_LINKER} -r -o ${object} ${objects}
+                     COMMAND ${CMAKE_OBJCOPY} --redefine-syms=${symbols} ${object})
+  add_custom_target(${name} DEPENDS ${object})
+  add_dependencies(${name} ${targets})
+  set(${out} ${object} PARENT_SCOPE)
+endfunction()
+
+# The pages of kernels.def into HEDDLE_OBJECTS, with the list that keeps them in an archive; heddle_emu_page_files names them.
+macro(heddle_emu_library_objects)
+  heddle_rows(emu_rows ${CMAKE_SOURCE_DIR}/src/kernel/kernels.def KERNEL)
+  list(FILTER emu_rows INCLUDE REGEX "[|]gpu$")
+  set(heddle_emu_page_files "")
+  set(emu_names "")
+  foreach(row IN LISTS emu_rows)
+    string(REGEX REPLACE "[|].*" "" page "${row}")
+    list(APPEND heddle_emu_page_files ${CMAKE_SOURCE_DIR}/src/kernel/${page}.c)
+    set_property(SOURCE ${CMAKE_SOURCE_DIR}/src/kernel/${page}.c APPEND PROPERTY COMPILE_DEFINITIONS PAGE_NAME=${page})
+    foreach(variant_row IN LISTS variant_rows)
+      string(REGEX REPLACE "[|].*" "" variant "${variant_row}")
+      list(APPEND emu_names emu_page__${page}__${variant}__wave32 emu_page__${page}__${variant}__wave64)
+    endforeach()
+  endforeach()
+  set(emu_list "/* Made by the build. */\nextern const char *const emu_pages[];\n")
+  foreach(name IN LISTS emu_names)
+    string(APPEND emu_list "extern const char ${name};\n")
+  endforeach()
+  string(APPEND emu_list "const char *const emu_pages[] = {\n")
+  foreach(name IN LISTS emu_names)
+    string(APPEND emu_list "    &${name},\n")
+  endforeach()
+  string(APPEND emu_list "    0};\n")
+  file(GENERATE OUTPUT ${CMAKE_BINARY_DIR}/emu_pages.c CONTENT "${emu_list}")
+  heddle_objects(heddle_emu_list SOURCES ${CMAKE_BINARY_DIR}/emu_pages.c)
+  if(heddle_emu_page_files)
+    heddle_emu_pages(emu_targets heddle_emu "${variant_rows}" "${heddle_emu_page_files}")
+    foreach(target IN LISTS emu_targets)
+      list(APPEND HEDDLE_OBJECTS $<TARGET_OBJECTS:${target}>)
+      list(APPEND HEDDLE_OBJECT_TARGETS ${target})
+    endforeach()
+  endif()
+  # The emulator switches stacks under ThreadSanitizer's feet, so it must not be looked at by it.
+  file(GLOB emu_sources CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/src/gpu/emu_*.c)
+  set_property(SOURCE ${emu_sources} APPEND PROPERTY COMPILE_OPTIONS -fno-sanitize=thread)
 endmacro()
