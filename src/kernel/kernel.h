@@ -8,15 +8,20 @@
 #include "base/cpu.h"
 #include "base/text.h"
 #include "format/format.h"
+#include "gpu/gpu.h"
 #include "kernel/product.h"
 
-/* Where a kernel runs.  Pages for GPUs will be rows of the same kernels.def with a kind of their own. */
-enum device_kind { DEVICE_cpu, DEVICE_KINDS };
+/* Where a kernel runs: rows of kernels.def name one of these. */
+enum device_kind { DEVICE_cpu, DEVICE_gpu, DEVICE_KINDS };
 
-/* A CPU: how many threads, and the widest instruction set that kernels may use. */
+/* What products run on.  On a GPU every array of a matrix, x, y and the workspace lie in the memory of `gpu`; host code
+ * above the driver table never follows such a pointer. */
 struct device {
-    int threads;
-    enum isa isa;
+    enum device_kind kind;
+    int threads;     /* cpu: how many */
+    enum isa isa;    /* cpu: the widest instruction set that kernels may use */
+    struct gpu *gpu; /* gpu: an open device (any vendor, or the emulator) */
+    void *stream;    /* gpu: the vendor's own handle; NULL: the default stream */
 };
 
 /* Operations, relative to the storage. */
