@@ -6,6 +6,7 @@
 # nothing on standard output and no file.  Ends in 'N passed, N failed'.
 set -u
 build=$(cd "$1" && pwd)
+source=$(cd "${2:-.}" && pwd)
 [ -x "$build/heddle" ] || { echo "there is no $build/heddle: build it first"; exit 1; }
 export PATH="$build:$PATH" NO_COLOR=1 LC_ALL=C
 # Looking for leaks takes LeakSanitizer seconds a process on some machines: a few commands are run with it at the end.
@@ -234,33 +235,31 @@ good 'completion asks for commands' 'bench' heddle complete commands
 good 'completion asks for kernels' 'cpu_csr' heddle complete kernels
 good 'completion asks for options' '--time-limit=' heddle complete options bench
 good 'completion asks for sets' 'set:smoke' heddle complete sets
-if [ -r "${2:-.}/scripts/heddle.bash" ]; then
-    # shellcheck disable=SC1091
-    . "${2:-.}/scripts/heddle.bash"
-    complete_line() { # complete_line WORDS...: what stands in COMPREPLY for the last word
-        COMP_WORDS=("$@")
-        COMP_CWORD=$(($# - 1))
-        COMPREPLY=()
-        _heddle
-        printf '%s\n' "${COMPREPLY[@]}"
-    }
-    verdict 'a command is completed' "$([ "$(complete_line heddle ben)" = bench ] || complete_line heddle ben)"
-    verdict 'a kernel is completed' "$(complete_line heddle mv --kernel cpu_me | grep -q cpu_merge || echo no)"
-    verdict 'a family is completed' "$(complete_line heddle gen grid3 | grep -q grid3d || echo no)"
-fi
+# shellcheck disable=SC1091
+. "$source/scripts/heddle.bash"
+complete_line() { # complete_line WORDS...: what stands in COMPREPLY for the last word
+    COMP_WORDS=("$@")
+    COMP_CWORD=$(($# - 1))
+    COMPREPLY=()
+    _heddle
+    printf '%s\n' "${COMPREPLY[@]}"
+}
+verdict 'a command is completed' "$([ "$(complete_line heddle ben)" = bench ] || complete_line heddle ben)"
+verdict 'a kernel is completed' "$(complete_line heddle mv --kernel cpu_me | grep -q cpu_merge || echo no)"
+verdict 'a family is completed' "$(complete_line heddle gen grid3 | grep -q grid3d || echo no)"
+verdict 'a set is completed behind its colon' "$([ "$(complete_line heddle info set : smo | head -1)" = smoke ] || echo no)"
+verdict 'an option of a command is completed' "$([ "$(complete_line heddle bench a.mtx --time)" = --time-limit ] || echo no)"
 
 # ---------------------------------------------------------------- the manual
-if [ -r "${2:-.}/docs/heddle.1" ]; then
-    manual=$(sed 's/\\-/-/g; s/\\f[BIR]//g' "${2:-.}/docs/heddle.1")
-    for command in $(heddle complete commands); do
-        missing=''
-        for option in $(heddle complete options "$command"); do
-            grep -qF -- "${option%=}" <<<"$manual" || missing="$missing $option"
-        done
-        grep -q "heddle $command" <<<"$manual" || missing="$missing $command"
-        verdict "the manual tells all about $command" "$missing"
+manual=$(sed 's/\\-/-/g; s/\\f[BIR]//g' "$source/docs/heddle.1")
+for command in $(heddle complete commands); do
+    missing=''
+    for option in $(heddle complete options "$command"); do
+        grep -qF -- "${option%=}" <<<"$manual" || missing="$missing $option"
     done
-fi
+    grep -q "heddle $command" <<<"$manual" || missing="$missing $command"
+    verdict "the manual tells all about $command" "$missing"
+done
 
 # ---------------------------------------------------------------- leaks (in a build with AddressSanitizer)
 export ASAN_OPTIONS="$with_leaks"

@@ -112,7 +112,8 @@ static heddle_status add_directory(struct subject_list *list, const char *direct
     if (count < 0)
         return fail(HEDDLE_FILE_ERROR, "%s: %s", directory, strerror(errno));
     if (count == 0)
-        status = fail(HEDDLE_BAD_ARGUMENT, "%s: no matrix file in this directory (.mtx, .rb, .hdl, .tar.gz, ...)", directory);
+        status = fail(HEDDLE_BAD_ARGUMENT, "%s: no matrix file in this directory (.mtx, .rb, .hdl, .tar.gz, ...)",
+                      directory);
     for (int i = 0; i < count && status == HEDDLE_OK; i++) {
         text_add(&path, "%s%s%s", directory, text_ends(directory, "/") ? "" : "/", entries[i]->d_name);
         status = path.failed ? HEDDLE_NO_MEMORY : add_file(list, path.data);

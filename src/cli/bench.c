@@ -33,9 +33,9 @@ static const struct cli_option options[] = {
 #define KERNEL_WIDTH 33 /* "plan: cpu_sell:slice=8,window=512" */
 
 /* Columns of the table; the width of the first follows the names at hand. */
-static const struct column columns[] = {{"matrix", 0, 0},   {"type", 0, 0}, {"op", 0, 0},      {"kernel", 0, KERNEL_WIDTH},
-                                        {"ms", 1, 9},       {"GFLOP/s", 1, 7}, {"GB/s", 1, 6}, {"of floor", 1, 9},
-                                        {"verified", 0, 0}, {0}};
+static const struct column columns[] = {
+    {"matrix", 0, 0},  {"type", 0, 0}, {"op", 0, 0},       {"kernel", 0, KERNEL_WIDTH}, {"ms", 1, 9},
+    {"GFLOP/s", 1, 7}, {"GB/s", 1, 6}, {"of floor", 1, 9}, {"verified", 0, 0},          {0}};
 
 /* A geometric mean on its way. */
 struct mean {
@@ -70,10 +70,11 @@ struct benching {
 
 static volatile sig_atomic_t interrupted;
 
+/* The first interrupt ends the run in good order, the second one at once. */
 static void interrupt(int number)
 {
-    (void)number;
     interrupted = 1;
+    signal(number, SIG_DFL);
 }
 
 /* ------------------------------------------------------------------ what is heard from the bench */
@@ -102,7 +103,8 @@ static void begins(void *argument, const struct run *r)
 {
     struct benching *k = argument;
     if (r->kernel)
-        progress(k->s, k->done, k->total, "%s %s %s %s", r->subject->name, type_name(r->value), op_name(r->op), r->kernel);
+        progress(k->s, k->done, k->total, "%s %s %s %s", r->subject->name, type_name(r->value), op_name(r->op),
+                 r->kernel);
     else
         progress(k->s, k->done, k->total, "loading %s", r->subject->name);
 }
@@ -135,6 +137,7 @@ static int first_clause(const char *reason)
 static void add_row(struct benching *k, const struct run *r)
 {
     char kernel[160];
+    double ms = r->warm.median_ms;
     int chosen = r->made && (strcmp(r->kernel, "auto") == 0 || strcmp(r->kernel, "plan") == 0);
     snprintf(kernel, sizeof kernel, "%s%s%s", chosen ? r->kernel : r->made ? r->made->ran : r->kernel,
              chosen ? ": " : "", chosen ? r->made->ran : "");
@@ -143,8 +146,8 @@ static void add_row(struct benching *k, const struct run *r)
                   op_name(r->op), kernel, first_clause(r->skipped), r->skipped);
     else
         table_add(&k->table, "%s\t%s\t%s\t%s\t%.*f\t%.2f\t%.1f\t%.0f %%%s\t%s%s", r->subject->name,
-                  type_name(r->value), op_name(r->op), kernel, r->warm.median_ms < 100 ? 4 : 1, r->warm.median_ms, r->gflops, r->gbs, 100 * r->of_floor,
-                  r->fits_cache ? "*" : " ", r->verdict.passed ? GREEN "yes" : RED "NO: ", r->wrong);
+                  type_name(r->value), op_name(r->op), kernel, ms < 100 ? 4 : 1, ms, r->gflops, r->gbs,
+                  100 * r->of_floor, r->fits_cache ? "*" : " ", r->verdict.passed ? GREEN "yes" : RED "NO: ", r->wrong);
 }
 
 static void count(struct benching *k, const struct run *r)

@@ -265,7 +265,8 @@ static heddle_status finish(struct checking *k, const struct subject_list *list)
     k->s->wrong = k->wrong > 0;
     if (!k->json_wanted) {
         out(k->s, "%s %s, %s products: %s of %s combinations verified, %s wrong, %s skipped\n",
-            text_count(matrices, list->count), list->count == 1 ? "matrix" : "matrices", text_count(products, k->products),
+            text_count(matrices, list->count), list->count == 1 ? "matrix" : "matrices",
+            text_count(products, k->products),
             text_count(verified, k->total - k->wrong - k->skipped), text_count(total, k->total),
             text_count(wrong, k->wrong), text_count(skipped, k->skipped));
         return HEDDLE_OK;

@@ -16,7 +16,7 @@ static const struct cli_option options[] = {
     {"json", 0, OPTION_FLAG, offsetof(struct choices, json), NULL, "the list as JSON, sets with all of their members"},
     {0}};
 
-static const struct column family_columns[] = {{"family", 0, 0}, {"what, and its parameters with their defaults", 0, 0}, {0}};
+static const struct column family_columns[] = {{"family", 0, 0}, {"what; parameters with their defaults", 0, 0}, {0}};
 static const struct column set_columns[] = {{"set", 0, 0}, {"matrices", 1, 0}, {"what", 0, 0}, {0}};
 static const struct column member_columns[] = {{"member", 0, 0}, {"spec", 0, 0}, {"stands in for", 0, 0}, {0}};
 

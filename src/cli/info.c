@@ -114,7 +114,8 @@ static void lengths(struct session *s, const heddle_lengths *row, const heddle_l
     out(s, "  %-22s %16.2f %16.2f\n", "mean", row->mean, col->mean);
     out(s, "  %-22s %16.2f %16.2f\n", "deviation", row->deviation, col->deviation);
     for (int i = 0; i < 3; i++)
-        out(s, "  %-22s %16s %16s\n", count[i].name, text_count(rows, count[i].of_row), text_count(cols, count[i].of_col));
+        out(s, "  %-22s %16s %16s\n", count[i].name, text_count(rows, count[i].of_row),
+            text_count(cols, count[i].of_col));
 }
 
 /* What is published of the original beside what the stand-in has. */

@@ -43,7 +43,8 @@ static heddle_status no_command(const char *name)
 /* `heddle --help` and friends are commands in another spelling. */
 static const char *spelled(const char *word)
 {
-    static const char *const other[][2] = {{"--help", "help"}, {"-h", "help"}, {"--version", "version"}, {"-V", "version"}};
+    static const char *const other[][2] = {
+        {"--help", "help"}, {"-h", "help"}, {"--version", "version"}, {"-V", "version"}};
     for (size_t i = 0; i < sizeof other / sizeof other[0]; i++)
         if (strcmp(word, other[i][0]) == 0)
             return other[i][1];

@@ -107,7 +107,7 @@ static heddle_status print_vector(struct session *s, const void *y, heddle_type 
         int digits = type == HEDDLE_F64 ? 15 : 6, most = type == HEDDLE_F64 ? 17 : 9;
         do
             snprintf(text, sizeof text, "%.*g", digits, value);
-        while (digits++ < most && (type == HEDDLE_F64 ? strtod(text, NULL) != value : strtof(text, NULL) != (float)value));
+        while (digits++ < most && (type == HEDDLE_F64 ? strtod(text, NULL) : (double)strtof(text, NULL)) != value);
         out(s, "%s\n", text);
         if (s->out.size > 1 << 20) {
             heddle_status status = out_flush(s);

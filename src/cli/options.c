@@ -78,7 +78,8 @@ static heddle_status store(const struct cli_option *o, void *into, const char *v
 static heddle_status value_of(struct cursor *c, const struct cli_option *o, const char *attached, const char **value)
 {
     if (o->kind == OPTION_FLAG)
-        return attached ? fail(HEDDLE_BAD_ARGUMENT, "--%s takes no value, but is given '%s'", o->name, attached) : HEDDLE_OK;
+        return attached ? fail(HEDDLE_BAD_ARGUMENT, "--%s takes no value, but is given '%s'", o->name, attached)
+                        : HEDDLE_OK;
     *value = attached ? attached : c->next < c->argc ? c->argv[c->next++] : NULL;
     return *value ? HEDDLE_OK : fail(HEDDLE_BAD_ARGUMENT, "--%s needs a value: --%s %s", o->name, o->name, o->argument);
 }
