@@ -8,8 +8,9 @@
 
 #define LANES 32           /* running sums of the read loop: enough independent vectors to keep many loads in flight */
 #define SMALLEST (256 << 20) /* bytes of the buffer, unless memory is short */
-#define PASSES 5
-#define AGAIN_WORDS (1 << 18) /* 2 MB: what a pass reads at least, so that the clock can tell */
+#define PASSES 8
+#define PASS_MS 0.1   /* about, at least */
+#define LIMIT_MS 250  /* for all passes */
 
 /* Far larger than the last-level cache, and never more than an eighth of the memory. */
 static int64_t buffer_bytes(void)
@@ -69,16 +70,24 @@ static void nothing(void *argument, const struct team *team)
     (void)argument, (void)team;
 }
 
-/* The shortest of several passes, in milliseconds; each pass repeats the work `batch` times. */
-static double shortest(struct probe *p, team_work *work, int threads, int passes, int batch)
+/* The time of `batch` runs, divided by batch. */
+static double one_pass(struct probe *p, team_work *work, int threads, int batch)
 {
-    double best = 0;
-    for (int i = 0; i < passes; i++) {
-        double begin = now_ms();
-        for (int repeat = 0; repeat < batch; repeat++)
-            team_run(threads, work, p);
-        double ms = (now_ms() - begin) / batch;
-        if (i == 0 || ms < best)
+    double begin = now_ms();
+    for (int repeat = 0; repeat < batch; repeat++)
+        team_run(threads, work, p);
+    return (now_ms() - begin) / batch;
+}
+
+/* The shortest pass, in milliseconds.  Short work is repeated within a pass, so that the clock can tell; on a busy machine,
+ * where threads wait for each other, the limit ends it. */
+static double shortest(struct probe *p, team_work *work, int threads)
+{
+    double begin = now_ms(), best = one_pass(p, work, threads, 1);
+    int batch = best < PASS_MS ? (int)(PASS_MS / (best + 1e-4)) + 1 : 1;
+    for (int i = 0; i < PASSES && now_ms() - begin < LIMIT_MS; i++) {
+        double ms = one_pass(p, work, threads, batch);
+        if (ms < best)
             best = ms;
     }
     return best;
@@ -107,20 +116,18 @@ void probe_free(struct probe *p)
 double probe_read_gbs(struct probe *p)
 {
     p->part = p->words;
-    return (double)p->words * 8 / (shortest(p, read_part, p->threads, PASSES, 1) * 1e6);
+    return (double)p->words * 8 / (shortest(p, read_part, p->threads) * 1e6);
 }
 
 double probe_launch_ms(struct probe *p)
 {
-    return shortest(p, nothing, p->threads, 20 * PASSES, 1);
+    return shortest(p, nothing, p->threads);
 }
 
 double probe_again_ms(struct probe *p, double bytes)
 {
     double words = bytes / 8;
     p->part = words < (double)p->words ? (int64_t)words + 1 : p->words;
-    int batch = p->part < AGAIN_WORDS ? (int)(AGAIN_WORDS / p->part) : 1;
-    double all = shortest(p, read_part, p->threads, 2 * PASSES, batch);
-    double one = shortest(p, read_part, 1, 2 * PASSES, batch);
+    double all = shortest(p, read_part, p->threads), one = shortest(p, read_part, 1);
     return all < one ? all : one;
 }
