@@ -116,16 +116,25 @@ typedef struct heddle_device_desc {
 HEDDLE_API int heddle_device_count(void);
 HEDDLE_API heddle_status heddle_device_info(int number, heddle_device_desc *desc);
 
-/* Opens a device.  `device` is "auto" (or NULL: the best one there is), "cpu", or "cpu:threads=4,isa=neon".
- * threads: 1 to 4096, by default what OpenMP would use (OMP_NUM_THREADS is honoured);
- * isa: the widest instruction set that kernels may use, by default the best that the processor has.
- * Errors: HEDDLE_NO_DEVICE for an unknown device, HEDDLE_BAD_ARGUMENT for an option that does not parse. */
+/* Opens a device.  `device` is
+ *   "auto"    (or NULL) the first GPU there is, else the CPU;
+ *   "cpu"     or "cpu:threads=4,isa=generic".  threads: 1 to 4096, by default what OpenMP would use (OMP_NUM_THREADS is
+ *             honoured); isa: the widest instruction set that kernels may use, by default the best of the processor;
+ *   "cuda:0"  an NVIDIA GPU, "hip:0" an AMD GPU: through the vendor's driver, which is looked for now, not when Heddle
+ *             was built.  The device's primary context is used, so that pointers and streams of the CUDA and HIP
+ *             runtimes can be passed in as they are;
+ *   "emu"     or "emu:wave=64,seed=7": GPU kernels run on the CPU, slowly, with every rule of a GPU checked.
+ * Errors: HEDDLE_NO_DEVICE for a device that is not there, HEDDLE_BAD_ARGUMENT for an option that does not parse. */
 HEDDLE_API heddle_status heddle_open(heddle **h, const char *device);
 HEDDLE_API void heddle_close(heddle *h); /* after the plans made with it; matrices may outlive it */
 
 /* Waits for all products of this handle and reports what went wrong in them.  On the CPU every product has finished
  * when its call returns, and this always succeeds. */
 HEDDLE_API heddle_status heddle_sync(heddle *h);
+
+/* Later products of this handle go to `stream`: a CUstream, cudaStream_t or hipStream_t of the caller; NULL is the default
+ * stream.  It must outlive them.  HEDDLE_BAD_ARGUMENT on a CPU handle. */
+HEDDLE_API heddle_status heddle_set_stream(heddle *h, void *stream);
 
 /* Checks A (as heddle_check does) before every product when `on` is not 0.  For debugging: it costs more than the
  * product itself.  Also switched on for a whole process by the environment variable HEDDLE_DEBUG=1. */
@@ -141,7 +150,9 @@ HEDDLE_API const char *heddle_last_kernel(const heddle *h);
  * in any case, and heddle_matrix_info says so: 64-bit indices, base 1, COO that is not sorted by rows.
  * An array may be NULL where its length is 0.  Any element alignment is valid.
  * Columns within a row may be unsorted and may repeat: repeats add up in the product.
- * Only sizes and pointers are looked at here, not the entries: heddle_check does that. */
+ * Only sizes and pointers are looked at here, not the entries: heddle_check does that.
+ * On a GPU handle, arrays that lie on the host (where = HEDDLE_ON_HOST) are copied to the device; those that lie on the
+ * device (HEDDLE_ON_DEVICE) are borrowed under the same rules. */
 typedef struct heddle_csr_desc {
     int64_t rows, cols, nnz;
     const void *row_ptr; /* size rows+1: row i is [row_ptr[i], row_ptr[i+1]) */
@@ -240,7 +251,9 @@ HEDDLE_API heddle_status heddle_format_bytes(heddle *h, const heddle_matrix *A, 
 
 /* y = alpha op(A) x + beta y, at once: no set-up, no allocation, no waiting.
  *   alpha, beta  host pointers to one number of A's value type; NULL means alpha = 1, beta = 0.
- *   x, y         of A's value type; x has cols entries and y rows entries for N, the reverse for T and H.
+ *   x, y         of A's value type; x has cols entries and y rows entries for N, the reverse for T and H.  On a GPU
+ *                handle either may lie on the host or on the device.  With both on the device the call only launches, so
+ *                that it can be captured in a graph; otherwise it copies, and waits for the result.
  * What is promised:
  *   beta = 0     y is written and never read: NaN in y does not survive.
  *   alpha = 0    y = beta y; neither A nor x is read.
@@ -248,7 +261,7 @@ HEDDLE_API heddle_status heddle_format_bytes(heddle *h, const heddle_matrix *A, 
  *   sizes of 0   are valid; x or y may be NULL where its length is 0.
  *   overlap      of x and y is rejected.
  *   on error     y is as it was (found before the launch), or undefined (HEDDLE_DEVICE_ERROR).
- * The result is bitwise repeatable on the CPU for the same handle options. */
+ * The result is bitwise repeatable on the CPU for the same handle options; on a GPU a deterministic plan makes it so. */
 HEDDLE_API heddle_status heddle_mv(heddle *h, heddle_op op, const void *alpha, const heddle_matrix *A, const void *x,
                                    const void *beta, void *y);
 

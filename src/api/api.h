@@ -10,11 +10,20 @@
 #include "io/io.h"
 #include "plan/plan.h"
 
+/* An open GPU, kept alive by the handles and matrices that use it. */
+struct shared_gpu {
+    struct gpu *gpu;
+    atomic_int users;
+};
+
 struct heddle {
     struct device device;
+    struct shared_gpu *shared; /* NULL on the CPU */
     int debug;               /* check the matrix before every product */
-    void *workspace;         /* of the immediate product; grows by heddle_reserve only */
+    void *workspace;         /* of the immediate product, on the device; grows by heddle_reserve only */
     int64_t workspace_bytes;
+    void *stage;             /* GPU: where x and y of the host go, on the device; grows likewise */
+    int64_t stage_bytes;
     const char *last_kernel; /* "" before the first product */
 };
 
@@ -23,6 +32,8 @@ struct heddle_matrix {
     struct view owned;       /* arrays to free: all pointers NULL when borrowed or mapped */
     struct file_matrix file; /* a mapped file, when it came from one */
     char *path;              /* its name, for messages */
+    struct shared_gpu *shared; /* NULL: the arrays of `view` lie on the host */
+    void *placed[3];         /* arrays on the device to release */
     int sorted_now;
     atomic_int unchecked;    /* 1: the contents of the file were not looked at yet */
     pthread_mutex_t lock;    /* guards the first look */
@@ -36,12 +47,30 @@ struct heddle_plan {
 };
 
 heddle_status handle_check(const heddle *h);
+
+/* memory.c: what lies where.  All take NULL, and do nothing for the CPU. */
+struct shared_gpu *gpu_use(struct shared_gpu *shared);
+void gpu_leave(struct shared_gpu *shared);
+/* Memory of the handle's device. */
+heddle_status device_alloc(const heddle *h, void **p, int64_t bytes);
+void device_free(const heddle *h, void *p);
+/* Moves the host arrays that `A->view` holds to the device of h, and frees those that A owns. */
+heddle_status matrix_place(heddle_matrix *A, heddle *h);
+/* Copies `bytes` from the device to newly allocated host memory, and waits. */
+heddle_status device_fetch(void **host, struct shared_gpu *shared, const void *device, int64_t bytes);
+/* A's arrays on the host: `host` borrows where they are there, else `fetched` is filled, which the caller frees. */
+heddle_status matrix_on_host(struct view *host, struct view *fetched, const heddle_matrix *A);
+void view_free(struct view *v);
+/* Room on the device for an x and a y of A, each aligned to MEM_ALIGN. */
+int64_t stage_bytes(const struct view *A);
+int64_t stage_y(const struct view *A, heddle_op op); /* where y begins */
+
 /* Allocates an empty matrix; matrix_done gives it to the caller once the handle has reserved workspace for it. */
 heddle_status matrix_new(heddle_matrix **A);
 heddle_status matrix_done(heddle_matrix **out, heddle *h, heddle_matrix *A);
 /* HEDDLE_OK, or what is wrong with the contents of a file that is looked at for the first time. */
 heddle_status matrix_ready(const heddle_matrix *A);
-/* A as CSR: `csr` borrows where A is CSR, else it is built into `made`, which the caller frees. */
+/* A as CSR on the host: `csr` borrows where A is that, else it is built into `made`, which the caller frees. */
 heddle_status matrix_as_csr(struct csr *csr, struct csr *made, const heddle_matrix *A);
 /* Neither A nor the handle NULL, contents known. */
 heddle_status usable(const heddle *h, const heddle_matrix *A);

@@ -36,6 +36,9 @@ heddle_status heddle_read(heddle_matrix **out, heddle *h, const char *path, cons
     }
     A->view.csr = A->file.mapped ? A->file.csr : A->owned.csr;
     atomic_store(&A->unchecked, A->file.mapped && !A->file.checked && !options.trust);
+    if (h->shared)
+        TRY(matrix_ready(A)); /* its first use is the copy to the device */
+    TRY(matrix_place(A, h));
     TRY(matrix_done(out, h, A));
     A = NULL;
 done:
@@ -98,6 +101,7 @@ heddle_status heddle_generate(heddle_matrix **out, heddle *h, const char *family
     TRY(matrix_new(&A));
     TRY(gen_matrix(&A->owned.csr, family, value ? value : HEDDLE_F64));
     A->view.csr = A->owned.csr;
+    TRY(matrix_place(A, h));
     TRY(matrix_done(out, h, A));
     A = NULL;
 done:

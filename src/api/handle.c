@@ -9,26 +9,50 @@
 #include "base/memory.h"
 #include "base/thread.h"
 
-int heddle_device_count(void)
+/* GPUs first, then the CPU, then the emulator: the list of the drivers ends in it. */
+static int gpus_before_cpu(void)
 {
-    return 1;
+    int n = gpu_device_count();
+    return n > 0 ? n - 1 : 0;
 }
 
-heddle_status heddle_device_info(int number, heddle_device_desc *desc)
+int heddle_device_count(void)
+{
+    return gpu_device_count() + 1;
+}
+
+static void describe_cpu(heddle_device_desc *desc)
 {
     const struct cpu *cpu = cpu_this();
-    if (!desc)
-        return fail(HEDDLE_BAD_ARGUMENT, "desc is NULL");
-    *desc = (heddle_device_desc){0};
-    if (number != 0)
-        return fail(HEDDLE_NO_DEVICE, "there is no device number %d: this machine has 1", number);
     desc->units = cpu->cores;
     desc->memory = cpu->memory;
     desc->cache = cpu->cache;
     snprintf(desc->name, sizeof desc->name, "cpu");
     snprintf(desc->arch, sizeof desc->arch, "%s", isa_name(cpu->isa));
     snprintf(desc->description, sizeof desc->description, "%s, %d core%s", cpu->model, cpu->cores, cpu->cores == 1 ? "" : "s");
-    return HEDDLE_OK;
+}
+
+heddle_status heddle_device_info(int number, heddle_device_desc *desc)
+{
+    heddle_status status = HEDDLE_OK;
+    struct gpu_info info;
+    if (!desc)
+        return fail(HEDDLE_BAD_ARGUMENT, "desc is NULL");
+    *desc = (heddle_device_desc){0};
+    if (number < 0 || number >= heddle_device_count())
+        return fail(HEDDLE_NO_DEVICE, "there is no device number %d: this machine has %d", number, heddle_device_count());
+    if (number == gpus_before_cpu()) {
+        describe_cpu(desc);
+        return HEDDLE_OK;
+    }
+    TRY(gpu_device_info(desc->name, &info, number < gpus_before_cpu() ? number : number - 1));
+    desc->units = info.multiprocessors;
+    desc->memory = info.memory;
+    desc->cache = info.cache;
+    snprintf(desc->arch, sizeof desc->arch, "%s", info.arch);
+    snprintf(desc->description, sizeof desc->description, "%s", info.name);
+done:
+    return status;
 }
 
 /* The options of a CPU: "cpu:threads=4,isa=generic". */
@@ -57,20 +81,38 @@ done:
     return status;
 }
 
+static heddle_status open_gpu(heddle *h, const char *name)
+{
+    heddle_status status = HEDDLE_OK;
+    TRY(NEW_ZEROED(h->shared, 1));
+    h->shared->users = 1;
+    TRY(gpu_open(&h->shared->gpu, name));
+    h->device = (struct device){.kind = DEVICE_gpu, .gpu = h->shared->gpu};
+done:
+    return status;
+}
+
+/* "auto": the first device of the list, which is a GPU where there is one. */
+static const char *best_device(heddle_device_desc *best)
+{
+    return heddle_device_info(0, best) == HEDDLE_OK ? best->name : "cpu";
+}
+
 heddle_status heddle_open(heddle **h, const char *device)
 {
+    heddle_device_desc best;
     heddle_status status = HEDDLE_OK;
     heddle *made = NULL;
     if (!h)
         return fail(HEDDLE_BAD_ARGUMENT, "the handle's pointer is NULL");
     *h = NULL;
     if (!device || strcmp(device, "auto") == 0)
-        device = "cpu";
-    size_t name = strcspn(device, ":");
-    if (name != 3 || strncmp(device, "cpu", 3) != 0)
-        return fail(HEDDLE_NO_DEVICE, "there is no device '%s' here (this machine has: cpu)", device);
+        device = best_device(&best);
+    int is_cpu = strncmp(device, "cpu", 3) == 0 && (device[3] == 0 || device[3] == ':');
+    if (!is_cpu && !gpu_is_name(device))
+        return fail(HEDDLE_NO_DEVICE, "there is no device '%s' (heddle devices lists those of this machine: cpu, ...)", device);
     TRY(NEW_ZEROED(made, 1));
-    TRY(cpu_options(&made->device, device));
+    TRY(is_cpu ? cpu_options(&made->device, device) : open_gpu(made, device));
     const char *debug = getenv("HEDDLE_DEBUG");
     made->debug = debug && strcmp(debug, "0") != 0 && *debug;
     made->last_kernel = "";
@@ -85,7 +127,9 @@ void heddle_close(heddle *h)
 {
     if (!h)
         return;
-    mem_free(h->workspace);
+    device_free(h, h->workspace);
+    device_free(h, h->stage);
+    gpu_leave(h->shared);
     mem_free(h);
 }
 
@@ -96,7 +140,21 @@ heddle_status handle_check(const heddle *h)
 
 heddle_status heddle_sync(heddle *h)
 {
-    return handle_check(h);
+    heddle_status status = handle_check(h);
+    if (status != HEDDLE_OK || !h->shared)
+        return status;
+    return gpu_driver_of(h->device.gpu)->sync(h->device.gpu, h->device.stream);
+}
+
+heddle_status heddle_set_stream(heddle *h, void *stream)
+{
+    heddle_status status = handle_check(h);
+    if (status != HEDDLE_OK)
+        return status;
+    if (!h->shared)
+        return fail(HEDDLE_BAD_ARGUMENT, "a CPU handle has no stream");
+    h->device.stream = stream;
+    return HEDDLE_OK;
 }
 
 heddle_status heddle_set_debug(heddle *h, int on)
@@ -112,20 +170,30 @@ const char *heddle_last_kernel(const heddle *h)
     return h ? h->last_kernel : "";
 }
 
+/* Grows memory of the device to `bytes`; what was in it is lost. */
+static heddle_status grow(const heddle *h, void **p, int64_t *have, int64_t bytes)
+{
+    heddle_status status = HEDDLE_OK;
+    void *larger = NULL;
+    if (bytes <= *have)
+        return HEDDLE_OK;
+    TRY(device_alloc(h, &larger, bytes));
+    device_free(h, *p);
+    *p = larger;
+    *have = bytes;
+done:
+    return status;
+}
+
 heddle_status heddle_reserve(heddle *h, const heddle_matrix *A)
 {
     heddle_status status = HEDDLE_OK;
-    char *larger = NULL;
     TRY(handle_check(h));
     if (!A)
         return fail(HEDDLE_BAD_ARGUMENT, "the matrix is NULL");
-    int64_t bytes = immediate_workspace(&h->device, &A->view);
-    if (bytes > h->workspace_bytes) {
-        TRY(NEW(larger, bytes));
-        mem_free(h->workspace);
-        h->workspace = larger;
-        h->workspace_bytes = bytes;
-    }
+    TRY(grow(h, &h->workspace, &h->workspace_bytes, immediate_workspace(&h->device, &A->view)));
+    if (h->shared)
+        TRY(grow(h, &h->stage, &h->stage_bytes, stage_bytes(&A->view)));
 done:
     return status;
 }

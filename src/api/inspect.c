@@ -44,7 +44,7 @@ heddle_status heddle_matrix_info(const heddle_matrix *A, heddle_matrix_desc *des
         .nnz = view_nnz(v),
         .format = v->format,
         .types = {view_value(v), coo ? offset_for(v->coo.nnz) : v->csr.offset, HEDDLE_I32},
-        .copied = A->owned.csr.row_ptr || A->owned.coo.row,
+        .copied = A->owned.csr.row_ptr || A->owned.coo.row || A->placed[0],
         .sorted_now = A->sorted_now,
         .bytes = coo ? coo_bytes(&v->coo) : csr_bytes(&v->csr),
         .ptr = coo ? NULL : v->csr.row_ptr,
@@ -57,13 +57,14 @@ heddle_status heddle_matrix_info(const heddle_matrix *A, heddle_matrix_desc *des
 
 heddle_status heddle_check(heddle *h, const heddle_matrix *A)
 {
-    heddle_status status = usable(h, A);
-    if (status != HEDDLE_OK)
-        return status;
-    if (A->view.format == HEDDLE_COO)
-        return coo_validate(&A->view.coo);
-    status = csr_validate(&A->view.csr);
-    if (status != HEDDLE_OK && A->view.format == HEDDLE_CSC)
+    heddle_status status = HEDDLE_OK;
+    struct view host, fetched = {0};
+    TRY(usable(h, A));
+    TRY(matrix_on_host(&host, &fetched, A));
+    TRY(host.format == HEDDLE_COO ? coo_validate(&host.coo) : csr_validate(&host.csr));
+done:
+    view_free(&fetched);
+    if (status == HEDDLE_BAD_MATRIX && A->view.format == HEDDLE_CSC)
         return fail_in(status, "CSC, where rows and columns change places");
     return status;
 }
@@ -71,12 +72,20 @@ heddle_status heddle_check(heddle *h, const heddle_matrix *A)
 heddle_status matrix_as_csr(struct csr *csr, struct csr *made, const heddle_matrix *A)
 {
     heddle_status status = HEDDLE_OK;
+    struct view host, fetched = {0};
     *made = (struct csr){0};
-    if (A->view.format == HEDDLE_COO)
-        status = csr_from_coo(made, &A->view.coo);
-    else if (A->view.format == HEDDLE_CSC)
-        status = csr_transpose(made, &A->view.csr);
-    *csr = A->view.format == HEDDLE_CSR ? A->view.csr : *made;
+    TRY(matrix_on_host(&host, &fetched, A));
+    if (host.format == HEDDLE_COO) {
+        TRY(csr_from_coo(made, &host.coo));
+    } else if (host.format == HEDDLE_CSC) {
+        TRY(csr_transpose(made, &host.csr));
+    } else if (A->shared) { /* what was fetched is CSR as it is */
+        *made = fetched.csr;
+        fetched.csr = (struct csr){0};
+    }
+    *csr = made->row_ptr ? *made : host.csr;
+done:
+    view_free(&fetched);
     return status;
 }
 
@@ -99,6 +108,7 @@ heddle_status heddle_convert(heddle_matrix **out, heddle *h, const heddle_matrix
     heddle_status status = HEDDLE_OK;
     heddle_matrix *B = NULL;
     struct csr csr, made = {0};
+    struct view host, fetched = {0};
     if (!out)
         return fail(HEDDLE_BAD_ARGUMENT, "the new matrix' pointer is NULL");
     *out = NULL;
@@ -108,7 +118,8 @@ heddle_status heddle_convert(heddle_matrix **out, heddle *h, const heddle_matrix
     TRY(matrix_new(&B));
     B->view.format = format;
     if (format == HEDDLE_CSC && A->view.format == HEDDLE_CSC) {
-        TRY(csr_retype(&B->owned.csr, &A->view.csr, A->view.csr.value, A->view.csr.offset));
+        TRY(matrix_on_host(&host, &fetched, A));
+        TRY(csr_retype(&B->owned.csr, &host.csr, host.csr.value, host.csr.offset));
     } else {
         TRY(matrix_as_csr(&csr, &made, A));
         if (format == HEDDLE_COO)
@@ -120,10 +131,12 @@ heddle_status heddle_convert(heddle_matrix **out, heddle *h, const heddle_matrix
     }
     B->view.csr = B->owned.csr;
     B->view.coo = B->owned.coo;
+    TRY(matrix_place(B, h));
     TRY(matrix_done(out, h, B));
     B = NULL;
 done:
     heddle_matrix_free(B);
     csr_free(&made);
+    view_free(&fetched);
     return status;
 }

@@ -30,9 +30,12 @@ void heddle_matrix_free(heddle_matrix *A)
 {
     if (!A)
         return;
-    csr_free(&A->owned.csr);
-    coo_free(&A->owned.coo);
+    view_free(&A->owned);
     file_matrix_free(&A->file);
+    for (int i = 0; i < 3; i++)
+        if (A->placed[i])
+            gpu_driver_of(A->shared->gpu)->release(A->shared->gpu, A->placed[i]);
+    gpu_leave(A->shared);
     mem_free(A->path);
     pthread_mutex_destroy(&A->lock);
     mem_free(A);
@@ -48,6 +51,7 @@ struct arrays {
     int base, copy;
     heddle_where where;
     const char *ptr_name, *row_name, *index_name;
+    void *fetched[4]; /* copies on the host of arrays of the device that must change */
 };
 
 static heddle_status check_types(heddle_types *types)
@@ -69,7 +73,28 @@ static int64_t integer_at(const void *array, heddle_type type, int64_t i)
     return type == HEDDLE_I64 ? ((const int64_t *)array)[i] : ((const int32_t *)array)[i];
 }
 
-static heddle_status check_arrays(struct arrays *a)
+static int must_copy(const struct arrays *a)
+{
+    return a->copy || a->base || a->types.index == HEDDLE_I64;
+}
+
+/* The last offset, wherever it lies. */
+static heddle_status last_offset(int64_t *last, const struct arrays *a, const heddle *h)
+{
+    int64_t size = (int64_t)type_size(a->types.offset);
+    void *copy = NULL;
+    if (a->where == HEDDLE_ON_HOST) {
+        *last = integer_at(a->ptr, a->types.offset, a->rows);
+        return HEDDLE_OK;
+    }
+    heddle_status status = device_fetch(&copy, h->shared, (const char *)a->ptr + a->rows * size, size);
+    if (status == HEDDLE_OK)
+        *last = integer_at(copy, a->types.offset, 0);
+    mem_free(copy);
+    return status;
+}
+
+static heddle_status check_arrays(struct arrays *a, const heddle *h)
 {
     static const int64_t nothing; /* the offsets of a matrix without rows, where the caller gave none */
     heddle_status status = check_types(&a->types);
@@ -77,7 +102,7 @@ static heddle_status check_arrays(struct arrays *a)
         return status;
     if (a->base != 0 && a->base != 1)
         return fail(HEDDLE_BAD_ARGUMENT, "base is %d: 0 or 1", a->base);
-    if (a->where != HEDDLE_ON_HOST)
+    if (a->where != HEDDLE_ON_HOST && (a->where != HEDDLE_ON_DEVICE || !h->shared))
         return fail(HEDDLE_BAD_ARGUMENT, "the arrays of a matrix on the CPU lie on the host");
     if (a->rows < 0 || a->cols < 0 || a->nnz < 0 || a->rows >= INDEX_LIMIT || a->cols >= INDEX_LIMIT)
         return fail(HEDDLE_BAD_ARGUMENT, "the sizes %" PRId64 ", %" PRId64 " with %" PRId64 " entries: none is negative, and rows and cols stay below 2^31",
@@ -92,10 +117,14 @@ static heddle_status check_arrays(struct arrays *a)
     if (!a->ptr && a->rows == 0) {
         a->ptr = &nothing;
         a->base = 0;
+        a->where = HEDDLE_ON_HOST;
     }
     if (!a->ptr)
         return fail(HEDDLE_BAD_ARGUMENT, "%s is NULL", a->ptr_name);
-    int64_t last = integer_at(a->ptr, a->types.offset, a->rows);
+    int64_t last = 0;
+    status = last_offset(&last, a, h);
+    if (status != HEDDLE_OK)
+        return status;
     if (last - a->base != a->nnz)
         return fail(HEDDLE_BAD_ARGUMENT, "%s[%" PRId64 "] is %" PRId64 ", but nnz is %" PRId64 "%s", a->ptr_name, a->rows, last,
                     a->nnz, a->base ? " (base 1: one more is expected)" : "");
@@ -156,7 +185,40 @@ static heddle_status copy_arrays(struct narrowing *n, const heddle *h)
     return HEDDLE_OK;
 }
 
+/* Arrays of the device that must change (another base, narrower indices, another order) come to the host first. */
+static heddle_status fetch_arrays(struct arrays *a, const heddle *h)
+{
+    heddle_status status = HEDDLE_OK;
+    const void **array[4] = {&a->ptr, &a->row, &a->index, &a->val};
+    int64_t index = a->nnz * (int64_t)type_size(a->types.index);
+    int64_t bytes[4] = {(a->rows + 1) * (int64_t)type_size(a->types.offset), index, index,
+                        a->nnz * (int64_t)type_size(a->types.value)};
+    for (int i = 0; i < 4; i++)
+        if (*array[i]) {
+            TRY(device_fetch(&a->fetched[i], h->shared, *array[i], bytes[i]));
+            *array[i] = a->fetched[i];
+        }
+    a->where = HEDDLE_ON_HOST;
+done:
+    return status;
+}
+
+static void forget_fetched(struct arrays *a)
+{
+    for (int i = 0; i < 4; i++)
+        mem_free(a->fetched[i]);
+}
+
 /* ---- compressed rows and columns ---- */
+
+/* The arrays of A's view go where the handle computes; what lies there already is borrowed. */
+static heddle_status matrix_settle(heddle_matrix *A, heddle *h, heddle_where where)
+{
+    if (where == HEDDLE_ON_HOST)
+        return matrix_place(A, h);
+    A->shared = gpu_use(h->shared);
+    return HEDDLE_OK;
+}
 
 /* The answer to a missing pointer: the matrix' own, or `other`. */
 static heddle_status nothing_made(heddle_matrix **out, const char *other)
@@ -172,10 +234,12 @@ static heddle_status create_compressed(heddle_matrix **out, heddle *h, struct ar
     heddle_matrix *A = NULL;
     *out = NULL;
     TRY(handle_check(h));
-    TRY(check_arrays(a));
+    TRY(check_arrays(a, h));
+    if (a->where == HEDDLE_ON_DEVICE && must_copy(a))
+        TRY(fetch_arrays(a, h));
     TRY(matrix_new(&A));
     A->view.format = format;
-    if (a->copy || a->base || a->types.index == HEDDLE_I64) {
+    if (must_copy(a)) {
         struct csr *own = &A->owned.csr;
         TRY(csr_new(own, a->rows, a->cols, a->nnz, a->types.value, a->types.offset));
         struct narrowing n = {.a = a, .ptr = own->row_ptr, .index = own->col, .val = own->val};
@@ -186,10 +250,12 @@ static heddle_status create_compressed(heddle_matrix **out, heddle *h, struct ar
                                    .offset = a->types.offset, .row_ptr = (void *)(uintptr_t)a->ptr,
                                    .col = (int32_t *)(uintptr_t)a->index, .val = (void *)(uintptr_t)a->val};
     }
+    TRY(matrix_settle(A, h, a->where));
     TRY(matrix_done(out, h, A));
     A = NULL;
 done:
     heddle_matrix_free(A);
+    forget_fetched(a);
     return status;
 }
 
@@ -238,13 +304,17 @@ static heddle_status create_coo(heddle_matrix **out, heddle *h, struct arrays *a
                         (void *)(uintptr_t)a->val}, sorted = {0};
     *out = NULL;
     TRY(handle_check(h));
-    TRY(check_arrays(a));
+    TRY(check_arrays(a, h));
+    if (a->where == HEDDLE_ON_DEVICE) { /* whether it is sorted is found out on the host */
+        TRY(fetch_arrays(a, h));
+        given.row = a->fetched[1], given.col = a->fetched[2], given.val = a->fetched[3];
+    }
     given.value = a->types.value;
     if (!given.row)
         given.row = &no_row; /* a matrix without entries still has coordinates, as far as everyone below is concerned */
     TRY(matrix_new(&A));
     A->view.format = HEDDLE_COO;
-    if (a->copy || a->base || a->types.index == HEDDLE_I64) {
+    if (must_copy(a)) {
         struct coo *own = &A->owned.coo;
         TRY(coo_new(own, a->rows, a->cols, a->nnz, a->types.value));
         struct narrowing n = {.a = a, .row = own->row, .index = own->col, .val = own->val};
@@ -258,10 +328,12 @@ static heddle_status create_coo(heddle_matrix **out, heddle *h, struct arrays *a
         A->sorted_now = 1;
     }
     A->view.coo = given;
+    TRY(matrix_settle(A, h, HEDDLE_ON_HOST));
     TRY(matrix_done(out, h, A));
     A = NULL;
 done:
     heddle_matrix_free(A);
+    forget_fetched(a);
     return status;
 }
 

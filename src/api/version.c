@@ -34,7 +34,7 @@ static void describe(void)
     for (int i = 0; i < VARIANT_COUNT; i++)
         used += snprintf(variants + used, sizeof variants - (size_t)used, "%s%s", i ? " " : "", variant_name((enum variant)i));
     snprintf(info, sizeof info,
-             "compiler: %s %s\narchitecture: %s\nthreads: %s\nfiles: %s\ninstruction sets: %s\nvariants: %s\ndevices: cpu\n",
+             "compiler: %s %s\narchitecture: %s\nthreads: %s\nfiles: %s\ninstruction sets: %s\nvariants: %s\ndrivers: cpu cuda hip emu\n",
 #if defined(__clang__)
              "clang", __clang_version__,
 #else

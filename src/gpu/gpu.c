@@ -96,6 +96,7 @@ heddle_status gpu_open(struct gpu **gpu, const char *name)
         return fail(HEDDLE_NO_DEVICE, "there is no driver for '%s'", name);
     TRY(parse_name(&number, &options, name));
     TRY(driver->open(gpu, number, &options));
+    ((struct gpu_head *)*gpu)->number = number;
 done:
     return status;
 }

@@ -65,6 +65,7 @@ struct gpu_driver {
 struct gpu_head {
     const struct gpu_driver *driver;
     struct gpu_info info;
+    int number;                /* among the devices of the driver */
     struct gpu_loaded *loaded; /* module.c's: the kernels that gpu_kernel has found so far; NULL at first */
 };
 
@@ -90,6 +91,13 @@ void gpu_close(struct gpu *gpu); /* with everything that gpu_kernel has loaded; 
 static inline const struct gpu_driver *gpu_driver_of(const struct gpu *gpu)
 {
     return ((const struct gpu_head *)gpu)->driver;
+}
+
+/* Are these the same device, so that what lies in the memory of one lies in that of the other? */
+static inline int gpu_same(const struct gpu *a, const struct gpu *b)
+{
+    const struct gpu_head *x = (const struct gpu_head *)a, *y = (const struct gpu_head *)b;
+    return a == b || (a && b && x->driver == y->driver && x->number == y->number);
 }
 
 static inline const struct gpu_info *gpu_info_of(const struct gpu *gpu)
