@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "base/memory.h"
+#include "gpu/emu_race.h"
 
 _Thread_local struct emu_thread *emu_now;
 
@@ -196,10 +197,10 @@ heddle_status emu_worker_new(struct emu_worker **worker, int width, int64_t shar
     w->width = width;
     w->arena_bytes = shared + (EMU_SLOTS + 1) * (EMU_SHARED_ZONE + 16);
     TRY(NEW(w->arena, w->arena_bytes));
-    (void)races;
+    if (races)
+        TRY(emu_cells_new(&w->cells, w->arena_bytes));
     if (!fibre_create(&w->stack[0])) {
-        status = fail(HEDDLE_NO_MEMORY, "emu: no memory for a stack");
-        goto done;
+        TRY(fail(HEDDLE_NO_MEMORY, "emu: no memory for a stack"));
     }
     w->stacks = 1; /* the first runner is always there, so that every failure happens on a stack that can be left */
     reset_stacks(w);
@@ -221,5 +222,6 @@ void emu_worker_free(struct emu_worker *w)
     if (w->arena)
         ASAN_UNPOISON_MEMORY_REGION(w->arena, (size_t)w->arena_bytes);
     mem_free(w->arena);
+    mem_free(w->cells);
     mem_free(w);
 }
