@@ -109,6 +109,7 @@ static void runner(void *worker)
     fibre_entered();
     for (int thread = w->start;; thread = next_fresh(w)) {
         emu_now = &w->thread[thread];
+        emu_now->caller = NULL;
         w->launch->kernel->call(w->launch->argument);
         emu_left(w, thread);
     }
@@ -185,7 +186,7 @@ int emu_block_run(struct emu_worker *w, const struct emu_launch *launch, int64_t
     emu_now = NULL;
     if (w->error[0])
         reset_stacks(w);
-    return emu_shared_end(w) && !w->error[0];
+    return emu_shared_end(w);
 }
 
 heddle_status emu_worker_new(struct emu_worker **worker, int width, int64_t shared, int races)
@@ -205,7 +206,7 @@ heddle_status emu_worker_new(struct emu_worker **worker, int width, int64_t shar
     w->stacks = 1; /* the first runner is always there, so that every failure happens on a stack that can be left */
     reset_stacks(w);
     for (int i = 0; i < EMU_THREADS; i++)
-        w->thread[i] = (struct emu_thread){i, i % width, i / width, &w->view};
+        w->thread[i] = (struct emu_thread){i, i % width, i / width, &w->view, NULL};
     *worker = w;
     return HEDDLE_OK;
 done:

@@ -60,7 +60,7 @@ static _Noreturn void race(struct emu_worker *w, int64_t offset, const struct em
     const char *since = w->wait[now->thread].site;
     char here[128], there[128];
     emu_stop(w, now->thread, "race on shared %s[%lld]: thread %d %s (%s) what thread %d %s (%s); no barrier since %s",
-             slot->name, (long long)((offset - slot->offset) / slot->size), now->thread, verb(now, now_writes),
+             slot->name, (long long)emu_slot_element(slot, offset), now->thread, verb(now, now_writes),
              place(here, now->code), then->thread, verb(then, then_wrote), place(there, then->code),
              since ? emu_file(since) : "the kernel began");
 }
@@ -108,10 +108,12 @@ void emu_access(struct emu_worker *w, int64_t offset, int64_t size, enum emu_acc
     const struct emu_slot *slot = emu_slot_at(w, offset);
     int writes = (kind & EMU_WRITES) != 0;
     char text[128];
-    if (!slot || offset + size > slot->offset + slot->bytes)
-        emu_stop(w, emu_now->thread, "%s outside of the shared arrays, %lld bytes behind the beginning of %s (%s)",
-                 writes ? "a store" : "a load", (long long)(offset - (slot ? slot : w->slot)->offset),
-                 (slot ? slot : w->slot)->name, place(text, code));
+    if (!slot || offset + size > slot->offset + slot->bytes) {
+        slot = emu_slot_near(w, offset);
+        emu_stop(w, emu_now->thread, "a %s outside of shared %s: element %lld of %lld (%s)", writes ? "store" : "load",
+                 slot->name, (long long)emu_slot_element(slot, offset), (long long)(slot->bytes / slot->size),
+                 place(text, code));
+    }
     if (!w->cells)
         return;
     struct emu_access now = {.code = code,
