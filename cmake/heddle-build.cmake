@@ -99,7 +99,7 @@ endmacro()
 
 # ---------------------------------------------------------------------- emulator pages --------------------------------
 #
-# A page with a row KERNEL(NAME, gpu) is compiled for the emulator once per variant and wave width, as C; a second time, for
+# A page with a row KERNEL(NAME, gpu), or SERVICE(NAME) in services.def, is compiled for the emulator once per variant and wave width, as C; a second time, for
 # the tests, with -fsanitize=thread, whose calls are renamed to the emulator's own hooks (src/gpu/emu_hooks.c).
 
 # heddle_emu_types(OUT ROW): the definitions that a row of variants.def stands for.
@@ -162,6 +162,8 @@ endfunction()
 macro(heddle_emu_library_objects)
   heddle_rows(emu_rows ${CMAKE_SOURCE_DIR}/src/kernel/kernels.def KERNEL)
   list(FILTER emu_rows INCLUDE REGEX "[|]gpu$")
+  heddle_rows(emu_services ${CMAKE_SOURCE_DIR}/src/kernel/services.def SERVICE)
+  list(APPEND emu_rows ${emu_services})
   set(heddle_emu_page_files "")
   set(emu_names "")
   foreach(row IN LISTS emu_rows)

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
 #
-# How the device half of a page becomes binaries in the library.  Every row KERNEL(PAGE, gpu) of kernels.def x every row of
-# variants.def is compiled into the folder `device` of the build, one file each:
+# How the device half of a page becomes binaries in the library.  Every row KERNEL(PAGE, gpu) of kernels.def and every row
+# SERVICE(PAGE) of services.def x every row of variants.def is compiled into the folder `device` of the build, one file each:
 #   NVIDIA  PAGE__VARIANT.fatbin     by nvcc: machine code for HEDDLE_CUDA_ARCH, and PTX of the lowest for GPUs to come
 #           PAGE__VARIANT.ptx        by clang where there is no nvcc: no SDK is looked at, the PTX version is pinned
 #   AMD     PAGE__VARIANT.gfxN.co    by clang and lld, one per architecture of HEDDLE_HIP_ARCH
@@ -181,6 +181,8 @@ macro(heddle_device_objects)
   endif()
   heddle_rows(device_rows ${CMAKE_SOURCE_DIR}/src/kernel/kernels.def KERNEL)
   list(FILTER device_rows INCLUDE REGEX "^[^|]*[|]gpu")
+  heddle_rows(device_services ${CMAKE_SOURCE_DIR}/src/kernel/services.def SERVICE)
+  list(APPEND device_rows ${device_services})
   foreach(row IN LISTS device_rows)
     string(REGEX REPLACE "[|].*" "" page "${row}")
     heddle_device_page(${page} ${CMAKE_SOURCE_DIR}/src/kernel/${page}.c)

@@ -148,7 +148,7 @@ static void for_all(int exact, void (*body)(struct trial *t))
                 trial_new(&t, &awkward[m], variant, (heddle_op)op, exact);
                 for (int k = 0; k < kernel_count(); k++) {
                     t.kernel = kernel_at(k)->name;
-                    t.device = (struct device){3, cpu_this()->isa};
+                    t.device = (struct device){.threads = 3, .isa = cpu_this()->isa};
                     body(&t);
                 }
                 trial_free(&t);
@@ -160,7 +160,7 @@ static void on_all_devices(struct trial *t)
     static const int threads[] = {1, 2, 7, 64};
     for (int i = 0; i < 4; i++)
         for (int isa = 0; isa < ISA_COUNT; isa++) {
-            t->device = (struct device){threads[i], (enum isa)isa};
+            t->device = (struct device){.threads = threads[i], .isa = (enum isa)isa};
             struct bound *b = isa_runs((enum isa)isa) ? bind(t) : NULL;
             if (b)
                 check_scalars(t, b, 1, SCALARS);
@@ -301,7 +301,7 @@ TEST(alpha_zero_reads_neither_matrix_nor_x)
                                     .row_ptr = (void *)(uintptr_t)4, .col = (void *)(uintptr_t)4, .val = (void *)(uintptr_t)8}};
     double y[3] = {1, 2, 3};
     const char *ran;
-    CHECK_OK(immediate_run(&(struct device){2, ISA_generic}, &poisoned, HEDDLE_N, (struct scalars){0, 2},
+    CHECK_OK(immediate_run(&(struct device){.threads = 2, .isa = ISA_generic}, &poisoned, HEDDLE_N, (struct scalars){0, 2},
                            (void *)(uintptr_t)8, y, NULL, 0, &ran));
     CHECK(y[0] == 2 && y[1] == 4 && y[2] == 6);
     CHECK(strcmp(ran, "scale") == 0);
@@ -380,7 +380,7 @@ TEST(a_corrupted_result_is_noticed)
     struct trial t;
     trial_new(&t, &awkward[awkward_count - 1], VARIANT_f64_i32, HEDDLE_N, 0);
     t.kernel = "cpu_csr";
-    t.device = (struct device){2, ISA_generic};
+    t.device = (struct device){.threads = 2, .isa = ISA_generic};
     struct bound *b = bind(&t);
     reset_y(&t);
     CHECK_OK(bound_run(b, (struct scalars){1, 0}, t.x, at(&t, t.y, GUARD)));
@@ -402,8 +402,10 @@ TEST(every_kernel_tells_about_itself)
         CHECK_OK(kernel_describe(i, &d));
         CHECK(kernel_by_name(d.name) == kernel_at(i));
         CHECK((int)kernel_at(i)->id == i);
-        CHECK(format_by_name(d.format) >= 0 && d.ops[0] && d.source[0] && strcmp(d.device, "cpu") == 0);
+        CHECK(format_by_name(d.format) >= 0 && d.ops[0] && d.source[0] && strcmp(d.device, device_kind_name(kernel_at(i)->device)) == 0);
     }
+    CHECK(strcmp(kernel_by_name("cpu_csr")->name, "cpu_csr") == 0 && kernel_by_name("cpu_csr")->device == DEVICE_cpu);
+    CHECK(kernel_by_name("csr_naive")->device == DEVICE_gpu);
     CHECK(kernel_by_name("cpu_nothing") == NULL && kernel_at(-1) == NULL && kernel_at(KERNEL_COUNT) == NULL);
     heddle_kernel_desc d;
     CHECK_FAILS(kernel_describe(KERNEL_COUNT, &d), HEDDLE_BAD_ARGUMENT, "no kernel number");

@@ -10,7 +10,7 @@
 #include "plan/plan.h"
 #include "test.h"
 
-static const struct device device = {2, ISA_generic};
+static const struct device device = {.threads = 2, .isa = ISA_generic};
 
 /* The awkward matrix with this name, as a view of double precision. */
 static struct view view_of(const char *name)
@@ -123,7 +123,7 @@ TEST(too_little_workspace_is_refused_and_y_stays)
 TEST(the_workspace_of_a_transposed_product_is_bounded_by_the_matrix)
 {
     struct view A = view_of("last column of a wide matrix");
-    CHECK(immediate_workspace(&(struct device){64, ISA_generic}, &A) < 64 * 1024);
+    CHECK(immediate_workspace(&(struct device){.threads = 64, .isa = ISA_generic}, &A) < 64 * 1024);
     csr_free(&A.csr);
 }
 

@@ -9,16 +9,22 @@ static const struct ell_functions *typed(const struct csr *A)
     return ell_functions[variant_of(A->value, A->offset)];
 }
 
+heddle_status ell_width(int64_t *width, const char *format, const struct source *A)
+{
+    int64_t positions;
+    *width = A->csr.nnz == 0 ? 0 : A->longest ? A->longest : typed(&A->csr)->width(&A->csr);
+    if (__builtin_mul_overflow(*width, A->csr.rows, &positions))
+        positions = INT64_MAX;
+    return padding_allowed(format, &A->csr, positions);
+}
+
 static heddle_status size(struct stored *s, const struct source *A, const int64_t *option)
 {
+    heddle_status status = ell_width(&s->dim[ELL_WIDTH], "ell", A);
     (void)option;
-    int64_t positions, width = A->csr.nnz > 0 ? typed(&A->csr)->width(&A->csr) : 0;
-    if (__builtin_mul_overflow(width, A->csr.rows, &positions))
-        positions = INT64_MAX;
-    heddle_status status = padding_allowed("ell", &A->csr, positions);
     if (status != HEDDLE_OK)
         return status;
-    s->dim[ELL_WIDTH] = width;
+    int64_t positions = s->dim[ELL_WIDTH] * A->csr.rows;
     s->bytes[ELL_COL] = positions * (int64_t)sizeof(int32_t);
     s->bytes[ELL_VAL] = positions * (int64_t)type_size(A->csr.value);
     return HEDDLE_OK;

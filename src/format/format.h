@@ -21,13 +21,14 @@ enum format_id {
 struct option {
     const char *name;              /* NULL ends a table */
     int64_t initial;
-    int64_t value[OPTION_VALUES];  /* 0 ends the list */
+    int64_t value[OPTION_VALUES];  /* 0 ends the list; the initial value is allowed whether it is in it or not */
 };
 
 /* What a format is made from.  Arrays are borrowed and must outlive whatever borrows them further. */
 struct source {
     struct csr csr;     /* row_ptr may be NULL when `row` is given and only coo is wanted */
     const int32_t *row; /* size nnz: the row of each entry, or NULL */
+    int64_t longest;    /* entries of the longest row; 0: not known, row_ptr tells */
 };
 
 /* A matrix in a format. */
@@ -84,6 +85,8 @@ struct group_functions {
     struct group_count (*count)(const struct csr *A);
     void (*fill)(struct stored *s, const struct csr *A);
 };
+/* The width of ELL, and whether so much padding is allowed (`format` is named in the text). */
+heddle_status ell_width(int64_t *width, const char *format, const struct source *A);
 extern const struct ell_functions *const ell_functions[VARIANT_COUNT];
 extern const struct sell_functions *const sell_functions[VARIANT_COUNT];
 extern const struct group_functions *const group_functions[VARIANT_COUNT];

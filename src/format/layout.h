@@ -19,6 +19,10 @@ enum { COO_ROW, COO_COL, COO_VAL };
 enum { ELL_COL, ELL_VAL };
 enum { ELL_WIDTH };
 
+/* ellr (ELL-R): ell, and how many entries each row has, so that kernels stop there. */
+enum { ELLR_COL = ELL_COL, ELLR_VAL = ELL_VAL, ELLR_LENGTH /* int32_t[rows] */ };
+enum { ELLR_WIDTH = ELL_WIDTH };
+
 /* sell: rows are sorted by length within windows and cut into slices of `height`; each slice is an ELL of its own.
  * Entry j of the slice's row r stands at slice_ptr[s] + j*height + r of val.  Its column stands at the same place,
  * counted from col_ptr[s], in one of two widths:

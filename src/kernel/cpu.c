@@ -7,11 +7,15 @@
 #include "kernel/cpu.h"
 
 #define cpu_ROW(name) CPU_KERNEL(name)(const struct product *p, const struct team *team);
+#define gpu_ROW(name)
 #define KERNEL(name, device) device##_ROW(name)
 #include "kernel/kernels.def"
 #undef cpu_ROW
+#undef gpu_ROW
 
+/* By kernel_id, so that pages for other devices have a row as well. */
 #define cpu_ROW(name) CPU_NAME(name),
+#define gpu_ROW(name) 0,
 cpu_kernel *const CPU_NAME(cpu_kernels)[] = {
 #include "kernel/kernels.def"
 };

@@ -36,10 +36,12 @@ enum kernel_id {
 
 /* One product on its way to a kernel. */
 struct work {
-    const struct kernel *kernel;
+    const struct kernel *kernel;  /* NULL on the way to a service (service.h) */
+    const char *page;             /* its name */
     const struct device *device;
     enum variant variant;
     heddle_type value;
+    int64_t option[OPTIONS_MOST]; /* of the kernel, in the order of its table */
     struct product product;
 };
 
@@ -52,7 +54,11 @@ struct kernel {
     const char *source;           /* where the algorithm comes from */
     const struct option *options; /* NULL: those of the format */
     int repeatable;               /* bitwise the same result every run, for the same device and options */
+    const char *const *entries;   /* gpu: the KERNELs of the device half, ended by NULL; NULL: one, with the page's name */
 
+    /* HEDDLE_NO_KERNEL, with the reason, where the kernel cannot run with these options on this device; NULL: it always can.
+     * Knows sizes and dimensions, no arrays. */
+    heddle_status (*applies)(const struct work *w);
     /* Into how many parts the work is cut; NULL: as many as the device has threads. */
     int64_t (*parts)(const struct work *w);
     /* Bytes that launch needs in product.workspace; NULL: none.  Knows sizes and dimensions, no arrays. */
@@ -77,17 +83,37 @@ void kernel_spell(char *text, size_t size, const struct kernel *kernel, const in
 const struct option *kernel_options(const struct kernel *kernel); /* never NULL */
 
 /* The product of a kernel with a stored matrix (its arrays may be missing as long as nothing is launched), complete up
- * to vectors, scalars and workspace. */
-struct work work_for(const struct kernel *kernel, const struct device *device, const struct stored *s, int transposed);
+ * to vectors, scalars and workspace.  `option` may be NULL: the initial values. */
+struct work work_for(const struct kernel *kernel, const struct device *device, const struct stored *s, int transposed,
+                     const int64_t *option);
 int64_t work_workspace(const struct work *w);
+/* HEDDLE_NO_KERNEL, with the reason: a kernel of another kind of device; one whose options do not fit. */
+heddle_status kernel_suits(const struct kernel *kernel, const struct device *device);
+heddle_status work_applies(const struct work *w);
+
+/* Kernels read their scalars as `real`. */
+void scalar_put(unsigned char bytes[SCALAR_BYTES], heddle_type type, double value);
+double scalar_get(const unsigned char bytes[SCALAR_BYTES], heddle_type type);
 
 /* For the host half of CPU pages: runs the device half on the threads of the device. */
 heddle_status cpu_launch(const struct work *w);
+
+/* For the host half of GPU pages (gpu.c): launches KERNEL(entry) of the page with w->product, on the device's stream, and
+ * does not wait.  gpu_run_over takes as many threads as there are items, in blocks of the size that suits the
+ * architecture; a grid has its limits, so kernels step through their items by simt_global_size(). */
+heddle_status gpu_run(const struct work *w, const char *entry, int64_t grid, int block, int64_t shared);
+heddle_status gpu_run_over(const struct work *w, const char *entry, int64_t items);
+
+/* Finds every entry of a kernel ahead, so that no later launch loads or allocates anything; nothing to do for a CPU. */
+heddle_status kernel_load(const struct device *device, const struct kernel *kernel, enum variant variant);
 
 /* A part of a CPU kernel leaves one `struct carry` (cpu.h) behind where rows are shared between parts. */
 #define CARRY_BYTES 64
 
 /* What most kernels move: the arrays of the format once, x once, y once or (beta) twice. */
 double cost_of_streams(const struct work *w, const struct stored *s);
+/* The same for a kernel that adds every entry to y in memory: y is written first, and an addition moves a cache sector of 32
+ * bytes there and back unless its neighbours are in the cache; half of them are taken to be. */
+double cost_of_additions(const struct work *w, const struct stored *s);
 
 #endif

@@ -35,7 +35,7 @@ const struct kernel *kernel_by_name(const char *name)
 
 const char *device_kind_name(enum device_kind kind)
 {
-    static const char *const name[DEVICE_KINDS] = {[DEVICE_cpu] = "cpu"};
+    static const char *const name[DEVICE_KINDS] = {[DEVICE_cpu] = "cpu", [DEVICE_gpu] = "gpu"};
     return name[kind];
 }
 
@@ -83,13 +83,17 @@ static heddle_status unknown_kernel(const char *name)
     return status;
 }
 
-/* One option from the spec; its value must be one of the list. */
+/* One option from the spec; its value must be the initial one or one of the list. */
 static heddle_status parse_option(struct spec *spec, const struct option *o, int64_t *value)
 {
     heddle_status status = spec_int(spec, o->name, INT64_MIN, INT64_MAX, value);
     if (status != HEDDLE_OK)
         return status;
     char list[128] = "";
+    if (*value == o->initial)
+        return HEDDLE_OK;
+    if (o->initial == 0) /* which ends a list, so that it cannot stand in one */
+        snprintf(list, sizeof list, " 0");
     for (int i = 0; i < OPTION_VALUES && o->value[i]; i++) {
         if (*value == o->value[i])
             return HEDDLE_OK;
@@ -128,15 +132,51 @@ void kernel_spell(char *text, size_t size, const struct kernel *kernel, const in
         used += (size_t)snprintf(text + used, size - used, "%c%s=%lld", i ? ',' : ':', o[i].name, (long long)option[i]);
 }
 
-struct work work_for(const struct kernel *kernel, const struct device *device, const struct stored *s, int transposed)
+struct work work_for(const struct kernel *kernel, const struct device *device, const struct stored *s, int transposed,
+                     const int64_t *option)
 {
-    struct work w = {.kernel = kernel, .device = device, .variant = variant_of(s->value, s->offset), .value = s->value};
+    struct work w = {.kernel = kernel, .page = kernel->name, .device = device, .variant = variant_of(s->value, s->offset),
+                     .value = s->value};
+    const struct option *o = kernel_options(kernel);
+    for (int i = 0; o[i].name; i++)
+        w.option[i] = option ? option[i] : o[i].initial;
     w.product = (struct product){.rows = s->rows, .cols = s->cols, .nnz = s->nnz, .transposed = transposed};
     memcpy(w.product.dim, s->dim, sizeof s->dim);
     for (int i = 0; i < FORMAT_ARRAYS; i++)
         w.product.array[i] = s->array[i];
     w.product.parts = kernel->parts ? kernel->parts(&w) : device->threads;
     return w;
+}
+
+heddle_status kernel_suits(const struct kernel *kernel, const struct device *device)
+{
+    if (kernel->device == device->kind)
+        return HEDDLE_OK;
+    return fail(HEDDLE_NO_KERNEL, "%s runs on a %s, and the device is a %s", kernel->name, device_kind_name(kernel->device),
+                device_kind_name(device->kind));
+}
+
+heddle_status work_applies(const struct work *w)
+{
+    return w->kernel->applies ? w->kernel->applies(w) : HEDDLE_OK;
+}
+
+void scalar_put(unsigned char bytes[SCALAR_BYTES], heddle_type type, double value)
+{
+    float single = (float)value;
+    if (type == HEDDLE_F64)
+        memcpy(bytes, &value, sizeof value);
+    else
+        memcpy(bytes, &single, sizeof single);
+}
+
+double scalar_get(const unsigned char bytes[SCALAR_BYTES], heddle_type type)
+{
+    double value;
+    float single;
+    memcpy(&value, bytes, sizeof value);
+    memcpy(&single, bytes, sizeof single);
+    return type == HEDDLE_F64 ? value : (double)single;
 }
 
 int64_t work_workspace(const struct work *w)
@@ -149,4 +189,10 @@ double cost_of_streams(const struct work *w, const struct stored *s)
     double vectors = (double)(s->rows + s->cols) * (double)type_size(s->value);
     (void)w;
     return (double)stored_bytes(s) + vectors;
+}
+
+double cost_of_additions(const struct work *w, const struct stored *s)
+{
+    double y = (double)(w->product.transposed ? s->cols : s->rows) * (double)type_size(s->value);
+    return cost_of_streams(w, s) + y + 32 * (double)s->nnz;
 }

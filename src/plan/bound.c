@@ -4,6 +4,8 @@
  * the kernel's format borrow A's arrays, or is it built?  Everything else is measured and written down on the way. */
 #include "base/memory.h"
 #include "base/timer.h"
+#include "kernel/convert.h"
+#include "kernel/service.h"
 #include "plan/run.h"
 
 #include <stdio.h>
@@ -24,8 +26,12 @@ struct route {
     int from_coo;    /* CSR is made from COO first */
 };
 
-static heddle_status find_route(struct route *r, const struct kernel *kernel, const struct view *A, heddle_op op)
+static heddle_status find_route(struct route *r, const struct kernel *kernel, const struct device *device,
+                                const struct view *A, heddle_op op)
 {
+    heddle_status status = kernel_suits(kernel, device);
+    if (status != HEDDLE_OK)
+        return status;
     int transposed = stored_transposed(A, op), wanted = transposed ? OPS_T : OPS_N;
     *r = (struct route){.transposed = transposed};
     r->transpose = !(kernel->ops & wanted);
@@ -37,58 +43,64 @@ static heddle_status find_route(struct route *r, const struct kernel *kernel, co
 }
 
 /* CSR of A, transposed or not, as the route asks; nothing when A serves as it is. */
-static heddle_status make_csr(struct csr *made, const struct route *r, const struct view *A)
+static heddle_status make_csr(const struct device *d, struct csr *made, const struct route *r, const struct view *A)
 {
     heddle_status status = HEDDLE_OK;
     struct csr rows = {0};
-    TRY(A->format == HEDDLE_COO ? coo_validate(&A->coo) : csr_validate(&A->csr));
+    TRY(A->format == HEDDLE_COO ? device_coo_validate(d, &A->coo) : device_csr_validate(d, &A->csr));
     if (r->from_coo)
-        TRY(csr_from_coo(&rows, &A->coo));
+        TRY(device_csr_from_coo(d, &rows, &A->coo));
     if (r->transpose) {
-        TRY(csr_transpose(made, r->from_coo ? &rows : &A->csr));
+        TRY(device_csr_transpose(d, made, r->from_coo ? &rows : &A->csr));
     } else {
         *made = rows;
         rows = (struct csr){0};
     }
 done:
-    csr_free(&rows);
+    device_csr_free(d, &rows);
     return status;
 }
 
 static heddle_status convert(struct bound *b, const struct route *r, const int64_t *option, const struct view *A)
 {
     heddle_status status = HEDDLE_OK;
+    const struct device *d = &b->device;
     struct source source = view_source(A);
     double start = now_ms();
     if (r->transpose || r->from_coo) {
-        TRY(make_csr(&b->made, r, A));
+        TRY(make_csr(d, &b->made, r, A));
         source = (struct source){.csr = b->made};
     }
-    TRY(stored_size(&b->stored, b->work.kernel->format, &source, option));
+    TRY(device_stored_size(d, &b->stored, b->work.kernel->format, &source, option));
     if (!source.row && stored_owned(&b->stored) > 0 && !b->made.row_ptr)
-        TRY(csr_validate(&source.csr));
-    TRY(stored_build(&b->stored, &source));
+        TRY(device_csr_validate(d, &source.csr));
+    TRY(device_stored_build(d, &b->stored, &source));
+    TRY(device_sync(d));
     if (b->stored.borrowed == 0)
-        csr_free(&b->made);
+        device_csr_free(d, &b->made);
     b->info.convert_ms = b->stored.borrowed && !b->made.row_ptr && !stored_owned(&b->stored) ? 0 : now_ms() - start;
 done:
     return status;
 }
 
-static heddle_status prepare(struct bound *b, const struct route *r)
+/* Binaries are loaded here as well, and not at the first product: that may be part of a graph which is being captured. */
+static heddle_status prepare(struct bound *b, const struct route *r, const int64_t *option)
 {
+    heddle_status status;
     double start = now_ms();
-    b->work = work_for(b->work.kernel, &b->device, &b->stored, r->transposed && !r->transpose);
+    b->work = work_for(b->work.kernel, &b->device, &b->stored, r->transposed && !r->transpose, option);
     int64_t bytes = work_workspace(&b->work);
+    TRY(work_applies(&b->work));
+    TRY(kernel_load(&b->device, b->work.kernel, b->work.variant));
+    TRY(gpu_scale_load(&b->device, b->work.value));
     if (bytes > 0) {
-        b->workspace = mem_alloc(bytes, 1);
-        if (!b->workspace)
-            return HEDDLE_NO_MEMORY;
+        TRY(device_alloc(&b->device, &b->workspace, bytes));
         b->info.prepare_ms = now_ms() - start;
     }
     b->work.product.workspace = b->workspace;
     b->info.bytes = stored_owned(&b->stored) + bytes + (b->made.row_ptr ? csr_bytes(&b->made) : 0);
-    return HEDDLE_OK;
+done:
+    return status;
 }
 
 heddle_status bound_make(struct bound **result, const struct device *device, const struct kernel *kernel,
@@ -98,12 +110,12 @@ heddle_status bound_make(struct bound **result, const struct device *device, con
     struct bound *b = NULL;
     struct route route;
     *result = NULL;
-    TRY(find_route(&route, kernel, A, op));
+    TRY(find_route(&route, kernel, device, A, op));
     TRY(NEW_ZEROED(b, 1));
     b->device = *device;
     b->work.kernel = kernel;
     TRY(convert(b, &route, option, A));
-    TRY(prepare(b, &route));
+    TRY(prepare(b, &route, option));
     kernel_spell(b->info.kernel, sizeof b->info.kernel, kernel, option);
     b->info.format = b->stored.format->name;
     b->info.transposed = route.transpose;
@@ -130,9 +142,9 @@ void bound_free(struct bound *b)
 {
     if (!b)
         return;
-    stored_free(&b->stored);
-    csr_free(&b->made);
-    mem_free(b->workspace);
+    device_stored_free(&b->device, &b->stored);
+    device_csr_free(&b->device, &b->made);
+    device_free(&b->device, b->workspace);
     mem_free(b);
 }
 
@@ -164,7 +176,7 @@ heddle_status bound_estimate(struct estimate *e, const struct device *device, co
     struct stored s;
     struct source source = view_source(A);
     *e = (struct estimate){0};
-    TRY(find_route(&r, kernel, A, op));
+    TRY(find_route(&r, kernel, device, A, op));
     /* How a format would pad the transpose is not known before it is there: it is taken to pad like A, from whose rows
      * the size comes.  Formats that do not pad need only its shape. */
     int by_shape = r.transpose && (kernel->format == FORMAT_csr || kernel->format == FORMAT_coo);
@@ -172,8 +184,9 @@ heddle_status bound_estimate(struct estimate *e, const struct device *device, co
         return fail(HEDDLE_NO_KERNEL, "%s: its size is not known for a COO matrix", kernel->name);
     if (by_shape)
         source = transposed_shape(&source);
-    TRY(stored_size(&s, kernel->format, &source, option));
-    struct work w = work_for(kernel, device, &s, r.transposed && !r.transpose);
+    TRY(device_stored_size(device, &s, kernel->format, &source, option));
+    struct work w = work_for(kernel, device, &s, r.transposed && !r.transpose, option);
+    TRY(work_applies(&w));
     e->cost = kernel->cost(&w, &s);
     e->prepared = r.transpose || r.from_coo || stored_owned(&s) > 0;
     int64_t made = r.transpose || r.from_coo ? (s.rows + 1) * (int64_t)type_size(s.offset) +

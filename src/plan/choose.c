@@ -6,8 +6,8 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "base/memory.h"
 #include "base/timer.h"
+#include "kernel/device.h"
 #include "plan/run.h"
 
 #define EXPECTED_DEFAULT 1000
@@ -41,43 +41,48 @@ struct candidate {
     struct estimate estimate;
 };
 
-/* Vectors to measure with. */
+/* What to measure with. */
 struct vectors {
-    void *x, *y;
+    void *x, *y; /* on the device */
+    struct stopwatch watch;
 };
 
 static heddle_status vectors_new(struct vectors *v, const struct wish *wish)
 {
     heddle_status status;
     int64_t most = view_rows(wish->A) > view_cols(wish->A) ? view_rows(wish->A) : view_cols(wish->A);
-    size_t size = type_size(view_value(wish->A));
-    *v = (struct vectors){0};
-    TRY((v->x = mem_zeroed(most, size)) ? HEDDLE_OK : HEDDLE_NO_MEMORY);
-    TRY((v->y = mem_zeroed(most, size)) ? HEDDLE_OK : HEDDLE_NO_MEMORY);
+    int64_t bytes = most * (int64_t)type_size(view_value(wish->A));
+    TRY(stopwatch_new(&v->watch, wish->device));
+    TRY(device_alloc(wish->device, &v->x, bytes));
+    TRY(device_fill(wish->device, v->x, 0, bytes));
+    TRY(device_alloc(wish->device, &v->y, bytes));
+    TRY(device_fill(wish->device, v->y, 0, bytes));
 done:
     return status;
 }
 
-static void vectors_free(struct vectors *v)
+static void vectors_free(struct vectors *v, const struct wish *wish)
 {
-    mem_free(v->x);
-    mem_free(v->y);
+    stopwatch_free(&v->watch);
+    device_free(wish->device, v->x);
+    device_free(wish->device, v->y);
 }
 
 /* The shortest of a few products, the first of which warms caches up and does not count. */
-static heddle_status measure(double *ms, struct bound *b, const struct vectors *v)
+static heddle_status measure(double *ms, struct bound *b, struct vectors *v)
 {
-    double begin = now_ms(), best = INFINITY;
+    heddle_status status = HEDDLE_OK;
+    double begin = now_ms(), best = INFINITY, took;
     for (int i = 0; i <= MEASURE_RUNS && (i < 2 || now_ms() - begin < MEASURE_MS); i++) {
-        double start = now_ms();
-        heddle_status status = bound_run(b, (struct scalars){1, 0}, v->x, v->y);
-        if (status != HEDDLE_OK)
-            return status;
-        if (i > 0 && now_ms() - start < best)
-            best = now_ms() - start;
+        TRY(stopwatch_start(&v->watch));
+        TRY(bound_run(b, (struct scalars){1, 0}, v->x, v->y));
+        TRY(stopwatch_stop(&v->watch, &took));
+        if (i > 0 && took < best)
+            best = took;
     }
     *ms = best;
-    return HEDDLE_OK;
+done:
+    return status;
 }
 
 static void describe(heddle_plan_desc *desc, const struct bound *b)
@@ -148,11 +153,12 @@ static void take_best(struct candidate *best, struct field *f, int prepared)
         f->candidate[found] = f->candidate[--f->count];
 }
 
-/* The kernel of heddle_mv where it fits the wishes, else any other that takes A as it is. */
+/* The kernel of heddle_mv where it fits the wishes, else the best other that takes A as it is, else (a repeatable
+ * transposed product on a GPU) the best that must be prepared. */
 static heddle_status immediate_bound(struct bound **b, struct candidate *c, const struct wish *wish)
 {
     int transposed = stored_transposed(wish->A, wish->op);
-    *c = (struct candidate){.kernel = kernel_at(KERNEL_cpu_csr)};
+    *c = (struct candidate){.kernel = any_kernel(wish->device)};
     if (view_nnz(wish->A) > 0)
         c->kernel = select_kernel(wish->device, wish->A, transposed);
     heddle_status status = bound_estimate(&c->estimate, wish->device, c->kernel, c->option, wish->A, wish->op);
@@ -162,18 +168,20 @@ static heddle_status immediate_bound(struct bound **b, struct candidate *c, cons
     if (status == HEDDLE_OK && !allowed(c, wish)) {
         status = find_candidates(&others, wish);
         take_best(c, &others, 0);
+        if (!c->kernel)
+            take_best(c, &others, 1);
     }
     if (status != HEDDLE_OK)
         return status;
     if (!c->kernel)
-        return fail(HEDDLE_NO_KERNEL, "no kernel fits: %s came closest, with %lld bytes beyond the matrix, %lld are allowed",
-                    first->name, (long long)bytes, (long long)wish->limit);
+        return fail(HEDDLE_NO_KERNEL, "no %skernel fits: %s came closest, with %lld bytes beyond the matrix, %lld are allowed",
+                    wish->deterministic ? "deterministic " : "", first->name, (long long)bytes, (long long)wish->limit);
     return bound_make(b, wish->device, c->kernel, c->option, wish->A, wish->op);
 }
 
 /* Prepares `c` and measures it; it replaces *b where all expected products together end earlier with it. */
 static heddle_status try_prepared(struct bound **b, heddle_plan_desc *desc, const struct candidate *c,
-                                  const struct wish *wish, const struct vectors *v)
+                                  const struct wish *wish, struct vectors *v)
 {
     heddle_status status;
     struct bound *prepared = NULL;
@@ -198,7 +206,7 @@ done:
 /* The best of the prepared kernels, as long as they promise enough.  The size of a transpose's format is only guessed
  * before there is one, so a format may still refuse it; the next is tried then. */
 static heddle_status try_all(struct bound **b, heddle_plan_desc *desc, const struct wish *wish, double immediate_cost,
-                             const struct vectors *v)
+                             struct vectors *v)
 {
     struct field field;
     heddle_status status = find_candidates(&field, wish);
@@ -229,7 +237,7 @@ static heddle_status choose(struct bound **b, heddle_plan_desc *desc, const stru
     set_times(desc, desc->product_ms, desc->product_ms);
     TRY(try_all(b, desc, wish, immediate.estimate.cost, &v));
 done:
-    vectors_free(&v);
+    vectors_free(&v, wish);
     return status;
 }
 
@@ -259,7 +267,7 @@ static heddle_status forced(struct bound **b, heddle_plan_desc *desc, const stru
     set_times(desc, ms, immediate_ms);
 done:
     bound_free(beside);
-    vectors_free(&v);
+    vectors_free(&v, wish);
     return status;
 }
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "plan/run.h"
 
-#include <string.h>
+#include "kernel/service.h"
 
 #define VARIANT(name, real, off, value, offset) extern const struct run_functions run_functions__##name;
 #include "matrix/variants.def"
@@ -13,14 +13,12 @@ const struct run_functions *const run_functions[VARIANT_COUNT] = {
 #undef VARIANT
 };
 
-/* Kernels read their scalars as `real`. */
-static void put_scalar(unsigned char bytes[SCALAR_BYTES], heddle_type type, double value)
+static heddle_status scale(const struct work *w, void *y, int64_t n, double beta)
 {
-    float single = (float)value;
-    if (type == HEDDLE_F64)
-        memcpy(bytes, &value, sizeof value);
-    else
-        memcpy(bytes, &single, sizeof single);
+    if (w->device->kind == DEVICE_gpu)
+        return gpu_scale(w->device, w->value, y, n, beta);
+    run_functions[w->variant]->scale(y, n, beta, w->device->threads);
+    return HEDDLE_OK;
 }
 
 heddle_status product_run(struct work *w, struct scalars s, const void *x, void *y, int *launched)
@@ -29,12 +27,10 @@ heddle_status product_run(struct work *w, struct scalars s, const void *x, void 
     int64_t n = p->transposed ? p->cols : p->rows;
     double alpha = w->value == HEDDLE_F64 ? s.alpha : (double)(float)s.alpha;
     *launched = alpha != 0 && p->nnz > 0;
-    if (!*launched) {
-        run_functions[w->variant]->scale(y, n, s.beta, w->device->threads);
-        return HEDDLE_OK;
-    }
-    put_scalar(p->alpha, w->value, s.alpha);
-    put_scalar(p->beta, w->value, s.beta);
+    if (!*launched)
+        return scale(w, y, n, s.beta);
+    scalar_put(p->alpha, w->value, s.alpha);
+    scalar_put(p->beta, w->value, s.beta);
     p->x = x;
     p->y = y;
     return w->kernel->launch(w);

@@ -18,6 +18,9 @@ struct source view_source(const struct view *A);
 /* The kernel that needs no preparation: format csr, or coo for a COO matrix. */
 const struct kernel *select_kernel(const struct device *device, const struct view *A, int transposed);
 
+/* One that takes any CSR matrix, for products that launch nothing. */
+const struct kernel *any_kernel(const struct device *device);
+
 /* The common prelude, then the kernel; false in *launched when y = beta y was all there was to do. */
 heddle_status product_run(struct work *w, struct scalars s, const void *x, void *y, int *launched);
 

@@ -2,6 +2,7 @@
  *
  * The immediate product: which kernel can take the arrays as they are, and which of those balances. */
 #include "base/thread.h"
+#include "kernel/service.h"
 #include "plan/run.h"
 
 int64_t view_rows(const struct view *A)
@@ -32,6 +33,19 @@ struct source view_source(const struct view *A)
     return (struct source){.csr = {.rows = c->rows, .cols = c->cols, .nnz = c->nnz, .value = c->value,
                                    .offset = offset_for(c->nnz), .col = c->col, .val = c->val},
                            .row = c->row};
+}
+
+/* Rows shorter than this on average go to single threads. */
+#define NAIVE_ROWS 3
+
+/* On a GPU the arrays are out of reach: sizes alone decide. */
+static enum kernel_id select_gpu(const struct view *A, int transposed)
+{
+    if (A->format == HEDDLE_COO)
+        return KERNEL_coo_atomic;
+    if (transposed)
+        return KERNEL_csr_naive_t;
+    return A->csr.nnz < NAIVE_ROWS * A->csr.rows ? KERNEL_csr_naive : KERNEL_csr_vector;
 }
 
 /* Entries and rows before the first row that does not lie wholly within the first `steps` of them: where a part that is
@@ -65,11 +79,18 @@ static int needs_merge(const struct device *device, const struct csr *A)
 
 const struct kernel *select_kernel(const struct device *device, const struct view *A, int transposed)
 {
+    if (device->kind == DEVICE_gpu)
+        return kernel_at(select_gpu(A, transposed));
     enum kernel_id id = A->format == HEDDLE_COO        ? KERNEL_cpu_coo
                         : transposed                   ? KERNEL_cpu_csr_t
                         : needs_merge(device, &A->csr) ? KERNEL_cpu_merge
                                                        : KERNEL_cpu_csr;
     return kernel_at(id);
+}
+
+const struct kernel *any_kernel(const struct device *device)
+{
+    return kernel_at(device->kind == DEVICE_gpu ? KERNEL_csr_naive : KERNEL_cpu_csr);
 }
 
 /* The arrays as a stored matrix, nothing copied. */
@@ -80,6 +101,20 @@ static heddle_status stored_view(struct stored *s, const struct view *A)
     return status == HEDDLE_OK ? stored_build(s, &source) : status;
 }
 
+heddle_status immediate_load(const struct device *device, const struct view *A)
+{
+    heddle_status status = HEDDLE_OK;
+    struct source source = view_source(A);
+    enum variant variant = variant_of(source.csr.value, source.csr.offset);
+    if (device->kind == DEVICE_cpu)
+        return HEDDLE_OK;
+    TRY(gpu_scale_load(device, source.csr.value));
+    for (int transposed = 0; transposed <= 1; transposed++)
+        TRY(kernel_load(device, select_kernel(device, A, transposed), variant));
+done:
+    return status;
+}
+
 int64_t immediate_workspace(const struct device *device, const struct view *A)
 {
     struct stored s;
@@ -87,7 +122,7 @@ int64_t immediate_workspace(const struct device *device, const struct view *A)
     if (stored_view(&s, A) != HEDDLE_OK)
         return 0;
     for (int transposed = 0; transposed <= 1; transposed++) {
-        struct work w = work_for(select_kernel(device, A, transposed), device, &s, transposed);
+        struct work w = work_for(select_kernel(device, A, transposed), device, &s, transposed, NULL);
         int64_t bytes = work_workspace(&w);
         most = bytes > most ? bytes : most;
     }
@@ -102,8 +137,8 @@ heddle_status immediate_run(const struct device *device, const struct view *A, h
     int transposed = stored_transposed(A, op), launched;
     TRY(stored_view(&stored, A));
     int trivial = s.alpha == 0 || stored.nnz == 0; /* then not even row_ptr is looked at */
-    const struct kernel *kernel = trivial ? kernel_at(KERNEL_cpu_csr) : select_kernel(device, A, transposed);
-    struct work w = work_for(kernel, device, &stored, transposed);
+    const struct kernel *kernel = trivial ? any_kernel(device) : select_kernel(device, A, transposed);
+    struct work w = work_for(kernel, device, &stored, transposed, NULL);
     if (!trivial && work_workspace(&w) > workspace_bytes)
         return fail(HEDDLE_NO_WORKSPACE, "%s needs %lld bytes of workspace, the handle has %lld: call heddle_reserve",
                     kernel->name, (long long)work_workspace(&w), (long long)workspace_bytes);

@@ -32,8 +32,9 @@
  *               simt_atomic_add_cas(p, v): float and double by compare-and-swap; -DSIMT_ATOMIC_CAS makes simt_atomic_add so.
  *               simt_readonly(p)    *p, of global memory that nobody writes during the launch
  *               simt_stream(p)      the same, and nobody will read it again soon: it should not displace x in the caches
- *               simt_load2(to, p), simt_load4(to, p), simt_stream2, simt_stream4: p[0..2) or p[0..4) into an array of the
- *               thread's own, in one access where p's alignment allows it; any element alignment is valid.
+ *               simt_load2(to, p), simt_load4(to, p); simt_stream2, simt_stream4: p[0], p[1] (and p[2], p[3]) into an array of
+ *               the thread's own, by wide accesses where p's alignment allows them; any element alignment is valid.  They
+ *               read as simt_readonly and simt_stream do.
  *
  * Bits          simt_popc(u64), simt_clz(u64) (64 for 0), simt_ffs(u64) (the lowest set bit counted from 1, 0 for 0),
  *               simt_lanes_below(): the bits of the lanes before one's own, to count in a ballot. */

@@ -169,62 +169,55 @@ SIMT_ATOMIC_REAL(double, unsigned long long)
 
 /* ------------------------------------------------------------------ loads -------------------------------------- */
 
-/* One load of PTX for values of 4 and of 8 bytes: `way` is "nc" (nobody writes it) or "cs" (first to leave the caches). */
-#define SIMT_LOAD(name, way)                                                          \
-    template <class T> DEVICE T name(const T *p)                                      \
-    {                                                                                 \
-        static_assert(sizeof(T) == 4 || sizeof(T) == 8, "loads take 32 or 64 bits");  \
-        T value;                                                                      \
-        if (sizeof(T) == 4) {                                                         \
-            uint32_t bits;                                                            \
-            asm("ld.global." way ".b32 %0, [%1];" : "=r"(bits) : "l"(p));             \
-            __builtin_memcpy(&value, &bits, sizeof(T) & 4);                           \
-        } else {                                                                      \
-            uint64_t bits;                                                            \
-            asm("ld.global." way ".b64 %0, [%1];" : "=l"(bits) : "l"(p));             \
-            __builtin_memcpy(&value, &bits, sizeof(T) & 8);                           \
-        }                                                                             \
-        return value;                                                                 \
+/* Loads in PTX: `way` is "nc" (nobody writes it) or "cs" (first to leave the caches).  They are not volatile: the compiler may
+ * move and merge them, as what they read does not change.  simt_NAME_words: `bytes` (8 or 16, aligned to that) at once. */
+#define SIMT_LOAD(name, way)                                                                                \
+    template <class T> DEVICE T simt_##name(const T *p)                                                     \
+    {                                                                                                       \
+        static_assert(sizeof(T) == 4 || sizeof(T) == 8, "loads take 32 or 64 bits");                        \
+        T value;                                                                                            \
+        if (sizeof(T) == 4) {                                                                               \
+            uint32_t bits;                                                                                  \
+            asm("ld.global." way ".b32 %0, [%1];" : "=r"(bits) : "l"(p));                                   \
+            __builtin_memcpy(&value, &bits, sizeof(T) & 4);                                                 \
+        } else {                                                                                            \
+            uint64_t bits;                                                                                  \
+            asm("ld.global." way ".b64 %0, [%1];" : "=l"(bits) : "l"(p));                                   \
+            __builtin_memcpy(&value, &bits, sizeof(T) & 8);                                                 \
+        }                                                                                                   \
+        return value;                                                                                       \
+    }                                                                                                       \
+    template <int bytes> DEVICE void simt_##name##_words(void *to, const void *p)                           \
+    {                                                                                                       \
+        uint32_t w[4];                                                                                      \
+        if (bytes == 8)                                                                                     \
+            asm("ld.global." way ".v2.b32 {%0, %1}, [%2];" : "=r"(w[0]), "=r"(w[1]) : "l"(p));              \
+        else                                                                                                \
+            asm("ld.global." way ".v4.b32 {%0, %1, %2, %3}, [%4];"                                          \
+                : "=r"(w[0]), "=r"(w[1]), "=r"(w[2]), "=r"(w[3])                                            \
+                : "l"(p));                                                                                  \
+        __builtin_memcpy(to, w, bytes);                                                                     \
     }
-SIMT_LOAD(simt_readonly, "nc")
-SIMT_LOAD(simt_stream, "cs")
+SIMT_LOAD(readonly, "nc")
+SIMT_LOAD(stream, "cs")
 #undef SIMT_LOAD
 
-/* `bytes` (8 or 16, aligned to that) in one access. */
-template <int bytes> struct alignas(bytes) simt_block_of {
-    uint32_t word[bytes / 4];
-};
-template <int bytes> DEVICE void simt_copy(void *to, const void *p)
-{
-    simt_block_of<bytes> block = *(const simt_block_of<bytes> *)p;
-    __builtin_memcpy(to, &block, bytes);
-}
-template <int bytes> DEVICE void simt_copy_stream(void *to, const void *p)
-{
-    uint32_t w[4];
-    if (bytes == 8)
-        asm("ld.global.cs.v2.b32 {%0, %1}, [%2];" : "=r"(w[0]), "=r"(w[1]) : "l"(p));
-    else
-        asm("ld.global.cs.v4.b32 {%0, %1, %2, %3}, [%4];" : "=r"(w[0]), "=r"(w[1]), "=r"(w[2]), "=r"(w[3]) : "l"(p));
-    __builtin_memcpy(to, w, bytes);
-}
-
 /* n elements by accesses as wide as the alignment of p allows: 16 bytes, all elements in 8, or one by one. */
-#define SIMT_LOADS(name, n, copy, one)                                      \
-    template <class T> DEVICE void name(T *to, const T *p)                  \
-    {                                                                       \
+#define SIMT_LOADS(name, n, way)                                              \
+    template <class T> DEVICE void name(T *to, const T *p)                    \
+    {                                                                         \
         constexpr int bytes = n * (int)sizeof(T), wide = bytes < 16 ? 8 : 16; \
-        if ((uintptr_t)p % wide == 0)                                       \
-            for (int i = 0; i < bytes; i += wide)                           \
-                copy<wide>((char *)to + i, (const char *)p + i);            \
-        else                                                                \
-            for (int i = 0; i < n; i++)                                     \
-                to[i] = one;                                                \
+        if ((uintptr_t)p % wide == 0)                                         \
+            for (int i = 0; i < bytes; i += wide)                             \
+                simt_##way##_words<wide>((char *)to + i, (const char *)p + i); \
+        else                                                                  \
+            for (int i = 0; i < n; i++)                                       \
+                to[i] = simt_##way(p + i);                                    \
     }
-SIMT_LOADS(simt_load2, 2, simt_copy, p[i])
-SIMT_LOADS(simt_load4, 4, simt_copy, p[i])
-SIMT_LOADS(simt_stream2, 2, simt_copy_stream, simt_stream(p + i))
-SIMT_LOADS(simt_stream4, 4, simt_copy_stream, simt_stream(p + i))
+SIMT_LOADS(simt_load2, 2, readonly)
+SIMT_LOADS(simt_load4, 4, readonly)
+SIMT_LOADS(simt_stream2, 2, stream)
+SIMT_LOADS(simt_stream4, 4, stream)
 #undef SIMT_LOADS
 
 #endif

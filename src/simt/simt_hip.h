@@ -202,36 +202,36 @@ template <class T> DEVICE T simt_stream(const T *p)
     return __builtin_nontemporal_load(p);
 }
 
-/* `words` of 32 bits in one access. */
-template <int words> DEVICE void simt_copy(void *to, const void *p)
+/* simt_NAME_words: `bytes` (8 or 16, aligned to that) at once. */
+template <int bytes> DEVICE void simt_readonly_words(void *to, const void *p)
 {
-    typedef uint32_t block __attribute__((ext_vector_type(words)));
-    block b = *(const block *)p;
-    __builtin_memcpy(to, &b, sizeof b);
+    typedef uint32_t words __attribute__((ext_vector_type(bytes / 4)));
+    words w = *(const words *)p;
+    __builtin_memcpy(to, &w, bytes);
 }
-template <int words> DEVICE void simt_copy_stream(void *to, const void *p)
+template <int bytes> DEVICE void simt_stream_words(void *to, const void *p)
 {
-    typedef uint32_t block __attribute__((ext_vector_type(words)));
-    block b = __builtin_nontemporal_load((const block *)p);
-    __builtin_memcpy(to, &b, sizeof b);
+    typedef uint32_t words __attribute__((ext_vector_type(bytes / 4)));
+    words w = __builtin_nontemporal_load((const words *)p);
+    __builtin_memcpy(to, &w, bytes);
 }
 
 /* n elements by accesses as wide as the alignment of p allows: 16 bytes, all elements in 8, or one by one. */
-#define SIMT_LOADS(name, n, copy, one)                                      \
-    template <class T> DEVICE void name(T *to, const T *p)                  \
-    {                                                                       \
+#define SIMT_LOADS(name, n, way)                                              \
+    template <class T> DEVICE void name(T *to, const T *p)                    \
+    {                                                                         \
         constexpr int bytes = n * (int)sizeof(T), wide = bytes < 16 ? 8 : 16; \
-        if ((uintptr_t)p % wide == 0)                                       \
-            for (int i = 0; i < bytes; i += wide)                           \
-                copy<wide / 4>((char *)to + i, (const char *)p + i);        \
-        else                                                                \
-            for (int i = 0; i < n; i++)                                     \
-                to[i] = one;                                                \
+        if ((uintptr_t)p % wide == 0)                                         \
+            for (int i = 0; i < bytes; i += wide)                             \
+                simt_##way##_words<wide>((char *)to + i, (const char *)p + i); \
+        else                                                                  \
+            for (int i = 0; i < n; i++)                                       \
+                to[i] = simt_##way(p + i);                                    \
     }
-SIMT_LOADS(simt_load2, 2, simt_copy, p[i])
-SIMT_LOADS(simt_load4, 4, simt_copy, p[i])
-SIMT_LOADS(simt_stream2, 2, simt_copy_stream, simt_stream(p + i))
-SIMT_LOADS(simt_stream4, 4, simt_copy_stream, simt_stream(p + i))
+SIMT_LOADS(simt_load2, 2, readonly)
+SIMT_LOADS(simt_load4, 4, readonly)
+SIMT_LOADS(simt_stream2, 2, stream)
+SIMT_LOADS(simt_stream4, 4, stream)
 #undef SIMT_LOADS
 
 #endif

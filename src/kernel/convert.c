@@ -1,0 +1,120 @@
+/* SPDX-License-Identifier: MIT */
+#include "kernel/convert.h"
+
+#include "kernel/service.h"
+#include "matrix/typed.h"
+
+heddle_status device_csr_validate(const struct device *d, const struct csr *A)
+{
+    return d->kind == DEVICE_gpu ? gpu_csr_validate(d, A) : csr_validate(A);
+}
+
+heddle_status device_coo_validate(const struct device *d, const struct coo *A)
+{
+    return d->kind == DEVICE_gpu ? gpu_coo_validate(d, A) : coo_validate(A);
+}
+
+heddle_status device_row_lengths(const struct device *d, heddle_lengths *lengths, const struct csr *A)
+{
+    if (d->kind == DEVICE_gpu)
+        return gpu_row_lengths(d, lengths, A);
+    functions_of(A)->lengths(lengths, A);
+    return HEDDLE_OK;
+}
+
+heddle_status device_csr_from_coo(const struct device *d, struct csr *B, const struct coo *A)
+{
+    heddle_status status = HEDDLE_OK;
+    if (d->kind == DEVICE_cpu)
+        return csr_from_coo(B, A);
+    TRY(device_csr_new(d, B, &(struct csr){.rows = A->rows, .cols = A->cols, .nnz = A->nnz, .value = A->value,
+                                           .offset = offset_for(A->nnz)}));
+    TRY(gpu_coo_to_csr(d, B, A->row));
+    TRY(device_copy(d, B->col, A->col, A->nnz * (int64_t)sizeof *A->col));
+    TRY(device_copy(d, B->val, A->val, A->nnz * (int64_t)type_size(A->value)));
+done:
+    if (status != HEDDLE_OK)
+        device_csr_free(d, B);
+    return status;
+}
+
+/* On a GPU by way of the host: a sort on the device is for a plan that has to pay soon. */
+heddle_status device_csr_transpose(const struct device *d, struct csr *B, const struct csr *A)
+{
+    heddle_status status;
+    struct csr here = {0}, turned = {0};
+    if (d->kind == DEVICE_cpu)
+        return csr_transpose(B, A);
+    *B = (struct csr){0};
+    TRY(device_csr_download(d, &here, A));
+    TRY(csr_transpose(&turned, &here));
+    TRY(device_csr_upload(d, B, &turned));
+done:
+    csr_free(&here);
+    csr_free(&turned);
+    return status;
+}
+
+/* ------------------------------------------------------------------ formats ------------------------------------ */
+
+static heddle_status fill_coo(const struct device *d, struct stored *s, const struct source *A)
+{
+    s->array[COO_COL] = A->csr.col;
+    s->array[COO_VAL] = A->csr.val;
+    return gpu_csr_to_coo(d, s->array[COO_ROW], &A->csr);
+}
+
+static heddle_status fill_ell(const struct device *d, struct stored *s, const struct source *A)
+{
+    return gpu_csr_to_ell(d, s, &A->csr);
+}
+
+/* How a GPU fills the arrays of a format; a source whose arrays serve as they are needs no such function. */
+typedef heddle_status gpu_fill(const struct device *d, struct stored *s, const struct source *A);
+static gpu_fill *const fills[FORMAT_COUNT] = {
+    [FORMAT_coo] = fill_coo,
+    [FORMAT_ell] = fill_ell,
+    [FORMAT_ellr] = fill_ell,
+};
+
+/* Formats that ask for the longest row would look at row_ptr: they are told. */
+heddle_status device_stored_size(const struct device *d, struct stored *s, enum format_id id, const struct source *A,
+                                 const int64_t *option)
+{
+    heddle_status status = HEDDLE_OK;
+    heddle_lengths lengths;
+    struct source told = *A;
+    if (d->kind == DEVICE_gpu && id != FORMAT_csr && !fills[id])
+        return fail(HEDDLE_NO_KERNEL, "GPUs have no conversion to %s", format_at(id)->name);
+    if (d->kind == DEVICE_gpu && fills[id] == fill_ell && A->csr.nnz > 0) {
+        TRY(device_row_lengths(d, &lengths, &A->csr));
+        told.longest = lengths.longest;
+    }
+    TRY(stored_size(s, id, &told, option));
+done:
+    return status;
+}
+
+heddle_status device_stored_build(const struct device *d, struct stored *s, const struct source *A)
+{
+    heddle_status status = HEDDLE_OK;
+    if (d->kind == DEVICE_cpu || stored_owned(s) == 0)
+        return stored_build(s, A);
+    for (int i = 0; s->format->array[i]; i++)
+        if (!(s->borrowed >> i & 1))
+            TRY(device_alloc(d, &s->array[i], s->bytes[i]));
+    TRY(fills[format_by_name(s->format->name)](d, s, A));
+done:
+    if (status != HEDDLE_OK)
+        device_stored_free(d, s);
+    return status;
+}
+
+void device_stored_free(const struct device *d, struct stored *s)
+{
+    for (int i = 0; i < FORMAT_ARRAYS; i++) {
+        if (!(s->borrowed >> i & 1))
+            device_free(d, s->array[i]);
+        s->array[i] = NULL;
+    }
+}

@@ -1,0 +1,87 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * csr_naive_t: the transposed product, one thread a row, by atomic additions.
+ *
+ * Computes   y = alpha Aᵀ x + beta y,  A in CSR (or  y = alpha A x + beta y,  A in CSC).
+ * Source     naive-spmv-2016 Alg. 2 and section V.  A small kernel scales y first.  With cas=1 additions are compare-and-swap
+ *            loops, the paper's Alg. 3 for double precision, which GPUs of its time could not add atomically.
+ * Balance    as csr_naive: a row is a thread's work.
+ * Memory     val and col as in csr_naive; x is read once, coalesced.  Every entry is an addition to y in the second-level
+ *            cache, whose result nobody waits for; with cas=1 everybody does, and again when another thread was faster.
+ * Wins       no preparation, no second copy of A: the first few products with Aᵀ.
+ * Loses      columns with many entries, whose additions queue up; many products: a plan transposes once.
+ * Order      that of arrival: not repeatable.
+ */
+#ifdef HEDDLE_DEVICE
+#include "kernel/gpu.h"
+
+KERNEL(csr_naive_t_scale)(struct product p)
+{
+    scale_all((real *)p.y, p.cols, scalar(p.beta));
+}
+
+DEVICE void add_rows(const struct product *p, const int cas)
+{
+    const off *RESTRICT row_ptr = (const off *)p->array[CSR_ROW_PTR];
+    const idx *RESTRICT col = (const idx *)p->array[CSR_COL];
+    const real *RESTRICT val = (const real *)p->array[CSR_VAL];
+    const real *RESTRICT x = (const real *)p->x;
+    real *y = (real *)p->y;
+    const real alpha = scalar(p->alpha);
+    for (int64_t i = simt_global_id(); i < p->rows; i += simt_global_size()) {
+        const off end = simt_readonly(row_ptr + i + 1);
+        const real xi = alpha * simt_readonly(x + i);
+        for (off k = simt_readonly(row_ptr + i); k < end; k++) {
+            real *to = y + simt_readonly(col + k);
+            if (cas)
+                simt_atomic_add_cas(to, simt_readonly(val + k) * xi);
+            else
+                simt_atomic_add(to, simt_readonly(val + k) * xi);
+        }
+    }
+}
+
+KERNEL(csr_naive_t)(struct product p)
+{
+    add_rows(&p, 0);
+}
+
+KERNEL(csr_naive_t_cas)(struct product p)
+{
+    add_rows(&p, 1);
+}
+
+#else
+#include "kernel/kernel.h"
+
+static const struct option options[] = {
+    {"cas", 0, {1}},
+    {0},
+};
+
+static const char *const entries[] = {"csr_naive_t", "csr_naive_t_cas", "csr_naive_t_scale", NULL};
+
+static heddle_status launch(const struct work *w)
+{
+    heddle_status status = HEDDLE_OK;
+    if (scalar_get(w->product.beta, w->value) != 1)
+        TRY(gpu_run_over(w, "csr_naive_t_scale", w->product.cols));
+    TRY(gpu_run_over(w, entries[w->option[0]], w->product.rows));
+done:
+    return status;
+}
+
+const struct kernel csr_naive_t = {
+    .name = "csr_naive_t",
+    .id = KERNEL_csr_naive_t,
+    .format = FORMAT_csr,
+    .ops = OPS_T,
+    .device = DEVICE_gpu,
+    .source = "naive-spmv-2016 Alg. 2 and 3",
+    .options = options,
+    .repeatable = 0,
+    .entries = entries,
+    .launch = launch,
+    .cost = cost_of_additions,
+};
+#endif

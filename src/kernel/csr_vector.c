@@ -1,0 +1,127 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * csr_vector: a group of lanes a row.
+ *
+ * Computes   y = alpha A x + beta y,  A in CSR.
+ * Source     Bell and Garland 2009; CRS(vector) in ellpack-r-2011.  There the group is a whole wave (lanes=32, or 64 on
+ *            AMD); the option gives it 2 to 64 lanes, and lanes=0, the default, the number that suits the mean row length.
+ * Balance    one row is the unit of work: a group waits for its row, a wave for the longest row of its groups.  A very
+ *            long row delays the whole grid.
+ * Memory     the lanes of a group read neighbouring val and col, and the groups of a wave neighbouring rows: coalesced,
+ *            each entry once, so they are streamed and leave the caches to x, which is gathered.
+ * Wins       rows of similar length, at least about as long as the group.
+ * Loses      rows much shorter than the group (idle lanes), power-law rows.
+ * Order      fixed tree per row, for the same number of lanes: bitwise repeatable.
+ */
+#ifdef HEDDLE_DEVICE
+#include "kernel/gpu.h"
+
+/* The loop is the wave's, not the group's: all lanes stay until the last row of the wave is done, a row behind the end being
+ * empty.  So the shuffles always have the whole wave, which costs NVIDIA GPUs less than waiting for the lanes of a group;
+ * an exchange with a lane that is less than `lanes` away, a power of two, does not leave the group. */
+DEVICE void rows_by_groups(const struct product *p, const int lanes)
+{
+    const off *RESTRICT row_ptr = (const off *)p->array[CSR_ROW_PTR];
+    const idx *RESTRICT col = (const idx *)p->array[CSR_COL];
+    const real *RESTRICT val = (const real *)p->array[CSR_VAL];
+    const real *RESTRICT x = (const real *)p->x;
+    real *RESTRICT y = (real *)p->y;
+    const real alpha = scalar(p->alpha), beta = scalar(p->beta);
+    const int lane = simt_lane() % lanes, group = simt_lane() / lanes;
+    for (int64_t first = simt_global_id() / WAVE * (WAVE / lanes); first < p->rows;
+         first += simt_global_size() / WAVE * (WAVE / lanes)) {
+        const int64_t row = first + group;
+        real sum = 0;
+        if (row < p->rows) {
+            const off end = simt_readonly(row_ptr + row + 1);
+            for (off k = simt_readonly(row_ptr + row) + lane; k < end; k += lanes)
+                sum += simt_stream(val + k) * simt_readonly(x + simt_stream(col + k));
+        }
+        for (int by = lanes / 2; by > 0; by /= 2)
+            sum += simt_shfl_xor(sum, by, WAVE);
+        if (lane == 0 && row < p->rows)
+            store(y + row, alpha, sum, beta);
+    }
+}
+
+/* A kernel per width, so that the tree is unrolled. */
+KERNEL(csr_vector2)(struct product p)
+{
+    rows_by_groups(&p, 2);
+}
+KERNEL(csr_vector4)(struct product p)
+{
+    rows_by_groups(&p, 4);
+}
+KERNEL(csr_vector8)(struct product p)
+{
+    rows_by_groups(&p, 8);
+}
+KERNEL(csr_vector16)(struct product p)
+{
+    rows_by_groups(&p, 16);
+}
+KERNEL(csr_vector32)(struct product p)
+{
+    rows_by_groups(&p, 32);
+}
+/* Where a wave has only 32 lanes, `applies` keeps everyone from asking for this one. */
+KERNEL(csr_vector64)(struct product p)
+{
+    rows_by_groups(&p, WAVE);
+}
+
+#else
+#include "kernel/kernel.h"
+
+static const struct option options[] = {
+    {"lanes", 0, {2, 4, 8, 16, 32, 64}},
+    {0},
+};
+
+static const char *const entries[] = {"csr_vector2",  "csr_vector4",  "csr_vector8", "csr_vector16",
+                                      "csr_vector32", "csr_vector64", NULL};
+
+/* Automatic: the widest group that the mean row still fills once, so that few lanes idle and no row takes many rounds. */
+static int64_t lanes_of(const struct work *w)
+{
+    int64_t lanes = 2, wave = gpu_info_of(w->device->gpu)->wave;
+    if (w->option[0])
+        return w->option[0];
+    while (lanes < wave && 2 * lanes <= w->product.nnz / w->product.rows)
+        lanes *= 2;
+    return lanes;
+}
+
+static heddle_status applies(const struct work *w)
+{
+    int wave = gpu_info_of(w->device->gpu)->wave;
+    if (w->option[0] > wave)
+        return fail(HEDDLE_NO_KERNEL, "csr_vector: lanes=%lld, but a wave of this device has %d", (long long)w->option[0], wave);
+    return HEDDLE_OK;
+}
+
+static heddle_status launch(const struct work *w)
+{
+    int64_t lanes = lanes_of(w);
+    int entry = 0;
+    while (2 << entry < lanes)
+        entry++;
+    return gpu_run_over(w, entries[entry], w->product.rows * lanes);
+}
+
+const struct kernel csr_vector = {
+    .name = "csr_vector",
+    .id = KERNEL_csr_vector,
+    .format = FORMAT_csr,
+    .ops = OPS_N,
+    .device = DEVICE_gpu,
+    .source = "Bell and Garland 2009; CRS(vector) in ellpack-r-2011",
+    .options = options,
+    .repeatable = 1,
+    .entries = entries,
+    .applies = applies,
+    .launch = launch,
+    .cost = cost_of_streams,
+};
+#endif

@@ -1,0 +1,37 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * device.h: memory and time of a device, the same for a CPU (its own memory, everything done when a call returns) and a GPU
+ * (its driver's memory, everything in the order of the device's stream). */
+#ifndef KERNEL_DEVICE_H
+#define KERNEL_DEVICE_H
+
+#include "kernel/kernel.h"
+
+/* NULL after a failure, and for 0 bytes on a GPU; device_free takes NULL. */
+heddle_status device_alloc(const struct device *d, void **p, int64_t bytes);
+void device_free(const struct device *d, void *p);
+/* Either side may be host memory; host memory must stay as it is until device_sync. */
+heddle_status device_copy(const struct device *d, void *to, const void *from, int64_t bytes);
+heddle_status device_fill(const struct device *d, void *p, int byte, int64_t bytes);
+heddle_status device_sync(const struct device *d);
+/* To host memory, which has it when the call returns. */
+heddle_status device_read(const struct device *d, void *to, const void *from, int64_t bytes);
+
+/* A matrix whose arrays lie in the memory of the device. */
+heddle_status device_csr_new(const struct device *d, struct csr *A, const struct csr *shape); /* sizes and types of `shape` */
+void device_csr_free(const struct device *d, struct csr *A);
+heddle_status device_csr_upload(const struct device *d, struct csr *B, const struct csr *A);   /* B on the device, A in host memory */
+heddle_status device_csr_download(const struct device *d, struct csr *B, const struct csr *A); /* the reverse; csr_free frees B */
+
+/* Between start and stop: what the device was given to do, or on a CPU the time that went by. */
+struct stopwatch {
+    const struct device *device;
+    double start;
+    struct gpu_event *from, *to; /* gpu only */
+};
+heddle_status stopwatch_new(struct stopwatch *w, const struct device *d);
+void stopwatch_free(struct stopwatch *w); /* takes a zeroed one as well */
+heddle_status stopwatch_start(struct stopwatch *w);
+heddle_status stopwatch_stop(struct stopwatch *w, double *ms); /* waits */
+
+#endif

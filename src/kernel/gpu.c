@@ -1,0 +1,58 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * gpu: how the host half of a GPU page launches its device half. */
+#include <string.h>
+
+#include "gpu/module.h"
+#include "kernel/kernel.h"
+
+/* What suits an architecture; the first row whose name the architecture's begins with. */
+static const struct shape {
+    const char *arch;
+    int block; /* threads: large enough to fill a multiprocessor with few blocks, small enough to leave early */
+} shapes[] = {
+    {"", 256},
+};
+
+static const struct shape *shape_of(const struct gpu *gpu)
+{
+    const struct shape *s = shapes;
+    while (strncmp(s->arch, gpu_info_of(gpu)->arch, strlen(s->arch)) != 0)
+        s++;
+    return s;
+}
+
+heddle_status gpu_run(const struct work *w, const char *entry, int64_t grid, int block, int64_t shared)
+{
+    struct gpu *gpu = w->device->gpu;
+    struct gpu_function *function;
+    heddle_status status = gpu_kernel(gpu, &function, w->page, w->variant, entry);
+    if (status != HEDDLE_OK)
+        return status;
+    return gpu_driver_of(gpu)->launch(gpu, function, grid, block, shared, &w->product, sizeof w->product, w->device->stream);
+}
+
+/* AMD counts the threads of a grid in 32 bits; what is not covered, the threads come round to. */
+heddle_status gpu_run_over(const struct work *w, const char *entry, int64_t items)
+{
+    int block = shape_of(w->device->gpu)->block;
+    int64_t most = UINT32_MAX / block, grid = (items + block - 1) / block;
+    if (items == 0)
+        return HEDDLE_OK;
+    if (gpu_info_of(w->device->gpu)->grid < most)
+        most = gpu_info_of(w->device->gpu)->grid;
+    return gpu_run(w, entry, grid < most ? grid : most, block, 0);
+}
+
+heddle_status kernel_load(const struct device *device, const struct kernel *kernel, enum variant variant)
+{
+    heddle_status status = HEDDLE_OK;
+    const char *const one[] = {kernel->name, NULL};
+    struct gpu_function *function;
+    if (device->kind == DEVICE_cpu)
+        return HEDDLE_OK;
+    for (const char *const *entry = kernel->entries ? kernel->entries : one; *entry; entry++)
+        TRY(gpu_kernel(device->gpu, &function, kernel->name, variant, *entry));
+done:
+    return status;
+}

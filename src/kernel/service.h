@@ -1,0 +1,27 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * service.h: what the pages of services.def do, called from host code.  All arrays lie in the memory of the GPU `d`; what
+ * must be asked on either kind of device is in convert.h. */
+#ifndef KERNEL_SERVICE_H
+#define KERNEL_SERVICE_H
+
+#include "kernel/device.h"
+
+/* scale: y = beta y, n entries; beta = 0 writes zeros and reads nothing.  Does not wait. */
+heddle_status gpu_scale(const struct device *d, heddle_type value, void *y, int64_t n, double beta);
+/* Finds it ahead, as kernel_load does for kernels; nothing to do for a CPU. */
+heddle_status gpu_scale_load(const struct device *d, heddle_type value);
+
+/* check: as csr_validate and coo_validate, with the same texts.  Waits. */
+heddle_status gpu_csr_validate(const struct device *d, const struct csr *A);
+heddle_status gpu_coo_validate(const struct device *d, const struct coo *A);
+
+/* row_lengths: waits. */
+heddle_status gpu_row_lengths(const struct device *d, heddle_lengths *lengths, const struct csr *A);
+
+/* Conversions of a valid matrix; arrays of the result are allocated, nothing is waited for. */
+heddle_status gpu_csr_to_coo(const struct device *d, int32_t *row, const struct csr *A);   /* the row of every entry */
+heddle_status gpu_coo_to_csr(const struct device *d, struct csr *B, const int32_t *row);   /* B's row_ptr; row ascends */
+heddle_status gpu_csr_to_ell(const struct device *d, struct stored *s, const struct csr *A); /* ell and ellr */
+
+#endif
