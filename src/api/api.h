@@ -8,6 +8,7 @@
 #include <stdatomic.h>
 
 #include "io/io.h"
+#include "kernel/convert.h"
 #include "plan/plan.h"
 
 /* An open GPU, kept alive by the handles and matrices that use it. */
@@ -32,7 +33,8 @@ struct heddle_matrix {
     struct view owned;       /* arrays to free: all pointers NULL when borrowed or mapped */
     struct file_matrix file; /* a mapped file, when it came from one */
     char *path;              /* its name, for messages */
-    struct shared_gpu *shared; /* NULL: the arrays of `view` lie on the host */
+    struct device device;    /* where the arrays of `view` lie: the CPU or a GPU */
+    struct shared_gpu *shared; /* keeps that GPU open */
     void *placed[3];         /* arrays on the device to release */
     int sorted_now;
     atomic_int unchecked;    /* 1: the contents of the file were not looked at yet */
@@ -48,16 +50,13 @@ struct heddle_plan {
 
 heddle_status handle_check(const heddle *h);
 
-/* memory.c: what lies where.  All take NULL, and do nothing for the CPU. */
-struct shared_gpu *gpu_use(struct shared_gpu *shared);
+/* memory.c: what lies where. */
+struct shared_gpu *gpu_use(struct shared_gpu *shared); /* both take NULL */
 void gpu_leave(struct shared_gpu *shared);
-/* Memory of the handle's device. */
-heddle_status device_alloc(const heddle *h, void **p, int64_t bytes);
-void device_free(const heddle *h, void *p);
-/* Moves the host arrays that `A->view` holds to the device of h, and frees those that A owns. */
+/* Moves the host arrays that `A->view` holds to the device of h, and frees those that A owns; nothing to do on the CPU. */
 heddle_status matrix_place(heddle_matrix *A, heddle *h);
-/* Copies `bytes` from the device to newly allocated host memory, and waits. */
-heddle_status device_fetch(void **host, struct shared_gpu *shared, const void *device, int64_t bytes);
+/* Copies from the device to newly allocated host memory, and waits. */
+heddle_status fetch(void **host, const struct device *device, const void *from, int64_t bytes);
 /* A's arrays on the host: `host` borrows where they are there, else `fetched` is filled, which the caller frees. */
 heddle_status matrix_on_host(struct view *host, struct view *fetched, const heddle_matrix *A);
 void view_free(struct view *v);

@@ -127,8 +127,8 @@ void heddle_close(heddle *h)
 {
     if (!h)
         return;
-    device_free(h, h->workspace);
-    device_free(h, h->stage);
+    device_free(&h->device, h->workspace);
+    device_free(&h->device, h->stage);
     gpu_leave(h->shared);
     mem_free(h);
 }
@@ -141,9 +141,7 @@ heddle_status handle_check(const heddle *h)
 heddle_status heddle_sync(heddle *h)
 {
     heddle_status status = handle_check(h);
-    if (status != HEDDLE_OK || !h->shared)
-        return status;
-    return gpu_driver_of(h->device.gpu)->sync(h->device.gpu, h->device.stream);
+    return status != HEDDLE_OK ? status : device_sync(&h->device);
 }
 
 heddle_status heddle_set_stream(heddle *h, void *stream)
@@ -177,8 +175,8 @@ static heddle_status grow(const heddle *h, void **p, int64_t *have, int64_t byte
     void *larger = NULL;
     if (bytes <= *have)
         return HEDDLE_OK;
-    TRY(device_alloc(h, &larger, bytes));
-    device_free(h, *p);
+    TRY(device_alloc(&h->device, &larger, bytes));
+    device_free(&h->device, *p);
     *p = larger;
     *have = bytes;
 done:
@@ -191,6 +189,7 @@ heddle_status heddle_reserve(heddle *h, const heddle_matrix *A)
     TRY(handle_check(h));
     if (!A)
         return fail(HEDDLE_BAD_ARGUMENT, "the matrix is NULL");
+    TRY(immediate_load(&h->device, &A->view));
     TRY(grow(h, &h->workspace, &h->workspace_bytes, immediate_workspace(&h->device, &A->view)));
     if (h->shared)
         TRY(grow(h, &h->stage, &h->stage_bytes, stage_bytes(&A->view)));

@@ -57,13 +57,12 @@ heddle_status heddle_matrix_info(const heddle_matrix *A, heddle_matrix_desc *des
 
 heddle_status heddle_check(heddle *h, const heddle_matrix *A)
 {
-    heddle_status status = HEDDLE_OK;
-    struct view host, fetched = {0};
-    TRY(usable(h, A));
-    TRY(matrix_on_host(&host, &fetched, A));
-    TRY(host.format == HEDDLE_COO ? coo_validate(&host.coo) : csr_validate(&host.csr));
-done:
-    view_free(&fetched);
+    heddle_status status = usable(h, A);
+    if (status != HEDDLE_OK)
+        return status;
+    if (A->view.format == HEDDLE_COO)
+        return device_coo_validate(&A->device, &A->view.coo);
+    status = device_csr_validate(&A->device, &A->view.csr);
     if (status == HEDDLE_BAD_MATRIX && A->view.format == HEDDLE_CSC)
         return fail_in(status, "CSC, where rows and columns change places");
     return status;
@@ -79,7 +78,7 @@ heddle_status matrix_as_csr(struct csr *csr, struct csr *made, const heddle_matr
         TRY(csr_from_coo(made, &host.coo));
     } else if (host.format == HEDDLE_CSC) {
         TRY(csr_transpose(made, &host.csr));
-    } else if (A->shared) { /* what was fetched is CSR as it is */
+    } else if (A->device.kind == DEVICE_gpu) { /* what was fetched is CSR as it is */
         *made = fetched.csr;
         fetched.csr = (struct csr){0};
     }

@@ -33,8 +33,7 @@ void heddle_matrix_free(heddle_matrix *A)
     view_free(&A->owned);
     file_matrix_free(&A->file);
     for (int i = 0; i < 3; i++)
-        if (A->placed[i])
-            gpu_driver_of(A->shared->gpu)->release(A->shared->gpu, A->placed[i]);
+        device_free(&A->device, A->placed[i]);
     gpu_leave(A->shared);
     mem_free(A->path);
     pthread_mutex_destroy(&A->lock);
@@ -87,7 +86,7 @@ static heddle_status last_offset(int64_t *last, const struct arrays *a, const he
         *last = integer_at(a->ptr, a->types.offset, a->rows);
         return HEDDLE_OK;
     }
-    heddle_status status = device_fetch(&copy, h->shared, (const char *)a->ptr + a->rows * size, size);
+    heddle_status status = fetch(&copy, &h->device, (const char *)a->ptr + a->rows * size, size);
     if (status == HEDDLE_OK)
         *last = integer_at(copy, a->types.offset, 0);
     mem_free(copy);
@@ -195,7 +194,7 @@ static heddle_status fetch_arrays(struct arrays *a, const heddle *h)
                         a->nnz * (int64_t)type_size(a->types.value)};
     for (int i = 0; i < 4; i++)
         if (*array[i]) {
-            TRY(device_fetch(&a->fetched[i], h->shared, *array[i], bytes[i]));
+            TRY(fetch(&a->fetched[i], &h->device, *array[i], bytes[i]));
             *array[i] = a->fetched[i];
         }
     a->where = HEDDLE_ON_HOST;
@@ -217,6 +216,7 @@ static heddle_status matrix_settle(heddle_matrix *A, heddle *h, heddle_where whe
     if (where == HEDDLE_ON_HOST)
         return matrix_place(A, h);
     A->shared = gpu_use(h->shared);
+    A->device = (struct device){.kind = DEVICE_gpu, .gpu = h->shared->gpu};
     return HEDDLE_OK;
 }
 

@@ -22,22 +22,6 @@ void gpu_leave(struct shared_gpu *shared)
     mem_free(shared);
 }
 
-heddle_status device_alloc(const heddle *h, void **p, int64_t bytes)
-{
-    if (h->shared)
-        return gpu_driver_of(h->device.gpu)->alloc(h->device.gpu, p, bytes);
-    *p = mem_alloc(bytes, 1);
-    return *p ? HEDDLE_OK : HEDDLE_NO_MEMORY;
-}
-
-void device_free(const heddle *h, void *p)
-{
-    if (!h->shared)
-        mem_free(p);
-    else if (p)
-        gpu_driver_of(h->device.gpu)->release(h->device.gpu, p);
-}
-
 /* ---- matrices ---- */
 
 /* The three arrays of a view with their sizes: what a copy of it has to copy. */
@@ -65,17 +49,16 @@ heddle_status matrix_place(heddle_matrix *A, heddle *h)
 {
     heddle_status status = HEDDLE_OK;
     struct pieces p = pieces_of(&A->view);
-    const struct gpu_driver *driver;
     if (!h->shared)
         return HEDDLE_OK;
     A->shared = gpu_use(h->shared);
-    driver = gpu_driver_of(h->device.gpu);
-    for (int i = 0; i < 3; i++) {
-        TRY(driver->alloc(h->device.gpu, &A->placed[i], p.bytes[i] ? p.bytes[i] : 1));
-        if (p.bytes[i])
-            TRY(driver->copy(h->device.gpu, A->placed[i], *p.array[i], p.bytes[i], h->device.stream));
-    }
-    TRY(driver->sync(h->device.gpu, h->device.stream)); /* the caller may free what was copied from */
+    A->device = (struct device){.kind = DEVICE_gpu, .gpu = h->shared->gpu};
+    for (int i = 0; i < 3; i++)
+        if (p.bytes[i] > 0) {
+            TRY(device_alloc(&A->device, &A->placed[i], p.bytes[i]));
+            TRY(device_copy(&A->device, A->placed[i], *p.array[i], p.bytes[i]));
+        }
+    TRY(device_sync(&A->device)); /* the caller may free what was copied from */
     for (int i = 0; i < 3; i++)
         *p.array[i] = A->placed[i];
     view_free(&A->owned);
@@ -83,18 +66,12 @@ done:
     return status;
 }
 
-heddle_status device_fetch(void **host, struct shared_gpu *shared, const void *device, int64_t bytes)
+heddle_status fetch(void **host, const struct device *device, const void *from, int64_t bytes)
 {
-    heddle_status status = HEDDLE_OK;
-    const struct gpu_driver *driver = gpu_driver_of(shared->gpu);
     *host = mem_alloc(bytes, 1);
     if (!*host)
         return HEDDLE_NO_MEMORY;
-    if (bytes > 0) {
-        TRY(driver->copy(shared->gpu, *host, device, bytes, NULL));
-        TRY(driver->sync(shared->gpu, NULL));
-    }
-done:
+    heddle_status status = bytes > 0 ? device_read(device, *host, from, bytes) : HEDDLE_OK;
     if (status != HEDDLE_OK) {
         mem_free(*host);
         *host = NULL;
@@ -107,12 +84,12 @@ heddle_status matrix_on_host(struct view *host, struct view *fetched, const hedd
     heddle_status status = HEDDLE_OK;
     *fetched = (struct view){.format = A->view.format};
     *host = A->view;
-    if (!A->shared)
+    if (A->device.kind == DEVICE_cpu)
         return HEDDLE_OK;
     struct pieces p = pieces_of(host);
     void *arrays[3] = {NULL, NULL, NULL};
     for (int i = 0; i < 3; i++)
-        TRY(device_fetch(&arrays[i], A->shared, *p.array[i], p.bytes[i]));
+        TRY(fetch(&arrays[i], &A->device, *p.array[i], p.bytes[i]));
     for (int i = 0; i < 3; i++)
         *p.array[i] = arrays[i];
     *fetched = *host;

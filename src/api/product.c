@@ -24,7 +24,7 @@ static heddle_status check_call(heddle *h, const struct call *c, struct scalars 
     heddle_status status = usable(h, c->A);
     if (status != HEDDLE_OK)
         return status;
-    if (!gpu_same(c->A->shared ? c->A->shared->gpu : NULL, h->device.gpu))
+    if (!gpu_same(c->A->device.gpu, h->device.gpu))
         return fail(HEDDLE_BAD_ARGUMENT, "the matrix lies on another device than the handle's");
     if ((unsigned)c->op > HEDDLE_H)
         return fail(HEDDLE_BAD_ARGUMENT, "%d is not an operation: HEDDLE_N, HEDDLE_T or HEDDLE_H", (int)c->op);
@@ -53,43 +53,38 @@ static heddle_status run(heddle *h, const struct call *c, struct bound *bound, s
     return immediate_run(&h->device, &c->A->view, c->op, s, x, y, h->workspace, h->workspace_bytes, &h->last_kernel);
 }
 
+/* May kernels of the handle's device follow this pointer? */
+static int on_device(const heddle *h, const void *p)
+{
+    return !h->shared || !p || gpu_driver_of(h->device.gpu)->on_device(h->device.gpu, p);
+}
+
 /* x and y of the host go through the device; the call then waits for the result. */
 static heddle_status run_staged(heddle *h, const struct call *c, struct bound *bound, struct scalars s)
 {
     heddle_status status = HEDDLE_OK;
-    struct gpu *gpu = h->device.gpu;
-    const struct gpu_driver *driver = gpu_driver_of(gpu);
     const struct view *v = &c->A->view;
     int64_t size = (int64_t)type_size(view_value(v)), rows = view_rows(v) * size, cols = view_cols(v) * size;
     int64_t x_bytes = c->op == HEDDLE_N ? cols : rows, y_bytes = c->op == HEDDLE_N ? rows : cols;
     const void *x = c->x;
-    void *y = c->y, *stream = h->device.stream;
+    void *y = c->y;
     if (h->stage_bytes < stage_bytes(v))
         return fail(HEDDLE_NO_WORKSPACE, "the handle has no room to stage x and y of this matrix: call heddle_reserve once");
-    if (x_bytes > 0 && !driver->on_device(gpu, x)) {
-        TRY(driver->copy(gpu, h->stage, c->x, x_bytes, stream));
+    if (x_bytes > 0 && !on_device(h, x)) {
+        TRY(device_copy(&h->device, h->stage, c->x, x_bytes));
         x = h->stage;
     }
-    if (y_bytes > 0 && !driver->on_device(gpu, y)) {
+    if (y_bytes > 0 && !on_device(h, y)) {
         y = (char *)h->stage + stage_y(v, c->op);
         if (s.beta != 0)
-            TRY(driver->copy(gpu, y, c->y, y_bytes, stream));
+            TRY(device_copy(&h->device, y, c->y, y_bytes));
     }
     TRY(run(h, c, bound, s, x, y));
     if (y != c->y)
-        TRY(driver->copy(gpu, c->y, y, y_bytes, stream));
-    TRY(driver->sync(gpu, stream));
+        TRY(device_copy(&h->device, c->y, y, y_bytes));
+    TRY(device_sync(&h->device));
 done:
     return status;
-}
-
-/* Do both vectors lie where the handle computes? */
-static int in_place(const heddle *h, const struct call *c)
-{
-    if (!h->shared)
-        return 1;
-    const struct gpu_driver *driver = gpu_driver_of(h->device.gpu);
-    return (!c->x || driver->on_device(h->device.gpu, c->x)) && (!c->y || driver->on_device(h->device.gpu, c->y));
 }
 
 static heddle_status multiply(heddle *h, const struct call *c, struct bound *bound)
@@ -98,7 +93,9 @@ static heddle_status multiply(heddle *h, const struct call *c, struct bound *bou
     heddle_status status = check_call(h, c, &s);
     if (status != HEDDLE_OK)
         return status;
-    return in_place(h, c) ? run(h, c, bound, s, c->x, c->y) : run_staged(h, c, bound, s);
+    if (on_device(h, c->x) && on_device(h, c->y))
+        return run(h, c, bound, s, c->x, c->y);
+    return run_staged(h, c, bound, s);
 }
 
 heddle_status heddle_mv(heddle *h, heddle_op op, const void *alpha, const heddle_matrix *A, const void *x, const void *beta,
