@@ -87,26 +87,26 @@ TEST(a_failing_product_fails_the_measurement)
 TEST(a_comma_before_key_and_value_goes_on_with_the_kernel)
 {
     struct candidate_list list = {0};
-    CHECK_OK(candidates_add(&list, "auto,cpu_sell:slice=8,window=512,cpu_csr"));
+    CHECK_OK(candidates_add(&list, "auto,cpu_sell:slice=8,window=512,cpu_csr", "cpu"));
     CHECK(list.count == 3);
     CHECK(strcmp(list.name[1], "cpu_sell:slice=8,window=512") == 0 && strcmp(list.name[2], "cpu_csr") == 0);
-    CHECK_OK(candidates_add(&list, "cpu_csr,plan")); /* the first is there already */
+    CHECK_OK(candidates_add(&list, "cpu_csr,plan", "cpu")); /* the first is there already */
     CHECK(list.count == 4);
 }
 
 TEST(all_kernels_are_auto_plan_and_the_registry)
 {
     struct candidate_list list = {0};
-    CHECK_OK(candidates_add(&list, "all"));
+    CHECK_OK(candidates_add(&list, "all", "cpu"));
     CHECK(list.count == heddle_kernel_count() + 2);
 }
 
 TEST(an_unknown_kernel_is_refused_with_the_nearest)
 {
     struct candidate_list list = {0};
-    CHECK_FAILS(candidates_add(&list, "cpu_crs"), HEDDLE_BAD_ARGUMENT, "did you mean 'cpu_csr'");
-    CHECK_FAILS(candidates_add(&list, "zzzzzzzz"), HEDDLE_BAD_ARGUMENT, "heddle kernels");
-    CHECK_FAILS(candidates_add(&list, "cpu_csr,,"), HEDDLE_BAD_ARGUMENT, "no kernel ''");
+    CHECK_FAILS(candidates_add(&list, "cpu_crs", "cpu"), HEDDLE_BAD_ARGUMENT, "did you mean 'cpu_csr'");
+    CHECK_FAILS(candidates_add(&list, "zzzzzzzz", "cpu"), HEDDLE_BAD_ARGUMENT, "heddle kernels");
+    CHECK_FAILS(candidates_add(&list, "cpu_csr,,", "cpu"), HEDDLE_BAD_ARGUMENT, "no kernel ''");
     CHECK(list.count == 1);
 }
 
@@ -329,7 +329,7 @@ static struct bench small_bench(const char *kernels, struct kept *kept)
     CHECK_OK(NEW_ZEROED(b.probe.data, b.probe.words));
     CHECK_OK(NEW_ZEROED(b.probe.sums, 16));
     CHECK_OK(heddle_open(&b.h, "cpu:threads=2"));
-    CHECK_OK(candidates_add(&b.kernels, kernels));
+    CHECK_OK(candidates_add(&b.kernels, kernels, "cpu"));
     return b;
 }
 

@@ -71,6 +71,17 @@ heddle_status matrix_done(heddle_matrix **out, heddle *h, heddle_matrix *A);
 heddle_status matrix_ready(const heddle_matrix *A);
 /* A as CSR on the host: `csr` borrows where A is that, else it is built into `made`, which the caller frees. */
 heddle_status matrix_as_csr(struct csr *csr, struct csr *made, const heddle_matrix *A);
+/* A product whose arguments are known to be good: by a bound kernel, or (NULL) by the immediate one.  x and y may lie on the
+ * host or on the device. */
+struct multiplication {
+    const heddle_matrix *A;
+    heddle_op op;
+    struct bound *bound;
+    struct scalars scalars;
+    const void *x;
+    void *y;
+};
+heddle_status multiply(heddle *h, const struct multiplication *m);
 /* Neither A nor the handle NULL, contents known. */
 heddle_status usable(const heddle *h, const heddle_matrix *A);
 

@@ -45,63 +45,63 @@ static heddle_status check_call(heddle *h, const struct call *c, struct scalars 
     return h->debug ? heddle_check(h, c->A) : HEDDLE_OK;
 }
 
-/* A product whose arguments are good: on the plan's kernel, or on the immediate one. */
-static heddle_status run(heddle *h, const struct call *c, struct bound *bound, struct scalars s, const void *x, void *y)
-{
-    if (bound)
-        return bound_run(bound, s, x, y);
-    return immediate_run(&h->device, &c->A->view, c->op, s, x, y, h->workspace, h->workspace_bytes, &h->last_kernel);
-}
-
 /* May kernels of the handle's device follow this pointer? */
 static int on_device(const heddle *h, const void *p)
 {
     return !h->shared || !p || gpu_driver_of(h->device.gpu)->on_device(h->device.gpu, p);
 }
 
+static heddle_status launch(heddle *h, const struct multiplication *m, const void *x, void *y)
+{
+    if (m->bound)
+        return bound_run(m->bound, m->scalars, x, y);
+    return immediate_run(&h->device, &m->A->view, m->op, m->scalars, x, y, h->workspace, h->workspace_bytes, &h->last_kernel);
+}
+
 /* x and y of the host go through the device; the call then waits for the result. */
-static heddle_status run_staged(heddle *h, const struct call *c, struct bound *bound, struct scalars s)
+static heddle_status launch_staged(heddle *h, const struct multiplication *m)
 {
     heddle_status status = HEDDLE_OK;
-    const struct view *v = &c->A->view;
+    const struct view *v = &m->A->view;
     int64_t size = (int64_t)type_size(view_value(v)), rows = view_rows(v) * size, cols = view_cols(v) * size;
-    int64_t x_bytes = c->op == HEDDLE_N ? cols : rows, y_bytes = c->op == HEDDLE_N ? rows : cols;
-    const void *x = c->x;
-    void *y = c->y;
+    int64_t x_bytes = m->op == HEDDLE_N ? cols : rows, y_bytes = m->op == HEDDLE_N ? rows : cols;
+    const void *x = m->x;
+    void *y = m->y;
     if (h->stage_bytes < stage_bytes(v))
         return fail(HEDDLE_NO_WORKSPACE, "the handle has no room to stage x and y of this matrix: call heddle_reserve once");
-    if (x_bytes > 0 && !on_device(h, x)) {
-        TRY(device_copy(&h->device, h->stage, c->x, x_bytes));
+    if (!on_device(h, x)) {
+        TRY(device_copy(&h->device, h->stage, m->x, x_bytes));
         x = h->stage;
     }
-    if (y_bytes > 0 && !on_device(h, y)) {
-        y = (char *)h->stage + stage_y(v, c->op);
-        if (s.beta != 0)
-            TRY(device_copy(&h->device, y, c->y, y_bytes));
+    if (!on_device(h, y)) {
+        y = (char *)h->stage + stage_y(v, m->op);
+        if (m->scalars.beta != 0)
+            TRY(device_copy(&h->device, y, m->y, y_bytes));
     }
-    TRY(run(h, c, bound, s, x, y));
-    if (y != c->y)
-        TRY(device_copy(&h->device, c->y, y, y_bytes));
+    TRY(launch(h, m, x, y));
+    if (y != m->y)
+        TRY(device_copy(&h->device, m->y, y, y_bytes));
     TRY(device_sync(&h->device));
 done:
     return status;
 }
 
-static heddle_status multiply(heddle *h, const struct call *c, struct bound *bound)
+heddle_status multiply(heddle *h, const struct multiplication *m)
 {
-    struct scalars s;
-    heddle_status status = check_call(h, c, &s);
-    if (status != HEDDLE_OK)
-        return status;
-    if (on_device(h, c->x) && on_device(h, c->y))
-        return run(h, c, bound, s, c->x, c->y);
-    return run_staged(h, c, bound, s);
+    if (on_device(h, m->x) && on_device(h, m->y))
+        return launch(h, m, m->x, m->y);
+    return launch_staged(h, m);
 }
 
 heddle_status heddle_mv(heddle *h, heddle_op op, const void *alpha, const heddle_matrix *A, const void *x, const void *beta,
                         void *y)
 {
-    return multiply(h, &(struct call){op, A, alpha, x, beta, y}, NULL);
+    heddle_status status = HEDDLE_OK;
+    struct scalars s;
+    TRY(check_call(h, &(struct call){op, A, alpha, x, beta, y}, &s));
+    TRY(multiply(h, &(struct multiplication){A, op, NULL, s, x, y}));
+done:
+    return status;
 }
 
 heddle_status heddle_plan_create(heddle_plan **out, heddle *h, const heddle_matrix *A, const heddle_plan_options *given)
@@ -157,9 +157,11 @@ static heddle_status plan_op(const heddle_plan *p, heddle_op op, int *number)
 heddle_status heddle_plan_mv(heddle_plan *p, heddle_op op, const void *alpha, const void *x, const void *beta, void *y)
 {
     heddle_status status = HEDDLE_OK;
+    struct scalars s;
     int number;
     TRY(plan_op(p, op, &number));
-    TRY(multiply(p->h, &(struct call){op, p->A, alpha, x, beta, y}, p->bound[number]));
+    TRY(check_call(p->h, &(struct call){op, p->A, alpha, x, beta, y}, &s));
+    TRY(multiply(p->h, &(struct multiplication){p->A, op, p->bound[number], s, x, y}));
     p->h->last_kernel = p->desc[number].kernel;
 done:
     return status;

@@ -6,7 +6,6 @@
 #include <string.h>
 
 #include "base/memory.h"
-#include "base/timer.h"
 #include "bench/fill.h"
 
 const struct rule bench_warm = {.spread = 0.02, .least = 10, .most = 1000, .limit_ms = 500};
@@ -23,7 +22,9 @@ struct stage {
     struct loaded loaded;
     struct csr csr;   /* of the type at work; borrows all but the values */
     heddle_matrix *A;
-    void *x, *y;
+    void *x, *y;       /* on the host */
+    void *x_there, *y_there; /* where the products run: the same on the CPU */
+    struct stopwatch watch;
     struct reference reference;
     char skip[SKIP_TEXT];
 };
@@ -49,28 +50,51 @@ struct timed {
 
 static heddle_status product(struct timed *t)
 {
-    return candidate_run(t->candidate, (struct scalars){1, 0}, t->stage->x, t->stage->y);
+    return candidate_run(t->candidate, (struct scalars){1, 0}, t->stage->x_there, t->stage->y_there);
+}
+
+static heddle_status several(struct timed *t, int batch, double *ms)
+{
+    heddle_status status = HEDDLE_OK;
+    TRY(stopwatch_start(&t->stage->watch));
+    for (int i = 0; i < batch; i++)
+        TRY(product(t));
+    TRY(stopwatch_stop(&t->stage->watch, ms));
+    *ms /= batch;
+done:
+    return status;
 }
 
 static heddle_status warm_once(void *argument, double *ms)
 {
     struct timed *t = argument;
-    heddle_status status = HEDDLE_OK;
-    double begin = now_ms();
-    for (int i = 0; i < t->batch && status == HEDDLE_OK; i++)
-        status = product(t);
-    *ms = (now_ms() - begin) / t->batch;
-    return status;
+    return several(t, t->batch, ms);
 }
 
 static heddle_status cold_once(void *argument, double *ms)
 {
     struct timed *t = argument;
     probe_flush(&t->stage->b->probe);
-    double begin = now_ms();
-    heddle_status status = product(t);
-    *ms = now_ms() - begin;
-    return status;
+    return several(t, 1, ms);
+}
+
+/* y of NaN, where the products will write it: what they leave out shows. */
+static heddle_status poison(struct stage *s)
+{
+    int64_t n = s->reference.n;
+    fill_nan(s->y, s->base.value, n);
+    if (s->y_there == s->y || n == 0)
+        return HEDDLE_OK;
+    heddle_status status = device_copy(s->base.device, s->y_there, s->y, n * (int64_t)type_size(s->base.value));
+    return status != HEDDLE_OK ? status : device_sync(s->base.device);
+}
+
+static heddle_status bring_back(struct stage *s)
+{
+    int64_t n = s->reference.n;
+    if (s->y_there == s->y || n == 0)
+        return HEDDLE_OK;
+    return device_read(s->base.device, s->y, s->y_there, n * (int64_t)type_size(s->base.value));
 }
 
 /* Cold first, then warm: the last product stands in y when the verdict is passed. */
@@ -80,7 +104,7 @@ static heddle_status take_times(struct run *r, struct timed *t)
     const struct bench *b = t->stage->b;
     struct rule warm = b->warm;
     double once;
-    fill_nan(t->stage->y, r->value, t->stage->reference.n);
+    TRY(poison(t->stage));
     TRY(warm_once(t, &once));
     if (b->cold.most > 0)
         TRY(measure(&r->cold, &b->cold, cold_once, t));
@@ -113,6 +137,7 @@ static heddle_status run_candidate(struct stage *s, struct run *r)
         memcpy(r->skipped, s->skip, sizeof r->skipped);
     } else {
         TRY(take_times(r, &timed));
+        TRY(bring_back(s));
         rate(r);
         r->made = &candidate;
         reference_judge(&r->verdict, &s->reference, s->y);
@@ -143,8 +168,31 @@ static heddle_status ready_operation(struct stage *s)
     TRY((s->y = mem_alloc(y_size, type_size(A->value))) ? HEDDLE_OK : HEDDLE_NO_MEMORY);
     fill_random(s->x, A->value, x_size);
     TRY(reference_new(&s->reference, &(struct equation){.A = A, .op = s->base.op, .alpha = 1, .x = s->x}));
+    s->x_there = s->x;
+    s->y_there = s->y;
+    TRY(stopwatch_new(&s->watch, s->base.device));
+    if (s->base.device->kind == DEVICE_gpu) {
+        s->x_there = s->y_there = NULL;
+        TRY(device_alloc(s->base.device, &s->x_there, x_size * (int64_t)type_size(A->value)));
+        TRY(device_alloc(s->base.device, &s->y_there, y_size * (int64_t)type_size(A->value)));
+        TRY(device_copy(s->base.device, s->x_there, s->x, x_size * (int64_t)type_size(A->value)));
+        TRY(device_sync(s->base.device));
+    }
 done:
     return status;
+}
+
+static void leave_operation(struct stage *s)
+{
+    if (s->base.device->kind == DEVICE_gpu) {
+        device_free(s->base.device, s->x_there);
+        device_free(s->base.device, s->y_there);
+    }
+    stopwatch_free(&s->watch);
+    reference_free(&s->reference);
+    mem_free(s->x);
+    mem_free(s->y);
+    s->x = s->y = s->x_there = s->y_there = NULL;
 }
 
 static heddle_status bench_operation(struct stage *s)
@@ -163,10 +211,7 @@ static heddle_status bench_operation(struct stage *s)
 done:
     if (!skipped_before)
         s->skip[0] = 0;
-    reference_free(&s->reference);
-    mem_free(s->x);
-    mem_free(s->y);
-    s->x = s->y = NULL;
+    leave_operation(s);
     return status;
 }
 
@@ -175,6 +220,11 @@ static double product_bytes(const struct csr *A)
 {
     double value = (double)type_size(A->value), rows = (double)A->rows, cols = (double)A->cols;
     return (rows + 1) * (double)type_size(A->offset) + (double)A->nnz * (4 + value) + (rows + cols) * value;
+}
+
+static int64_t cache_of(const struct device *d)
+{
+    return d->kind == DEVICE_gpu ? gpu_info_of(d->gpu)->cache : cpu_this()->cache;
 }
 
 static heddle_status ready_type(struct stage *s)
@@ -191,7 +241,7 @@ static heddle_status ready_type(struct stage *s)
     TRY(matrix_of(&s->A, s->b->h, &s->csr));
     s->base.offset = s->csr.offset;
     s->base.bytes = product_bytes(&s->csr);
-    s->base.fits_cache = s->base.bytes < (double)cpu_this()->cache;
+    s->base.fits_cache = s->base.bytes < (double)cache_of(s->base.device);
     s->base.floor_ms = s->base.fits_cache ? probe_again_ms(&s->b->probe, s->base.bytes)
                                           : s->base.bytes / (s->base.read_gbs * 1e6);
 done:

@@ -67,7 +67,7 @@ heddle_status candidate_run(struct candidate *c, struct scalars s, const void *x
     int single = view_value(&c->A->view) == HEDDLE_F32;
     const void *a = single ? (const void *)&alpha : &s.alpha, *b = single ? (const void *)&beta : &s.beta;
     if (c->bound)
-        return bound_run(c->bound, s, x, y);
+        return multiply(c->h, &(struct multiplication){c->A, c->op, c->bound, s, x, y});
     if (c->plan)
         return heddle_plan_mv(c->plan, c->op, a, x, b, y);
     heddle_status status = heddle_mv(c->h, c->op, a, c->A, x, b, y);
@@ -114,7 +114,7 @@ static heddle_status add(struct candidate_list *list, const char *name, size_t s
     return status;
 }
 
-static heddle_status add_all(struct candidate_list *list)
+static heddle_status add_all(struct candidate_list *list, const char *device)
 {
     heddle_status status = HEDDLE_OK;
     heddle_kernel_desc desc;
@@ -122,7 +122,8 @@ static heddle_status add_all(struct candidate_list *list)
     TRY(add(list, "plan", strlen("plan")));
     for (int i = 0; i < heddle_kernel_count(); i++) {
         TRY(heddle_kernel_info(i, &desc));
-        TRY(add(list, desc.name, strlen(desc.name)));
+        if (strcmp(desc.device, device) == 0)
+            TRY(add(list, desc.name, strlen(desc.name)));
     }
 done:
     return status;
@@ -141,13 +142,13 @@ static const char *name_end(const char *text)
     return end;
 }
 
-heddle_status candidates_add(struct candidate_list *list, const char *text)
+heddle_status candidates_add(struct candidate_list *list, const char *text, const char *device)
 {
     heddle_status status = HEDDLE_OK;
     for (;;) {
         const char *end = name_end(text);
         if (end - text == 3 && strncmp(text, "all", 3) == 0)
-            TRY(add_all(list));
+            TRY(add_all(list, device));
         else
             TRY(add(list, text, (size_t)(end - text)));
         if (!*end)

@@ -40,7 +40,7 @@ struct candidate_list {
 };
 
 /* Adds the names in `text`, which are separated by commas: "auto,cpu_sell:slice=8,window=512,cpu_csr" is three, because a
- * comma before key=value goes on with the options.  "all" stands for auto, plan and every kernel. */
-heddle_status candidates_add(struct candidate_list *list, const char *text);
+ * comma before key=value goes on with the options.  "all" stands for auto, plan and every kernel of the kind of device: "cpu" or "gpu". */
+heddle_status candidates_add(struct candidate_list *list, const char *text, const char *device);
 
 #endif

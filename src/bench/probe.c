@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 #include "bench/probe.h"
 
-#include "base/cpu.h"
+#include <math.h>
+
 #include "base/memory.h"
 #include "base/thread.h"
 #include "base/timer.h"
+#include "kernel/service.h"
 
 #define LANES 32           /* running sums of the read loop: enough independent vectors to keep many loads in flight */
 #define SMALLEST (256 << 20) /* bytes of the buffer, unless memory is short */
@@ -13,11 +15,10 @@
 #define LIMIT_MS 250  /* for all passes */
 
 /* Far larger than the last-level cache, and never more than an eighth of the memory. */
-static int64_t buffer_bytes(void)
+static int64_t buffer_bytes(int64_t cache, int64_t memory)
 {
-    const struct cpu *cpu = cpu_this();
-    int64_t bytes = 8 * cpu->cache > SMALLEST ? 8 * cpu->cache : SMALLEST;
-    return cpu->memory > 0 && bytes > cpu->memory / 8 ? cpu->memory / 8 : bytes;
+    int64_t bytes = 8 * cache > SMALLEST ? 8 * cache : SMALLEST;
+    return memory > 0 && bytes > memory / 8 ? memory / 8 : bytes;
 }
 
 static void write_part(const struct probe *p, int64_t words, const struct team *team)
@@ -42,7 +43,10 @@ static void flush_part(void *argument, const struct team *team)
 
 void probe_flush(struct probe *p)
 {
-    team_run(p->threads, flush_part, p);
+    if (p->device.kind == DEVICE_gpu)
+        device_fill(&p->device, p->buffer, 0, p->words * 4);
+    else
+        team_run(p->threads, flush_part, p);
 }
 
 /* Integer sums, because compilers vectorise them without leave to reorder. */
@@ -93,14 +97,53 @@ static double shortest(struct probe *p, team_work *work, int threads)
     return best;
 }
 
-heddle_status probe_new(struct probe *p, int threads)
+/* ---- GPU: the same by its own clock ---- */
+
+/* The shortest of a few batches of reads of `bytes`; infinite if the device fails, which the products will then report. */
+static double shortest_on_gpu(struct probe *p, int64_t bytes, int batch)
+{
+    double best = INFINITY, ms;
+    for (int pass = 0; pass < PASSES; pass++) {
+        heddle_status status = stopwatch_start(&p->watch);
+        for (int i = 0; i < batch && status == HEDDLE_OK; i++)
+            status = gpu_read_all(&p->device, p->buffer, bytes);
+        if (status != HEDDLE_OK || stopwatch_stop(&p->watch, &ms) != HEDDLE_OK)
+            return INFINITY;
+        best = ms / batch < best ? ms / batch : best;
+    }
+    return best;
+}
+
+#define GPU_BATCH 20 /* launches that follow each other, for what is shorter than the clock can tell */
+
+static heddle_status new_on_gpu(struct probe *p)
 {
     heddle_status status = HEDDLE_OK;
-    *p = (struct probe){.threads = threads, .words = buffer_bytes() / 8};
-    TRY(NEW(p->data, p->words));
-    TRY(NEW_ZEROED(p->sums, 8 * (int64_t)threads));
-    team_run(threads, touch_part, p);
+    const struct gpu_info *info = gpu_info_of(p->device.gpu);
+    p->words = buffer_bytes(info->cache, info->memory) / 8;
+    TRY(stopwatch_new(&p->watch, &p->device));
+    TRY(device_alloc(&p->device, &p->buffer, p->words * 8));
+    TRY(device_fill(&p->device, p->buffer, 0, p->words * 8));
 done:
+    return status;
+}
+
+static heddle_status new_on_cpu(struct probe *p)
+{
+    heddle_status status = HEDDLE_OK;
+    p->threads = p->device.threads;
+    p->words = buffer_bytes(cpu_this()->cache, cpu_this()->memory) / 8;
+    TRY(NEW(p->data, p->words));
+    TRY(NEW_ZEROED(p->sums, 8 * (int64_t)p->threads));
+    team_run(p->threads, touch_part, p);
+done:
+    return status;
+}
+
+heddle_status probe_new(struct probe *p, const struct device *device)
+{
+    *p = (struct probe){.device = *device};
+    heddle_status status = device->kind == DEVICE_gpu ? new_on_gpu(p) : new_on_cpu(p);
     if (status != HEDDLE_OK)
         probe_free(p);
     return status;
@@ -108,6 +151,8 @@ done:
 
 void probe_free(struct probe *p)
 {
+    stopwatch_free(&p->watch);
+    device_free(&p->device, p->buffer);
     mem_free(p->data);
     mem_free(p->sums);
     *p = (struct probe){0};
@@ -115,19 +160,23 @@ void probe_free(struct probe *p)
 
 double probe_read_gbs(struct probe *p)
 {
+    double bytes = (double)p->words * 8;
     p->part = p->words;
-    return (double)p->words * 8 / (shortest(p, read_part, p->threads) * 1e6);
+    double ms = p->device.kind == DEVICE_gpu ? shortest_on_gpu(p, p->words * 8, 1) : shortest(p, read_part, p->threads);
+    return bytes / (ms * 1e6);
 }
 
 double probe_launch_ms(struct probe *p)
 {
-    return shortest(p, nothing, p->threads);
+    return p->device.kind == DEVICE_gpu ? shortest_on_gpu(p, 0, GPU_BATCH) : shortest(p, nothing, p->threads);
 }
 
 double probe_again_ms(struct probe *p, double bytes)
 {
     double words = bytes / 8;
     p->part = words < (double)p->words ? (int64_t)words + 1 : p->words;
+    if (p->device.kind == DEVICE_gpu)
+        return shortest_on_gpu(p, p->part * 8, GPU_BATCH);
     double all = shortest(p, read_part, p->threads), one = shortest(p, read_part, 1);
     return all < one ? all : one;
 }

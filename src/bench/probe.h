@@ -5,21 +5,24 @@
 #ifndef BENCH_PROBE_H
 #define BENCH_PROBE_H
 
-#include "base/status.h"
+#include "kernel/device.h"
 
 struct probe {
-    int threads;
-    int64_t words;  /* of the buffer */
+    struct device device;
+    struct stopwatch watch; /* of a GPU */
+    void *buffer;           /* of a GPU: `words` words of zeros */
+    int threads;            /* of a CPU, like everything below */
+    int64_t words;  /* of the buffer; the GPU's too */
     int64_t part;   /* how many of them the read loop takes */
     uint64_t *data; /* size words, each thread's share touched by that thread first */
     uint64_t *sums; /* size threads * 8: where the read loops leave their results, so that they are not optimised away */
 };
 
-heddle_status probe_new(struct probe *p, int threads);
+heddle_status probe_new(struct probe *p, const struct device *device);
 void probe_free(struct probe *p);
 
 double probe_read_gbs(struct probe *p);  /* bandwidth of a plain read loop over the buffer, best of a few passes */
-double probe_launch_ms(struct probe *p); /* time of an empty parallel region */
+double probe_launch_ms(struct probe *p); /* time of an empty parallel region, or of an empty kernel */
 /* Time to read `bytes` (which fit in the buffer) again and again, with all threads or with one, whichever is shorter: the
  * floor of a product whose data stay in the caches. */
 double probe_again_ms(struct probe *p, double bytes);

@@ -130,10 +130,11 @@ static void real_if(struct json *j, const char *key, int known, double value)
 
 static void run_what(struct json *j, const struct run *r)
 {
-    json_string(j, "device", "cpu");
-    json_string(j, "driver", NULL);
+    int gpu = r->device->kind == DEVICE_gpu;
+    json_string(j, "device", gpu ? gpu_info_of(r->device->gpu)->name : "cpu");
+    json_string(j, "driver", gpu ? gpu_driver_of(r->device->gpu)->name : NULL);
     json_int(j, "threads", r->device->threads);
-    json_string(j, "isa", isa_name(r->device->isa));
+    json_string(j, "isa", gpu ? gpu_info_of(r->device->gpu)->arch : isa_name(r->device->isa));
     json_string(j, "matrix", r->subject->name);
     json_string(j, "origin", r->subject->origin);
     json_int(j, "rows", r->rows);

@@ -113,8 +113,13 @@ static void begins(void *argument, const struct run *r)
 static void head(struct benching *k)
 {
     const struct device *d = &k->bench.h->device;
-    out(k->s, "heddle %s on %s: %d thread%s, %s, memory read at %.1f GB/s\n\n", heddle_version(), cpu_this()->model,
-        d->threads, d->threads == 1 ? "" : "s", isa_name(d->isa), probe_read_gbs(&k->bench.probe));
+    if (d->kind == DEVICE_gpu)
+        out(k->s, "heddle %s on %s, %s", heddle_version(), gpu_info_of(d->gpu)->name, gpu_info_of(d->gpu)->arch);
+    else
+        out(k->s, "heddle %s on %s: %d thread%s, %s", heddle_version(), cpu_this()->model, d->threads,
+            d->threads == 1 ? "" : "s", isa_name(d->isa));
+    out(k->s, ", memory read at %.1f GB/s, an empty launch %.1f us\n\n", probe_read_gbs(&k->bench.probe),
+        1e3 * probe_launch_ms(&k->bench.probe));
     table_begin(&k->table, columns);
     for (int64_t i = 0; i < k->list.count; i++)
         if ((int)strlen(k->list.item[i].name) > k->table.width[0])
@@ -216,7 +221,8 @@ static heddle_status add_op(void *argument, const char *word)
 
 static heddle_status add_kernel(void *argument, const char *words)
 {
-    return candidates_add(&((struct bench *)argument)->kernels, words);
+    struct bench *b = argument;
+    return candidates_add(&b->kernels, words, device_kind_name(b->h->device.kind));
 }
 
 /* Visits every value of a repeatable option, or its default. */
@@ -265,6 +271,7 @@ static heddle_status ready(struct benching *k, const struct choices *c)
     heddle_status status = HEDDLE_OK;
     struct bench *b = &k->bench;
     struct session *s = k->s;
+    TRY(heddle_open(&b->h, c->device));
     TRY(each_value(&c->kernels, "auto,plan", add_kernel, b));
     TRY(each_value(&c->types, "f64", add_types, b));
     TRY(each_value(&c->ops, "N", add_ops, b));
@@ -275,8 +282,7 @@ static heddle_status ready(struct benching *k, const struct choices *c)
     k->to_file = c->json && !k->to_stdout;
     if (k->to_file)
         TRY(output_open(&k->file, c->json));
-    TRY(heddle_open(&b->h, c->device));
-    TRY(probe_new(&b->probe, b->h->device.threads));
+    TRY(probe_new(&b->probe, &b->h->device));
     b->keep_going = k->list.count > 1;
     b->stop = &interrupted;
     b->events = (struct bench_events){k, c->json ? described : NULL, ran, begins};

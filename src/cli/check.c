@@ -288,9 +288,10 @@ static heddle_status run(struct session *s, void *into)
     TRY(NEW_ZEROED(k, 1));
     k->s = s;
     k->json_wanted = c->json;
-    for (int i = 0; i < (c->kernels.count ? c->kernels.count : 1); i++)
-        TRY(candidates_add(&k->kernels, c->kernels.count ? c->kernels.item[i] : "all"));
     TRY(heddle_open(&k->h, c->device));
+    for (int i = 0; i < (c->kernels.count ? c->kernels.count : 1); i++)
+        TRY(candidates_add(&k->kernels, c->kernels.count ? c->kernels.item[i] : "all",
+                           device_kind_name(k->h->device.kind)));
     for (int i = 0; i < s->operands; i++)
         TRY(subjects_add(&list, s->operand[i]));
     json_object(&k->json, NULL);

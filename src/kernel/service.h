@@ -16,6 +16,9 @@ heddle_status gpu_scale_load(const struct device *d, heddle_type value);
 heddle_status gpu_csr_validate(const struct device *d, const struct csr *A);
 heddle_status gpu_coo_validate(const struct device *d, const struct coo *A);
 
+/* read_all: reads a buffer (of zeros, aligned to 16 bytes) once; with 0 bytes it is an empty launch.  Does not wait. */
+heddle_status gpu_read_all(const struct device *d, void *buffer, int64_t bytes);
+
 /* row_lengths: waits. */
 heddle_status gpu_row_lengths(const struct device *d, heddle_lengths *lengths, const struct csr *A);
 
