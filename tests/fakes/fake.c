@@ -71,7 +71,7 @@ static int scripted(const char *symbol)
 int fake_enter(const char *symbol)
 {
     int code = sticky ? sticky : scripted(symbol);
-    if (code >= 700 && code <= 719)
+    if (code >= 700 && code <= 719 && code != 701)
         sticky = code;
     if (code)
         state.last_error = code;
