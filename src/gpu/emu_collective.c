@@ -1,0 +1,213 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Where threads meet.  Whoever comes last finds everyone waiting, checks that all came to the same line, works out what each
+ * of them gets, and makes them ready.  A thread that can never be joined by all it waits for is an error, found when
+ *   - one of those has left the kernel (before or after it began to wait),
+ *   - all of them wait, but not at the same line,
+ *   - nobody can run any more. */
+#include "gpu/emu.h"
+
+#include <string.h>
+
+static const char *const op_names[] = {
+    [EMU_SYNC] = "barrier",
+    [EMU_WAVE_SYNC] = "wave sync",
+    [EMU_SHFL] = "shuffle",
+    [EMU_SHFL_UP] = "shuffle up",
+    [EMU_SHFL_DOWN] = "shuffle down",
+    [EMU_SHFL_XOR] = "shuffle xor",
+    [EMU_BALLOT] = "ballot",
+    [EMU_ANY] = "any",
+    [EMU_ALL] = "all",
+};
+
+const char *emu_file(const char *path)
+{
+    const char *slash = strrchr(path, '/');
+    return slash ? slash + 1 : path;
+}
+
+/* `waiter` waits for `missing`, in vain. */
+static _Noreturn void missed(struct emu_worker *w, int waiter, int missing)
+{
+    const struct emu_wait *a = &w->wait[waiter], *b = &w->wait[missing];
+    const struct emu_wave *wave = &w->wave[w->thread[missing].wave];
+    if (wave->exited >> w->thread[missing].lane & 1)
+        emu_stop(w, waiter, "divergent %s at %s: thread %d has left the kernel", op_names[a->op], emu_file(a->site), missing);
+    emu_stop(w, waiter, "divergent %s at %s: thread %d is at the %s at %s", op_names[a->op], emu_file(a->site), missing,
+             op_names[b->op], emu_file(b->site));
+}
+
+static int same_place(const struct emu_wait *a, const struct emu_wait *b)
+{
+    /* One line can be two texts, where a page's macro or header is compiled twice. */
+    return a->op == b->op && (a->site == b->site || strcmp(a->site, b->site) == 0);
+}
+
+void emu_left(struct emu_worker *w, int thread)
+{
+    const struct emu_thread *t = &w->thread[thread];
+    struct emu_wave *wave = &w->wave[t->wave];
+    wave->exited |= (uint64_t)1 << t->lane;
+    w->live--;
+    if (w->at_barrier > 0)
+        missed(w, w->first_at_barrier, thread);
+    for (uint64_t lanes = wave->waiting; lanes; lanes &= lanes - 1) {
+        int waiter = t->wave * w->width + __builtin_ctzll(lanes);
+        if (w->wait[waiter].group >> t->lane & 1)
+            missed(w, waiter, thread);
+    }
+}
+
+/* Everyone waits.  Names a lane that waits for its wave, and one of those that did not come; if there is none, then all are
+ * at barriers, whose lines are compared as they come. */
+_Noreturn void emu_deadlock(struct emu_worker *w)
+{
+    for (int i = 0; i < w->view.size; i++) {
+        const struct emu_wait *wait = &w->wait[i];
+        if (wait->op == EMU_SYNC || !(w->wave[w->thread[i].wave].waiting >> w->thread[i].lane & 1))
+            continue;
+        for (uint64_t lanes = wait->group; lanes; lanes &= lanes - 1) {
+            int other = w->thread[i].wave * w->width + __builtin_ctzll(lanes);
+            if (w->wait[other].group != wait->group || !same_place(wait, &w->wait[other]))
+                missed(w, i, other);
+        }
+    }
+    emu_stop(w, 0, "no thread can go on: please report this as a defect of the emulator");
+}
+
+/* ------------------------------------------------------------------ the block ---------------------------------- */
+
+static void release_all(struct emu_worker *w, int but)
+{
+    for (int i = 0; i < w->waves; i++) {
+        w->wave[i].ready = w->wave[i].waiting;
+        w->wave[i].waiting = 0;
+    }
+    w->wave[w->thread[but].wave].ready &= ~((uint64_t)1 << w->thread[but].lane);
+    w->at_barrier = 0;
+    w->period++;
+}
+
+void emu_sync(const char *site)
+{
+    struct emu_worker *w = emu_worker_now();
+    int thread = emu_now->thread;
+    struct emu_wait *wait = &w->wait[thread];
+    wait->site = site;
+    wait->op = EMU_SYNC;
+    wait->group = 0;
+    if (w->at_barrier == 0)
+        w->first_at_barrier = thread;
+    else if (!same_place(wait, &w->wait[w->first_at_barrier]))
+        missed(w, w->first_at_barrier, thread);
+    w->wave[emu_now->wave].waiting |= (uint64_t)1 << emu_now->lane;
+    if (w->live < w->view.size) {
+        for (int i = 0; i < w->view.size; i++)
+            if (w->wave[w->thread[i].wave].exited >> w->thread[i].lane & 1)
+                missed(w, thread, i);
+    }
+    if (++w->at_barrier == w->view.size)
+        release_all(w, thread);
+    else
+        emu_wait(w);
+}
+
+/* ------------------------------------------------------------------ a wave ------------------------------------- */
+
+/* Everyone of the group waits: what does each get? */
+static void complete(struct emu_wave *wave, struct emu_wait *first, uint64_t group)
+{
+    enum emu_op op = first[__builtin_ctzll(group)].op;
+    uint64_t ballot = 0;
+    for (uint64_t lanes = group; lanes; lanes &= lanes - 1)
+        ballot |= (first[__builtin_ctzll(lanes)].in & 1) << __builtin_ctzll(lanes);
+    uint64_t vote = op == EMU_BALLOT ? ballot : op == EMU_ANY ? ballot != 0 : ballot == group;
+    for (uint64_t lanes = group; lanes; lanes &= lanes - 1) {
+        struct emu_wait *wait = &first[__builtin_ctzll(lanes)];
+        wait->out = op >= EMU_BALLOT ? vote : first[wait->source].in;
+    }
+    if (op == EMU_WAVE_SYNC)
+        wave->syncs++;
+}
+
+/* The thread that runs now has said in its wait what it wants; returns what it gets. */
+static uint64_t meet(struct emu_worker *w, struct emu_wait *wait)
+{
+    struct emu_wave *wave = &w->wave[emu_now->wave];
+    int base = emu_now->wave * w->width;
+    uint64_t group = wait->group, self = (uint64_t)1 << emu_now->lane;
+    if (wave->exited & group)
+        missed(w, emu_now->thread, base + __builtin_ctzll(wave->exited & group));
+    wave->waiting |= self;
+    if ((wave->waiting & group) != group) {
+        emu_wait(w);
+        return wait->out;
+    }
+    for (uint64_t lanes = group; lanes; lanes &= lanes - 1) {
+        const struct emu_wait *other = &w->wait[base + __builtin_ctzll(lanes)];
+        if (other->group != group || !same_place(wait, other))
+            missed(w, emu_now->thread, base + __builtin_ctzll(lanes));
+    }
+    complete(wave, &w->wait[base], group);
+    wave->waiting &= ~group;
+    wave->ready |= group & ~self;
+    return wait->out;
+}
+
+static struct emu_wait *come(struct emu_worker *w, const char *site, enum emu_op op, uint64_t in)
+{
+    struct emu_wait *wait = &w->wait[emu_now->thread];
+    wait->site = site;
+    wait->op = op;
+    wait->in = in;
+    wait->source = emu_now->lane;
+    wait->group = w->wave[emu_now->wave].exists;
+    return wait;
+}
+
+void emu_wave_sync(const char *site)
+{
+    struct emu_worker *w = emu_worker_now();
+    meet(w, come(w, site, EMU_WAVE_SYNC, 0));
+}
+
+uint64_t emu_vote(const char *site, enum emu_op op, int condition)
+{
+    struct emu_worker *w = emu_worker_now();
+    return meet(w, come(w, site, op, (uint64_t)condition));
+}
+
+/* The lane that a shuffle reads; one's own where the group has no such lane. */
+static int source_of(enum emu_op op, int lane, int by, int lanes)
+{
+    int begin = lane & -lanes, place = lane & (lanes - 1);
+    switch (op) {
+    case EMU_SHFL_UP:
+        return by <= place ? lane - by : lane;
+    case EMU_SHFL_DOWN:
+        return by < lanes - place ? lane + by : lane;
+    case EMU_SHFL_XOR:
+        return begin + ((place ^ by) & (lanes - 1));
+    default:
+        return begin + (by & (lanes - 1));
+    }
+}
+
+uint64_t emu_shuffle(const char *site, enum emu_op op, uint64_t bits, int by, int lanes)
+{
+    struct emu_worker *w = emu_worker_now();
+    struct emu_wait *wait = come(w, site, op, bits);
+    int lane = emu_now->lane;
+    if (lanes < 1 || lanes > w->width || (lanes & (lanes - 1)) != 0)
+        emu_stop(w, emu_now->thread, "%s at %s among %d lanes: not a power of two up to the wave's %d", op_names[op],
+                 emu_file(site), lanes, w->width);
+    if (by < 0 || (op == EMU_SHFL_XOR && by >= lanes))
+        emu_stop(w, emu_now->thread, "%s by %d at %s among %d lanes", op_names[op], by, emu_file(site), lanes);
+    wait->group &= ~(uint64_t)0 >> (64 - lanes) << (lane & -lanes);
+    wait->source = source_of(op, lane, by, lanes);
+    if (!(wait->group >> wait->source & 1))
+        emu_stop(w, emu_now->thread, "%s at %s reads lane %d of a wave that has %d", op_names[op], emu_file(site),
+                 wait->source, __builtin_popcountll(w->wave[emu_now->wave].exists));
+    return meet(w, wait);
+}

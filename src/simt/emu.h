@@ -1,0 +1,45 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * emu.h: what a page compiled for the emulator and the emulator (src/gpu/emu*.c) know of each other.
+ *
+ * A page announces its kernels by pointers in the section "emu_kernels", which the linker gathers: linking a page is all
+ * that it takes to have it found, in the library and in a test program alike. */
+#ifndef SIMT_EMU_H
+#define SIMT_EMU_H
+
+#include <stdint.h>
+
+struct emu_kernel {
+    const char *name;                  /* "csr_vector__f64_i32" */
+    const char *file;                  /* of the page */
+    void (*call)(const void *argument); /* one thread: copies the argument, as a launch does, and runs */
+    int64_t bytes;                     /* of the argument */
+    int wave;                          /* lanes it was compiled for */
+    int most;                          /* threads a block */
+    int hooked;                        /* 1: its loads and stores call the hooks of emu_hooks.c */
+};
+
+/* The block whose threads this processor runs, and the thread that runs now.  Fibres never change processors. */
+struct emu_block_view {
+    int64_t id, grid;
+    int size;
+};
+struct emu_thread {
+    int thread, lane, wave;
+    const struct emu_block_view *block;
+};
+extern _Thread_local struct emu_thread *emu_now __attribute__((tls_model("initial-exec"), visibility("hidden")));
+
+enum emu_op { EMU_SYNC, EMU_WAVE_SYNC, EMU_SHFL, EMU_SHFL_UP, EMU_SHFL_DOWN, EMU_SHFL_XOR, EMU_BALLOT, EMU_ANY, EMU_ALL };
+
+/* A collective: `site` is "file:line" of the call, the same text for every thread that takes part. */
+void emu_sync(const char *site);
+void emu_wave_sync(const char *site);
+uint64_t emu_shuffle(const char *site, enum emu_op op, uint64_t bits, int by, int lanes);
+uint64_t emu_vote(const char *site, enum emu_op op, int condition);
+
+/* The block's own memory for the declaration that `key` stands for, the same for all of its threads. */
+void *emu_shared(const void *key, const char *name, int64_t size, int64_t count);
+void *emu_shared_dynamic(int64_t size);
+
+#endif

@@ -1,0 +1,92 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * simt.h: the dialect that GPU kernels are written in.  The device half of a page includes this header and kernel/product.h,
+ * and is compiled as CUDA (nvcc, or clang without an SDK), as HIP (clang without ROCm) and as plain C for the emulator; it
+ * therefore keeps to the common subset of C11 and C++17: casts from void *, designators in order, no templates.  The build
+ * defines `real` (values), `off` (row offsets) and VARIANT_NAME.
+ *
+ * A kernel      KERNEL(name)(struct product p) { ... }             found by the drivers as name__VARIANT
+ *               KERNEL_BOUND(name, most)(struct product p) { ... } the same, never launched with more threads a block
+ *               DEVICE int helper(int a) { ... }                   a function that kernels call
+ *               SHARED(real, partial, 256);                        `real *partial`: shared by the block, not initialised
+ *               SHARED_DYNAMIC(real, partial);                     as large as the launch says; one a kernel
+ *
+ * Where am I    simt_thread_id() < simt_block_size(), simt_block_id() < simt_grid_size() (blocks), and across the grid
+ *               simt_global_id() < simt_global_size() (int64_t).  simt_lane() < WAVE, simt_wave_id() < simt_waves();
+ *               WAVE is 32 or 64, a constant.
+ *
+ * Together      simt_sync()         every thread of the block comes here; orders all memory of the block
+ *               simt_wave_sync()    every lane of the wave comes here; orders the memory of its lanes
+ *               simt_shfl(v, from, lanes), simt_shfl_up(v, by, lanes), simt_shfl_down(v, by, lanes), simt_shfl_xor(v, by, lanes)
+ *                                   the v of another lane of the same group of `lanes` (a power of two up to WAVE, the
+ *                                   same in the whole group); up and down give one's own v where there is no such lane
+ *               simt_ballot(c)      uint64_t: bit i is set when c is not 0 in lane i.  simt_any(c), simt_all(c)
+ *
+ *               Everyone who is meant must come, at the same line, and nobody may have left the kernel before: the whole
+ *               block, the whole wave, or (shuffles) the whole group; groups of one wave may be at different places.
+ *               Shuffles and ballots carry values but do not order memory.  In a last wave with fewer lanes the absent
+ *               ones vote 0, and a shuffle must not read from them.  Blocks never wait for blocks.
+ *
+ * Memory        simt_atomic_add(p, v), _min, _max, _or, _exchange, simt_atomic_cas(p, expected, v): return what stood there
+ *               before; in global and shared memory, for (u)int32_t and (u)int64_t, _add for float and double as well.
+ *               simt_atomic_add_cas(p, v): float and double by compare-and-swap; -DSIMT_ATOMIC_CAS makes simt_atomic_add so.
+ *               simt_readonly(p)    *p, of global memory that nobody writes during the launch
+ *               simt_stream(p)      the same, and nobody will read it again soon: it should not displace x in the caches
+ *               simt_load2(to, p), simt_load4(to, p); simt_stream2, simt_stream4: p[0], p[1] (and p[2], p[3]) into an array of
+ *               the thread's own, by wide accesses where p's alignment allows them; any element alignment is valid.  They
+ *               read as simt_readonly and simt_stream do.
+ *
+ * Bits          simt_popc(u64), simt_clz(u64) (64 for 0), simt_ffs(u64) (the lowest set bit counted from 1, 0 for 0),
+ *               simt_lanes_below(): the bits of the lanes before one's own, to count in a ballot. */
+#ifndef SIMT_SIMT_H
+#define SIMT_SIMT_H
+
+#include <stdint.h>
+
+typedef int32_t idx;
+
+/* What kernels take, by value; a page with an argument of its own defines this before it includes simt.h. */
+#ifndef SIMT_ARGUMENT
+#define SIMT_ARGUMENT struct product
+#endif
+
+#define SIMT_PASTE(a, b) a##__##b
+#define SIMT_JOIN(a, b) SIMT_PASTE(a, b)
+#define SIMT_NAME(name) SIMT_JOIN(name, VARIANT_NAME)
+
+#define RESTRICT __restrict__
+
+#if defined(SIMT_EMU)
+#include "simt/simt_emu.h"
+#elif defined(__HIP__)
+#include "simt/simt_hip.h"
+#else
+#include "simt/simt_cuda.h"
+#endif
+
+DEVICE int64_t simt_global_id(void)
+{
+    return (int64_t)simt_block_id() * simt_block_size() + simt_thread_id();
+}
+
+DEVICE int64_t simt_global_size(void)
+{
+    return (int64_t)simt_grid_size() * simt_block_size();
+}
+
+DEVICE int simt_wave_id(void)
+{
+    return simt_thread_id() / WAVE;
+}
+
+DEVICE int simt_waves(void)
+{
+    return (simt_block_size() + WAVE - 1) / WAVE;
+}
+
+DEVICE uint64_t simt_lanes_below(void)
+{
+    return ((uint64_t)1 << simt_lane()) - 1;
+}
+
+#endif

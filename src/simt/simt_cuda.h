@@ -1,0 +1,223 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * simt_cuda.h: the dialect for NVIDIA GPUs, by nvcc or by clang.  Mirrors simt_hip.h and simt_emu.h; simt.h says what each
+ * name means.  Written in the words of CUDA (cuda_words.h has them for clang), and in PTX where CUDA has none. */
+#ifndef SIMT_SIMT_CUDA_H
+#define SIMT_SIMT_CUDA_H
+
+#include "simt/cuda_words.h"
+
+/* ------------------------------------------------------------------ kernels ------------------------------------ */
+
+#define WAVE 32
+#define DEVICE static __device__ __forceinline__ __attribute__((unused))
+
+#define KERNEL(name) extern "C" __global__ void SIMT_NAME(name)
+#define KERNEL_BOUND(name, threads) extern "C" __global__ __launch_bounds__(threads) void SIMT_NAME(name)
+
+extern __shared__ __attribute__((aligned(16))) char simt_dynamic[];
+#define SHARED(type, name, count) __shared__ type name[count]
+#define SHARED_DYNAMIC(type, name) type *const name = (type *)(void *)simt_dynamic
+
+/* ------------------------------------------------------------------ where am I --------------------------------- */
+
+DEVICE int simt_thread_id(void)
+{
+    return (int)threadIdx.x;
+}
+DEVICE int simt_block_size(void)
+{
+    return (int)blockDim.x;
+}
+DEVICE int simt_block_id(void)
+{
+    return (int)blockIdx.x;
+}
+DEVICE int simt_grid_size(void)
+{
+    return (int)gridDim.x;
+}
+DEVICE int simt_lane(void)
+{
+    return simt_thread_id() & (WAVE - 1);
+}
+
+/* ------------------------------------------------------------------ together ----------------------------------- */
+
+DEVICE void simt_sync(void)
+{
+    __syncthreads();
+}
+DEVICE void simt_wave_sync(void)
+{
+    __syncwarp();
+}
+DEVICE uint64_t simt_ballot(int condition)
+{
+    return __ballot_sync(0xffffffff, condition);
+}
+DEVICE int simt_any(int condition)
+{
+    return __any_sync(0xffffffff, condition) != 0;
+}
+DEVICE int simt_all(int condition)
+{
+    return __all_sync(0xffffffff, condition) != 0;
+}
+
+/* The lanes that a shuffle waits for: the group, because other groups of the wave may be elsewhere. */
+DEVICE unsigned simt_group(int lanes)
+{
+    return lanes == WAVE ? 0xffffffff : ((1u << lanes) - 1) << (simt_lane() & -lanes);
+}
+
+/* Values travel as one or two words of 32 bits. */
+#define SIMT_SHUFFLE(name, word_shuffle)                                            \
+    template <class T> DEVICE T name(T value, int by, int lanes)                    \
+    {                                                                               \
+        static_assert(sizeof(T) == 4 || sizeof(T) == 8, "shuffles take 32 or 64 bits"); \
+        unsigned word[sizeof(T) / 4];                                               \
+        __builtin_memcpy(word, &value, sizeof value);                               \
+        for (unsigned i = 0; i < sizeof(T) / 4; i++)                                \
+            word[i] = word_shuffle(simt_group(lanes), word[i], by, lanes);          \
+        __builtin_memcpy(&value, word, sizeof value);                               \
+        return value;                                                               \
+    }
+SIMT_SHUFFLE(simt_shfl, __shfl_sync)
+SIMT_SHUFFLE(simt_shfl_up, __shfl_up_sync)
+SIMT_SHUFFLE(simt_shfl_down, __shfl_down_sync)
+SIMT_SHUFFLE(simt_shfl_xor, __shfl_xor_sync)
+#undef SIMT_SHUFFLE
+
+/* ------------------------------------------------------------------ bits --------------------------------------- */
+
+DEVICE int simt_popc(uint64_t bits)
+{
+    return __popcll(bits);
+}
+DEVICE int simt_clz(uint64_t bits)
+{
+    return __clzll((long long)bits);
+}
+DEVICE int simt_ffs(uint64_t bits)
+{
+    return __ffsll((long long)bits);
+}
+
+/* ------------------------------------------------------------------ atomics ------------------------------------ */
+
+/* CUDA has additions and swaps for unsigned types, minimum and maximum for signed ones too. */
+#define SIMT_ATOMICS(type, bits, same)                                                        \
+    DEVICE type simt_atomic_add(type *p, type v)                                              \
+    {                                                                                         \
+        return (type)atomicAdd((bits *)p, (bits)v);                                           \
+    }                                                                                         \
+    DEVICE type simt_atomic_or(type *p, type v)                                               \
+    {                                                                                         \
+        return (type)atomicOr((bits *)p, (bits)v);                                            \
+    }                                                                                         \
+    DEVICE type simt_atomic_exchange(type *p, type v)                                         \
+    {                                                                                         \
+        return (type)atomicExch((bits *)p, (bits)v);                                          \
+    }                                                                                         \
+    DEVICE type simt_atomic_cas(type *p, type expected, type v)                               \
+    {                                                                                         \
+        return (type)atomicCAS((bits *)p, (bits)expected, (bits)v);                           \
+    }                                                                                         \
+    DEVICE type simt_atomic_min(type *p, type v)                                              \
+    {                                                                                         \
+        return (type)atomicMin((same *)p, (same)v);                                           \
+    }                                                                                         \
+    DEVICE type simt_atomic_max(type *p, type v)                                              \
+    {                                                                                         \
+        return (type)atomicMax((same *)p, (same)v);                                           \
+    }
+SIMT_ATOMICS(int32_t, unsigned, int)
+SIMT_ATOMICS(uint32_t, unsigned, unsigned)
+SIMT_ATOMICS(int64_t, unsigned long long, long long)
+SIMT_ATOMICS(uint64_t, unsigned long long, unsigned long long)
+#undef SIMT_ATOMICS
+
+/* The loop compares bits, so that NaN is equal to itself. */
+#ifdef SIMT_ATOMIC_CAS
+#define SIMT_ADD_REAL(p, v) simt_atomic_add_cas(p, v)
+#else
+#define SIMT_ADD_REAL(p, v) atomicAdd(p, v)
+#endif
+#define SIMT_ATOMIC_REAL(type, bits)                                    \
+    DEVICE type simt_atomic_add_cas(type *p, type v)                    \
+    {                                                                   \
+        bits seen = *(volatile bits *)p, old, sum;                      \
+        type before, after;                                             \
+        do {                                                            \
+            old = seen;                                                 \
+            __builtin_memcpy(&before, &old, sizeof before);             \
+            after = before + v;                                         \
+            __builtin_memcpy(&sum, &after, sizeof sum);                 \
+            seen = atomicCAS((bits *)p, old, sum);                      \
+        } while (seen != old);                                          \
+        return before;                                                  \
+    }                                                                   \
+    DEVICE type simt_atomic_add(type *p, type v)                        \
+    {                                                                   \
+        return SIMT_ADD_REAL(p, v);                                     \
+    }
+SIMT_ATOMIC_REAL(float, unsigned)
+SIMT_ATOMIC_REAL(double, unsigned long long)
+#undef SIMT_ATOMIC_REAL
+#undef SIMT_ADD_REAL
+
+/* ------------------------------------------------------------------ loads -------------------------------------- */
+
+/* Loads in PTX: `way` is "nc" (nobody writes it) or "cs" (first to leave the caches).  They are not volatile: the compiler may
+ * move and merge them, as what they read does not change.  simt_NAME_words: `bytes` (8 or 16, aligned to that) at once. */
+#define SIMT_LOAD(name, way)                                                                                \
+    template <class T> DEVICE T simt_##name(const T *p)                                                     \
+    {                                                                                                       \
+        static_assert(sizeof(T) == 4 || sizeof(T) == 8, "loads take 32 or 64 bits");                        \
+        T value;                                                                                            \
+        if (sizeof(T) == 4) {                                                                               \
+            uint32_t bits;                                                                                  \
+            asm("ld.global." way ".b32 %0, [%1];" : "=r"(bits) : "l"(p));                                   \
+            __builtin_memcpy(&value, &bits, sizeof(T) & 4);                                                 \
+        } else {                                                                                            \
+            uint64_t bits;                                                                                  \
+            asm("ld.global." way ".b64 %0, [%1];" : "=l"(bits) : "l"(p));                                   \
+            __builtin_memcpy(&value, &bits, sizeof(T) & 8);                                                 \
+        }                                                                                                   \
+        return value;                                                                                       \
+    }                                                                                                       \
+    template <int bytes> DEVICE void simt_##name##_words(void *to, const void *p)                           \
+    {                                                                                                       \
+        uint32_t w[4];                                                                                      \
+        if (bytes == 8)                                                                                     \
+            asm("ld.global." way ".v2.b32 {%0, %1}, [%2];" : "=r"(w[0]), "=r"(w[1]) : "l"(p));              \
+        else                                                                                                \
+            asm("ld.global." way ".v4.b32 {%0, %1, %2, %3}, [%4];"                                          \
+                : "=r"(w[0]), "=r"(w[1]), "=r"(w[2]), "=r"(w[3])                                            \
+                : "l"(p));                                                                                  \
+        __builtin_memcpy(to, w, bytes);                                                                     \
+    }
+SIMT_LOAD(readonly, "nc")
+SIMT_LOAD(stream, "cs")
+#undef SIMT_LOAD
+
+/* n elements by accesses as wide as the alignment of p allows: 16 bytes, all elements in 8, or one by one. */
+#define SIMT_LOADS(name, n, way)                                              \
+    template <class T> DEVICE void name(T *to, const T *p)                    \
+    {                                                                         \
+        constexpr int bytes = n * (int)sizeof(T), wide = bytes < 16 ? 8 : 16; \
+        if ((uintptr_t)p % wide == 0)                                         \
+            for (int i = 0; i < bytes; i += wide)                             \
+                simt_##way##_words<wide>((char *)to + i, (const char *)p + i); \
+        else                                                                  \
+            for (int i = 0; i < n; i++)                                       \
+                to[i] = simt_##way(p + i);                                    \
+    }
+SIMT_LOADS(simt_load2, 2, readonly)
+SIMT_LOADS(simt_load4, 4, readonly)
+SIMT_LOADS(simt_stream2, 2, stream)
+SIMT_LOADS(simt_stream4, 4, stream)
+#undef SIMT_LOADS
+
+#endif

@@ -1,0 +1,228 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * simt_emu.h: the dialect in plain C, for the emulator.  Mirrors simt_cuda.h and simt_hip.h; simt.h says what each name
+ * means.  The build defines SIMT_EMU, SIMT_WAVE and, in the pages that look for races, SIMT_HOOKED. */
+#ifndef SIMT_SIMT_EMU_H
+#define SIMT_SIMT_EMU_H
+
+#include <string.h>
+
+#include "simt/emu.h"
+
+/* ------------------------------------------------------------------ kernels ------------------------------------ */
+
+#define WAVE SIMT_WAVE
+#define DEVICE static inline __attribute__((unused))
+
+#ifdef SIMT_HOOKED
+#define SIMT_IS_HOOKED 1
+#define SIMT_BUILD SIMT_JOIN(SIMT_PASTE_WAVE(SIMT_WAVE), hooked)
+#else
+#define SIMT_IS_HOOKED 0
+#define SIMT_BUILD SIMT_PASTE_WAVE(SIMT_WAVE)
+#endif
+#define SIMT_PASTE_WAVE_(width) wave##width
+#define SIMT_PASTE_WAVE(width) SIMT_PASTE_WAVE_(width)
+#define SIMT_SYMBOL(name) SIMT_JOIN(SIMT_NAME(name), SIMT_BUILD)
+#define SIMT_TEXT_(a) #a
+#define SIMT_TEXT(a) SIMT_TEXT_(a)
+#define SIMT_SITE __FILE__ ":" SIMT_TEXT(__LINE__)
+
+#define KERNEL(name) KERNEL_BOUND(name, 1024)
+#define KERNEL_BOUND(name, threads)                                                                       \
+    static void SIMT_SYMBOL(name)(SIMT_ARGUMENT);                                                         \
+    static void SIMT_JOIN(call, name)(const void *argument)                                               \
+    {                                                                                                     \
+        SIMT_SYMBOL(name)(*(const SIMT_ARGUMENT *)argument);                                              \
+    }                                                                                                     \
+    static const struct emu_kernel SIMT_JOIN(kernel, name) = {                                            \
+        SIMT_TEXT(SIMT_NAME(name)), __FILE__,  SIMT_JOIN(call, name), sizeof(SIMT_ARGUMENT),              \
+        SIMT_WAVE,                  (threads), SIMT_IS_HOOKED};                                           \
+    static const struct emu_kernel *const SIMT_JOIN(row, name)                                            \
+        __attribute__((used, section("emu_kernels"))) = &SIMT_JOIN(kernel, name);                         \
+    static void SIMT_SYMBOL(name)
+
+/* A page in an archive must be asked for by a symbol, or the linker leaves it out: the build makes a list of these. */
+#ifdef PAGE_NAME
+extern const char SIMT_SYMBOL(SIMT_JOIN(emu_page, PAGE_NAME));
+const char SIMT_SYMBOL(SIMT_JOIN(emu_page, PAGE_NAME)) = 0;
+#endif
+
+#define SHARED(type, name, count)                                                                         \
+    static char simt_key_##name;                                                                          \
+    type *const name = (type *)emu_shared(&simt_key_##name, #name, (int64_t)sizeof(type), (count))
+#define SHARED_DYNAMIC(type, name) type *const name = (type *)emu_shared_dynamic((int64_t)sizeof(type))
+
+/* ------------------------------------------------------------------ where am I --------------------------------- */
+
+DEVICE int simt_thread_id(void)
+{
+    return emu_now->thread;
+}
+DEVICE int simt_block_size(void)
+{
+    return emu_now->block->size;
+}
+DEVICE int simt_block_id(void)
+{
+    return (int)emu_now->block->id;
+}
+DEVICE int simt_grid_size(void)
+{
+    return (int)emu_now->block->grid;
+}
+DEVICE int simt_lane(void)
+{
+    return emu_now->lane;
+}
+
+/* ------------------------------------------------------------------ together ----------------------------------- */
+
+#define simt_sync() emu_sync(SIMT_SITE)
+#define simt_wave_sync() emu_wave_sync(SIMT_SITE)
+#define simt_ballot(condition) emu_vote(SIMT_SITE, EMU_BALLOT, (condition) != 0)
+#define simt_any(condition) ((int)emu_vote(SIMT_SITE, EMU_ANY, (condition) != 0))
+#define simt_all(condition) ((int)emu_vote(SIMT_SITE, EMU_ALL, (condition) != 0))
+
+/* Values travel as 64 bits. */
+#define SIMT_SHUFFLE(type, suffix)                                                                             \
+    DEVICE type simt_shuffle_##suffix(const char *site, enum emu_op op, type value, int by, int lanes)         \
+    {                                                                                                          \
+        uint64_t bits = 0;                                                                                     \
+        memcpy(&bits, &value, sizeof value);                                                                   \
+        bits = emu_shuffle(site, op, bits, by, lanes);                                                         \
+        memcpy(&value, &bits, sizeof value);                                                                   \
+        return value;                                                                                          \
+    }
+SIMT_SHUFFLE(int32_t, i32)
+SIMT_SHUFFLE(uint32_t, u32)
+SIMT_SHUFFLE(int64_t, i64)
+SIMT_SHUFFLE(uint64_t, u64)
+SIMT_SHUFFLE(float, f32)
+SIMT_SHUFFLE(double, f64)
+#undef SIMT_SHUFFLE
+
+/* The function of a family that fits the type of `value`. */
+#define SIMT_TYPED(family, value)                                                                            \
+    _Generic((value), int32_t: family##_i32, uint32_t: family##_u32, int64_t: family##_i64, uint64_t: family##_u64, \
+             float: family##_f32, double: family##_f64)
+#define SIMT_TYPED_INTEGER(family, value) \
+    _Generic((value), int32_t: family##_i32, uint32_t: family##_u32, int64_t: family##_i64, uint64_t: family##_u64)
+#define SIMT_TYPED_REAL(family, value) _Generic((value), float: family##_f32, double: family##_f64)
+
+#define simt_shfl(value, from, lanes) SIMT_TYPED(simt_shuffle, value)(SIMT_SITE, EMU_SHFL, value, from, lanes)
+#define simt_shfl_up(value, by, lanes) SIMT_TYPED(simt_shuffle, value)(SIMT_SITE, EMU_SHFL_UP, value, by, lanes)
+#define simt_shfl_down(value, by, lanes) SIMT_TYPED(simt_shuffle, value)(SIMT_SITE, EMU_SHFL_DOWN, value, by, lanes)
+#define simt_shfl_xor(value, by, lanes) SIMT_TYPED(simt_shuffle, value)(SIMT_SITE, EMU_SHFL_XOR, value, by, lanes)
+
+/* ------------------------------------------------------------------ bits --------------------------------------- */
+
+DEVICE int simt_popc(uint64_t bits)
+{
+    return __builtin_popcountll(bits);
+}
+DEVICE int simt_clz(uint64_t bits)
+{
+    return bits ? __builtin_clzll(bits) : 64;
+}
+DEVICE int simt_ffs(uint64_t bits)
+{
+    return __builtin_ffsll((long long)bits);
+}
+
+/* ------------------------------------------------------------------ atomics ------------------------------------ */
+
+/* Integers: the builtins for what exists, a loop for the rest. */
+#define SIMT_ATOMIC_LOOP(operation, type, suffix, result)                                            \
+    DEVICE type simt_atomic_##operation##_##suffix(type *p, type v)                                  \
+    {                                                                                                \
+        type old = __atomic_load_n(p, __ATOMIC_RELAXED);                                             \
+        while (!__atomic_compare_exchange_n(p, &old, (result), 0, __ATOMIC_RELAXED, __ATOMIC_RELAXED)) \
+            ;                                                                                        \
+        return old;                                                                                  \
+    }
+#define SIMT_ATOMICS(type, suffix)                                              \
+    DEVICE type simt_atomic_add_##suffix(type *p, type v)                       \
+    {                                                                           \
+        return __atomic_fetch_add(p, v, __ATOMIC_RELAXED);                      \
+    }                                                                           \
+    DEVICE type simt_atomic_or_##suffix(type *p, type v)                        \
+    {                                                                           \
+        return __atomic_fetch_or(p, v, __ATOMIC_RELAXED);                       \
+    }                                                                           \
+    DEVICE type simt_atomic_exchange_##suffix(type *p, type v)                  \
+    {                                                                           \
+        return __atomic_exchange_n(p, v, __ATOMIC_RELAXED);                     \
+    }                                                                           \
+    DEVICE type simt_atomic_cas_##suffix(type *p, type expected, type v)        \
+    {                                                                           \
+        __atomic_compare_exchange_n(p, &expected, v, 0, __ATOMIC_RELAXED, __ATOMIC_RELAXED); \
+        return expected;                                                        \
+    }                                                                           \
+    SIMT_ATOMIC_LOOP(min, type, suffix, v < old ? v : old)                      \
+    SIMT_ATOMIC_LOOP(max, type, suffix, v > old ? v : old)
+SIMT_ATOMICS(int32_t, i32)
+SIMT_ATOMICS(uint32_t, u32)
+SIMT_ATOMICS(int64_t, i64)
+SIMT_ATOMICS(uint64_t, u64)
+#undef SIMT_ATOMICS
+#undef SIMT_ATOMIC_LOOP
+
+/* The generic builtins compare bits, so that NaN is equal to itself. */
+#define SIMT_ATOMIC_REAL(type, suffix)                                                                \
+    DEVICE type simt_atomic_add_cas_##suffix(type *p, type v)                                         \
+    {                                                                                                 \
+        type before, after;                                                                           \
+        __atomic_load(p, &before, __ATOMIC_RELAXED);                                                  \
+        do                                                                                            \
+            after = before + v;                                                                       \
+        while (!__atomic_compare_exchange(p, &before, &after, 0, __ATOMIC_RELAXED, __ATOMIC_RELAXED)); \
+        return before;                                                                                \
+    }                                                                                                 \
+    DEVICE type simt_atomic_add_##suffix(type *p, type v)                                             \
+    {                                                                                                 \
+        return simt_atomic_add_cas_##suffix(p, v);                                                    \
+    }
+SIMT_ATOMIC_REAL(float, f32)
+SIMT_ATOMIC_REAL(double, f64)
+#undef SIMT_ATOMIC_REAL
+
+#define simt_atomic_add(p, v) SIMT_TYPED(simt_atomic_add, *(p))(p, v)
+#define simt_atomic_add_cas(p, v) SIMT_TYPED_REAL(simt_atomic_add_cas, *(p))(p, v)
+#define simt_atomic_min(p, v) SIMT_TYPED_INTEGER(simt_atomic_min, *(p))(p, v)
+#define simt_atomic_max(p, v) SIMT_TYPED_INTEGER(simt_atomic_max, *(p))(p, v)
+#define simt_atomic_or(p, v) SIMT_TYPED_INTEGER(simt_atomic_or, *(p))(p, v)
+#define simt_atomic_exchange(p, v) SIMT_TYPED_INTEGER(simt_atomic_exchange, *(p))(p, v)
+#define simt_atomic_cas(p, expected, v) SIMT_TYPED_INTEGER(simt_atomic_cas, *(p))(p, expected, v)
+
+/* ------------------------------------------------------------------ loads -------------------------------------- */
+
+#define simt_readonly(p) (*(p))
+#define simt_stream(p) (*(p))
+
+/* Element by element: no more alignment is assumed than a page may assume. */
+#define SIMT_LOADS(type, suffix)                                    \
+    DEVICE void simt_load2_##suffix(type *to, const type *p)        \
+    {                                                               \
+        to[0] = p[0];                                               \
+        to[1] = p[1];                                               \
+    }                                                               \
+    DEVICE void simt_load4_##suffix(type *to, const type *p)        \
+    {                                                               \
+        simt_load2_##suffix(to, p);                                 \
+        simt_load2_##suffix(to + 2, p + 2);                         \
+    }
+SIMT_LOADS(int32_t, i32)
+SIMT_LOADS(uint32_t, u32)
+SIMT_LOADS(int64_t, i64)
+SIMT_LOADS(uint64_t, u64)
+SIMT_LOADS(float, f32)
+SIMT_LOADS(double, f64)
+#undef SIMT_LOADS
+
+#define simt_load2(to, p) SIMT_TYPED(simt_load2, *(to))(to, p)
+#define simt_load4(to, p) SIMT_TYPED(simt_load4, *(to))(to, p)
+#define simt_stream2(to, p) simt_load2(to, p)
+#define simt_stream4(to, p) simt_load4(to, p)
+
+#endif
