@@ -6,19 +6,19 @@
 #           PAGE__VARIANT.ptx        by clang where there is no nvcc: no SDK is looked at, the PTX version is pinned
 #   AMD     PAGE__VARIANT.gfxN.co    by clang and lld, one per architecture of HEDDLE_HIP_ARCH
 # Beside each stands FILE.resources, the compiler's own account of registers, shared memory and spills; a spill that is not
-# listed in src/kernel/spills.accepted ends the build.  The files are embedded with .incbin; HEDDLE_MODULE_DIR=build/device
+# listed in src/kernel/spills.accepted ends the build.  FILE.packed is embedded with .incbin; HEDDLE_MODULE_DIR=build/device
 # would load the same from there.  `cmake --build build --target csr_vector_device` builds one page alone.
 #
 # Everything is optional: with neither compiler the library has its CPU kernels and the emulator.
 set(HEDDLE_CUDA_COMPILER auto CACHE STRING "Compiler of NVIDIA code: auto (nvcc, else clang), nvcc, clang, none")
 set(HEDDLE_CUDA_ARCH "80;90" CACHE STRING "Compute capabilities to compile for (80;90), or native: this machine's")
 set(HEDDLE_HIP_COMPILER auto CACHE STRING "Compiler of AMD code: auto (clang if it can), clang, none")
-set(HEDDLE_HIP_ARCH "gfx906;gfx90a;gfx942;gfx1100" CACHE STRING "AMD architectures to compile for")
+set(HEDDLE_HIP_ARCH "gfx906;gfx90a;gfx942;gfx1100" CACHE STRING "AMD architectures to compile for, or native: this machine's")
 set(HEDDLE_DEVICE_PAGES "" CACHE STRING "Sources of further pages to compile, for trying one out before it has its row")
 set(HEDDLE_PTX_CLANG_VERSION 70) # understood by CUDA 11.0, the oldest driver that Heddle takes, and enough for sm_80
 
 find_program(HEDDLE_NVCC nvcc HINTS /usr/local/cuda/bin)
-find_program(HEDDLE_CLANG NAMES clang-22 clang-21 clang-20 clang-19 clang-18 clang-17 clang-16 clang)
+find_program(HEDDLE_CLANG NAMES clang-22 clang-21 clang-20 clang-19 clang-18 clang-17 clang-16 clang HINTS /opt/rocm/llvm/bin)
 
 if(POLICY CMP0116)
   cmake_policy(SET CMP0116 NEW) # dependency files may name paths from anywhere
@@ -66,6 +66,22 @@ function(heddle_cuda_archs out)
   set(${out} ${archs} PARENT_SCOPE)
 endfunction()
 
+function(heddle_hip_archs out)
+  set(archs ${HEDDLE_HIP_ARCH})
+  if("native" IN_LIST archs)
+    find_program(HEDDLE_ROCM_AGENTS rocm_agent_enumerator HINTS /opt/rocm/bin)
+    execute_process(COMMAND ${HEDDLE_ROCM_AGENTS} OUTPUT_VARIABLE found ERROR_QUIET)
+    string(REGEX MATCHALL "gfx[1-9a-f][0-9a-f]+" found "${found}") # the processor calls itself gfx000
+    if(NOT found)
+      message(FATAL_ERROR "HEDDLE_HIP_ARCH=native: rocm_agent_enumerator shows no GPU on this machine")
+    endif()
+    list(REMOVE_ITEM archs native)
+    list(APPEND archs ${found})
+  endif()
+  list(REMOVE_DUPLICATES archs)
+  set(${out} ${archs} PARENT_SCOPE)
+endfunction()
+
 # Decides who compiles for NVIDIA: device_cuda becomes nvcc, ptx or nothing, with its flags in device_cuda_flags.
 macro(heddle_device_choose_cuda)
   set(device_cuda "")
@@ -99,10 +115,11 @@ endmacro()
 macro(heddle_device_choose_hip)
   set(device_hip "")
   if(NOT HEDDLE_HIP_COMPILER STREQUAL "none" AND HEDDLE_CLANG)
-    list(GET HEDDLE_HIP_ARCH 0 first)
+    heddle_hip_archs(device_hip_archs)
+    list(GET device_hip_archs 0 first)
     heddle_device_works(works hip ${first} ${HEDDLE_CLANG} ${device_hip_flags} --offload-arch=${first} -O3)
     if(works)
-      set(device_hip ${HEDDLE_HIP_ARCH})
+      set(device_hip ${device_hip_archs})
     endif()
   endif()
   if(NOT device_hip AND HEDDLE_HIP_COMPILER STREQUAL "clang")
@@ -131,16 +148,16 @@ function(heddle_device_binary page source kind target holds types)
     set(depfile DEPFILE ${file}.d)
   endif()
   add_custom_command(
-    OUTPUT ${file} ${file}.resources
+    OUTPUT ${file} ${file}.packed ${file}.resources
     COMMAND sh ${device_script} ${kind} ${page} ${variant} ${target} ${device_accepted} ${file}
             ${compiler} ${flags} ${device_common} -Dreal=${real} -Doff=${off} -DVARIANT_NAME=${variant} -DPAGE_NAME=${page}
             -MD -MF ${file}.d -MT ${file} ${source}
     DEPENDS ${source} ${device_script} ${device_accepted} ${device_headers} ${depfile}
     COMMENT "Compiling ${page} for ${variant}, ${holds}" VERBATIM)
   string(MAKE_C_IDENTIFIER "image_${page}__${variant}__${target}" symbol)
-  set_property(GLOBAL APPEND PROPERTY device_files_${page} ${file})
+  set_property(GLOBAL APPEND PROPERTY device_files_${page} ${file}.packed)
   set_property(GLOBAL APPEND PROPERTY device_resources ${file}.resources)
-  set_property(GLOBAL APPEND_STRING PROPERTY device_embed_${page} "IMAGE(${symbol}, \"${file}\")\n")
+  set_property(GLOBAL APPEND_STRING PROPERTY device_embed_${page} "IMAGE(${symbol}, \"${file}.packed\")\n")
   set_property(GLOBAL APPEND_STRING PROPERTY device_names "IMAGE(${symbol})\n")
   set_property(GLOBAL APPEND_STRING PROPERTY device_table
                "    {\"${driver}\", \"${page}\", \"${variant}\", \"${target}\", \"${holds}\", ${symbol}, ${symbol}_end},\n")

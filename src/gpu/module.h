@@ -30,7 +30,7 @@ struct gpu_image {
     const char *page, *variant;
     const char *target;  /* "gfx90a": this architecture only; "fatbin", "ptx": the driver looks inside */
     const char *holds;   /* for people: "sm_80 sm_90 compute_80" */
-    const unsigned char *begin, *end; /* a zero stands at *end */
+    const unsigned char *begin, *end; /* packed by gzip, or as it is; a zero stands at *end */
 };
 extern const struct gpu_image gpu_images[]; /* generated; ends in a NULL driver */
 
