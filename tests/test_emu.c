@@ -12,7 +12,7 @@ enum { SHAPES = sizeof shapes / sizeof shapes[0] };
 /* Runs `body` on devices of every width, some seeds, one or two processors, plain and hooked. */
 static void on_devices(void (*body)(struct gpu *gpu, int wave))
 {
-    static const char *const options[] = {"seed=1,threads=1", "seed=12345,threads=2"};
+    static const char *const options[] = {"seed=1,threads=1", "seed=12345,threads=2", "seed=2,threads=1,races=1"};
     for (int wave = 32; wave <= 64; wave += 32)
         for (size_t i = 0; i < sizeof options / sizeof options[0]; i++) {
             char text[64];

@@ -33,6 +33,7 @@
 /* What a thread waits for, and what it got. */
 struct emu_wait {
     const char *site;    /* NULL until its first collective; afterwards the last one it came to */
+    const char *caller;  /* when that is in collective_of.h: who called it */
     enum emu_op op;
     int source;          /* shuffle: the lane it reads */
     uint64_t group;      /* the lanes of its wave that must come */
@@ -113,9 +114,11 @@ const char *emu_file(const char *path);                   /* without its folders
 
 /* -- emu_shared.c */
 void emu_shared_begin(struct emu_worker *w);
-/* 0 with the text in worker->error when a store went past an array. */
+/* 0 when the block has failed, or fails now because a store went past an array. */
 int emu_shared_end(struct emu_worker *w);
-const struct emu_slot *emu_slot_at(const struct emu_worker *w, int64_t offset); /* NULL: a red zone */
+const struct emu_slot *emu_slot_at(const struct emu_worker *w, int64_t offset);   /* NULL: a red zone */
+const struct emu_slot *emu_slot_near(const struct emu_worker *w, int64_t offset); /* the one whose zone that is */
+int64_t emu_slot_element(const struct emu_slot *slot, int64_t offset);
 
 /* -- emu_launch.c */
 heddle_status emu_launch(struct emu_launch *launch, int threads);
@@ -128,5 +131,7 @@ int emu_owns(const void *p);
 heddle_status emu_within(const void *p, int64_t bytes, const char *what);
 /* HEDDLE_DEVICE_ERROR when a red zone was written; it is made good again. */
 heddle_status emu_zones_check(const char *kernel);
+/* How many bytes at the beginning of a zone are as they were. */
+int64_t emu_zone_intact(const char *zone, int64_t bytes);
 
 #endif

@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "base/memory.h"
+#include "gpu/emu_race.h"
 
 _Thread_local struct emu_thread *emu_now;
 
@@ -108,6 +109,7 @@ static void runner(void *worker)
     fibre_entered();
     for (int thread = w->start;; thread = next_fresh(w)) {
         emu_now = &w->thread[thread];
+        emu_now->caller = NULL;
         w->launch->kernel->call(w->launch->argument);
         emu_left(w, thread);
     }
@@ -184,7 +186,7 @@ int emu_block_run(struct emu_worker *w, const struct emu_launch *launch, int64_t
     emu_now = NULL;
     if (w->error[0])
         reset_stacks(w);
-    return emu_shared_end(w) && !w->error[0];
+    return emu_shared_end(w);
 }
 
 heddle_status emu_worker_new(struct emu_worker **worker, int width, int64_t shared, int races)
@@ -196,15 +198,15 @@ heddle_status emu_worker_new(struct emu_worker **worker, int width, int64_t shar
     w->width = width;
     w->arena_bytes = shared + (EMU_SLOTS + 1) * (EMU_SHARED_ZONE + 16);
     TRY(NEW(w->arena, w->arena_bytes));
-    (void)races;
+    if (races)
+        TRY(emu_cells_new(&w->cells, w->arena_bytes));
     if (!fibre_create(&w->stack[0])) {
-        status = fail(HEDDLE_NO_MEMORY, "emu: no memory for a stack");
-        goto done;
+        TRY(fail(HEDDLE_NO_MEMORY, "emu: no memory for a stack"));
     }
     w->stacks = 1; /* the first runner is always there, so that every failure happens on a stack that can be left */
     reset_stacks(w);
     for (int i = 0; i < EMU_THREADS; i++)
-        w->thread[i] = (struct emu_thread){i, i % width, i / width, &w->view};
+        w->thread[i] = (struct emu_thread){i, i % width, i / width, &w->view, NULL};
     *worker = w;
     return HEDDLE_OK;
 done:
@@ -221,5 +223,6 @@ void emu_worker_free(struct emu_worker *w)
     if (w->arena)
         ASAN_UNPOISON_MEMORY_REGION(w->arena, (size_t)w->arena_bytes);
     mem_free(w->arena);
+    mem_free(w->cells);
     mem_free(w);
 }

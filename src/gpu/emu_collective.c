@@ -7,6 +7,7 @@
  *   - nobody can run any more. */
 #include "gpu/emu.h"
 
+#include <stdio.h>
 #include <string.h>
 
 static const char *const op_names[] = {
@@ -27,21 +28,41 @@ const char *emu_file(const char *path)
     return slash ? slash + 1 : path;
 }
 
+static int in_helper(const struct emu_wait *wait)
+{
+    return strstr(wait->site, "/collective_of.h:") != NULL && wait->caller != NULL;
+}
+
+/* "the barrier at page.c:12", "the shuffle at collective_of.h:15, called at page.c:30" */
+static const char *place(char text[160], const struct emu_wait *wait)
+{
+    if (in_helper(wait))
+        snprintf(text, 160, "%s at %.40s, called at %.80s,", op_names[wait->op], emu_file(wait->site), emu_file(wait->caller));
+    else
+        snprintf(text, 160, "%s at %.120s", op_names[wait->op], emu_file(wait->site));
+    return text;
+}
+
 /* `waiter` waits for `missing`, in vain. */
 static _Noreturn void missed(struct emu_worker *w, int waiter, int missing)
 {
-    const struct emu_wait *a = &w->wait[waiter], *b = &w->wait[missing];
     const struct emu_wave *wave = &w->wave[w->thread[missing].wave];
+    char here[160], there[160];
+    place(here, &w->wait[waiter]);
     if (wave->exited >> w->thread[missing].lane & 1)
-        emu_stop(w, waiter, "divergent %s at %s: thread %d has left the kernel", op_names[a->op], emu_file(a->site), missing);
-    emu_stop(w, waiter, "divergent %s at %s: thread %d is at the %s at %s", op_names[a->op], emu_file(a->site), missing,
-             op_names[b->op], emu_file(b->site));
+        emu_stop(w, waiter, "divergent %s: thread %d has left the kernel", here, missing);
+    emu_stop(w, waiter, "divergent %s: thread %d is at the %s", here, missing, place(there, &w->wait[missing]));
+}
+
+static int same_text(const char *a, const char *b)
+{
+    /* One line can be two texts, where a page's macro or header is compiled twice. */
+    return a == b || (a && b && strcmp(a, b) == 0);
 }
 
 static int same_place(const struct emu_wait *a, const struct emu_wait *b)
 {
-    /* One line can be two texts, where a page's macro or header is compiled twice. */
-    return a->op == b->op && (a->site == b->site || strcmp(a->site, b->site) == 0);
+    return a->op == b->op && same_text(a->site, b->site) && (same_text(a->caller, b->caller) || !in_helper(a));
 }
 
 void emu_left(struct emu_worker *w, int thread)
@@ -95,6 +116,7 @@ void emu_sync(const char *site)
     int thread = emu_now->thread;
     struct emu_wait *wait = &w->wait[thread];
     wait->site = site;
+    wait->caller = emu_now->caller;
     wait->op = EMU_SYNC;
     wait->group = 0;
     if (w->at_barrier == 0)
@@ -159,6 +181,7 @@ static struct emu_wait *come(struct emu_worker *w, const char *site, enum emu_op
 {
     struct emu_wait *wait = &w->wait[emu_now->thread];
     wait->site = site;
+    wait->caller = emu_now->caller;
     wait->op = op;
     wait->in = in;
     wait->source = emu_now->lane;

@@ -67,37 +67,34 @@ const struct emu_slot *emu_slot_at(const struct emu_worker *w, int64_t offset)
     return NULL;
 }
 
-/* The slot whose element lies nearest in front of or behind a byte of a zone. */
-static void zone_written(struct emu_worker *w, int64_t at)
+const struct emu_slot *emu_slot_near(const struct emu_worker *w, int64_t offset)
 {
     const struct emu_slot *slot = &w->slot[0];
     for (int i = 1; i < w->slots; i++)
-        if (w->slot[i].bytes > 0 && (w->slot[i].offset <= at || slot->bytes == 0))
+        if (slot->bytes == 0 || (w->slot[i].bytes > 0 && w->slot[i].offset <= offset))
             slot = &w->slot[i];
-    int64_t distance = at - slot->offset;
-    snprintf(w->error, sizeof w->error, "emu: %s: block %lld: a store outside of shared array %s: element %lld of %lld",
-             w->launch->kernel->name, (long long)w->view.id, slot->name,
-             (long long)(distance < 0 ? -((-distance + slot->size - 1) / slot->size) : distance / slot->size),
-             (long long)(slot->bytes / slot->size));
+    return slot;
 }
 
-/* Where the first byte in [from, to) is that is not a zone's; `to` when there is none. */
-static int64_t written(const struct emu_worker *w, int64_t from, int64_t to)
+int64_t emu_slot_element(const struct emu_slot *slot, int64_t offset)
 {
-    while (from < to && (unsigned char)w->arena[from] == EMU_ZONE)
-        from++;
-    return from;
+    int64_t distance = offset - slot->offset;
+    return (distance < 0 ? distance - slot->size + 1 : distance) / slot->size;
 }
 
 int emu_shared_end(struct emu_worker *w)
 {
     int64_t from = 0;
-    if (w->error[0] || EMU_ASAN)
-        return 1;
+    if (w->error[0])
+        return 0;
     for (int i = 0; i <= w->slots; i++) {
-        int64_t to = i < w->slots ? w->slot[i].offset : w->arena_used, at = written(w, from, to);
+        int64_t to = i < w->slots ? w->slot[i].offset : w->arena_used;
+        int64_t at = from + emu_zone_intact(w->arena + from, to - from);
+        const struct emu_slot *slot = emu_slot_near(w, at);
         if (at < to) {
-            zone_written(w, at);
+            snprintf(w->error, sizeof w->error, "emu: %s: block %lld: a store outside of shared %s: element %lld of %lld",
+                     w->launch->kernel->name, (long long)w->view.id, slot->name, (long long)emu_slot_element(slot, at),
+                     (long long)(slot->bytes / slot->size));
             return 0;
         }
         if (i < w->slots)

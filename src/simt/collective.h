@@ -43,4 +43,8 @@ DEVICE int64_t search_above(const off *entry, int64_t n, int64_t key)
     return low;
 }
 
+#ifdef SIMT_EMU
+#include "simt/collective_emu.h"
+#endif
+
 #endif

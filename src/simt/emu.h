@@ -27,6 +27,7 @@ struct emu_block_view {
 struct emu_thread {
     int thread, lane, wave;
     const struct emu_block_view *block;
+    const char *caller; /* site of the last call of a function of collective.h */
 };
 extern _Thread_local struct emu_thread *emu_now __attribute__((tls_model("initial-exec"), visibility("hidden")));
 

@@ -27,6 +27,7 @@
 #define SIMT_TEXT_(a) #a
 #define SIMT_TEXT(a) SIMT_TEXT_(a)
 #define SIMT_SITE __FILE__ ":" SIMT_TEXT(__LINE__)
+#define SIMT_CALLED(call) (emu_now->caller = SIMT_SITE, call)
 
 #define KERNEL(name) KERNEL_BOUND(name, 1024)
 #define KERNEL_BOUND(name, threads)                                                                       \
