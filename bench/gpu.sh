@@ -10,24 +10,27 @@
 #   bench/gpu.sh bench set:baseline --type f64     heddle bench; words that begin with - and what follows go to heddle
 #   bench/gpu.sh check smoke bench smoke paper     several, in order
 #
-# A matrix is whatever heddle takes; a bare word that names a set may go without set:.  Records and logs are written to
-# ${OUT:-.}: bench.jsonl, resources.txt, STEP.log.  The last lines are a table of the steps.  The exit status is that of
+# A matrix is whatever heddle takes; a bare word that names a set may go without set:.  Into ${OUT:-.} are written: gpu.log
+# with all output, resources.txt, and the records of each bench as bench-MATRIX.jsonl.  The last lines are a table of the steps.  The exit status is that of
 # the worst.  In the environment: DEVICE (the first GPU), BUILD (build-gpu), CMAKE_ARGS, JOBS, and HEDDLE_MODULE_DIR, which
 # loads device binaries from files instead of those that were built here.
 set -u
 cd "$(dirname "$0")/.." || exit 2
 out=${OUT:-.} build=${BUILD:-build-gpu} jobs=${JOBS:-$(nproc)}
 mkdir -p "$out" || exit 2
+log=$out/gpu.log
+: >"$log"
 table=() worst=0
 
-# step NAME COMMAND...: runs it with its output in NAME.log as well, and adds a row to the table.
+# step NAME COMMAND...: runs it, with its output in the log as well, and adds a row to the table.
 step() {
-  local name=$1 begin=$SECONDS code
+  local name=$1 begin=$SECONDS code result=good
   shift
-  printf '\n== %s: %s\n' "$name" "$*"
-  "$@" 2>&1 | tee "$out/$name.log"
+  printf '\n== %s: %s\n' "$name" "$*" | tee -a "$log"
+  "$@" 2>&1 | tee -a "$log"
   code=${PIPESTATUS[0]}
-  table+=("$(printf '%-32s %-10s %5d s   %s' "$name" "$([ "$code" -eq 0 ] && echo good || echo "status $code")" $((SECONDS - begin)) "$(tail -1 "$out/$name.log" | cut -c1-70)")")
+  [ "$code" -eq 0 ] || result="status $code"
+  table+=("$(printf '%-32s %-10s %5d s   %.70s' "$name" "$result" $((SECONDS - begin)) "$(tail -1 "$log")")")
   [ "$code" -le "$worst" ] || worst=$code
   return "$code"
 }
@@ -50,14 +53,13 @@ configure() {
 }
 
 run_tests() {
-  local program failed=0
+  local program said failed=0
   for program in "$build"/tests/test_*; do
-    [ -f "$program" ] && [ -x "$program" ] || continue
-    "$program" >"$out/test.tmp" 2>&1 || { failed=1; cat "$out/test.tmp"; }
-    printf '%-28s %s\n' "$(basename "$program")" "$(tail -1 "$out/test.tmp")"
+    { [ -f "$program" ] && [ -x "$program" ]; } || continue
+    said=$("$program" 2>&1) || { failed=1; echo "$said"; }
+    printf '%-28s %s\n' "$(basename "$program")" "$(tail -1 <<<"$said")"
   done
-  rm -f "$out/test.tmp"
-  return $failed
+  return "$failed"
 }
 
 # "smoke" to "set:smoke"; options, files, families and sets that are spelled out stay as they are.
@@ -80,7 +82,7 @@ run() {
   case $action in
   test) step test run_tests ;;
   check) step "$label" "$build/heddle" check "${words[@]}" --device "$device" ;;
-  bench) step "$label" "$build/heddle" bench "${words[@]}" --device "$device" --json "$out/bench.jsonl" ;;
+  bench) step "$label" "$build/heddle" bench "${words[@]}" --device "$device" --json "$out/$label.jsonl" ;;
   sanitize)
     command -v compute-sanitizer >/dev/null || { table+=("sanitize: compute-sanitizer is not here"); return; }
     for tool in memcheck racecheck initcheck; do
