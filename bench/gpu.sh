@@ -11,9 +11,9 @@
 #   bench/gpu.sh check smoke bench smoke paper     several, in order
 #
 # A matrix is whatever heddle takes; a bare word that names a set may go without set:.  Into ${OUT:-.} are written: gpu.log
-# with all output, resources.txt, and the records of each bench as bench-MATRIX.jsonl.  The last lines are a table of the steps.  The exit status is that of
-# the worst.  In the environment: DEVICE (the first GPU), BUILD (build-gpu), CMAKE_ARGS, JOBS, and HEDDLE_MODULE_DIR, which
-# loads device binaries from files instead of those that were built here.
+# with all output, resources.txt, and the records of each bench as bench-MATRIX.jsonl.  The last lines are a table of the
+# steps; the exit status is that of the worst.  In the environment: DEVICE (the first GPU), BUILD (build-gpu), CMAKE_ARGS,
+# JOBS, and HEDDLE_MODULE_DIR, which loads device binaries from files instead of those that were built here.
 set -u
 cd "$(dirname "$0")/.." || exit 2
 out=${OUT:-.} build=${BUILD:-build-gpu} jobs=${JOBS:-$(nproc)}
@@ -86,7 +86,8 @@ run() {
   sanitize)
     command -v compute-sanitizer >/dev/null || { table+=("sanitize: compute-sanitizer is not here"); return; }
     for tool in memcheck racecheck initcheck; do
-      step "$label-$tool" compute-sanitizer --tool "$tool" --error-exitcode 9 "$build/heddle" check "${words[@]}" --device "$device"
+      step "$label-$tool" compute-sanitizer --tool "$tool" --error-exitcode 9 \
+        "$build/heddle" check "${words[@]}" --device "$device"
     done
     ;;
   esac

@@ -4,9 +4,10 @@
 # device-compile.sh KIND PAGE VARIANT TARGET ACCEPTED OUT COMPILER...
 #
 # Compiles one device binary to OUT, packs it into OUT.packed (gzip makes code objects and PTX four times smaller) for the
-# library, and writes OUT.resources: a row of struct gpu_resource per kernel, from what the compiler itself says.  KIND is nvcc (ptxas tells registers and spills), ptx (nobody knows them before the driver compiles) or hip
-# (the assembly's metadata tells).  Fails, and leaves no OUT, on a spill that no line "KERNEL VARIANT TARGET" of the file
-# ACCEPTED covers (* stands for anything).
+# library, and writes OUT.resources: a row of struct gpu_resource per kernel, from what the compiler itself says.
+# KIND is nvcc (ptxas tells registers and spills), ptx (nobody knows them before the driver compiles) or hip (the metadata
+# in the assembly tells).  Fails, and leaves no OUT, on a spill that no line "KERNEL VARIANT TARGET" of the file ACCEPTED
+# covers (* stands for anything).
 set -eu
 kind=$1 page=$2 variant=$3 target=$4 accepted=$5 out=$6
 shift 6

@@ -98,7 +98,8 @@ macro(heddle_device_choose_cuda)
     list(APPEND device_nvcc_flags -gencode arch=compute_${lowest},code=compute_${lowest})
     string(APPEND device_nvcc_holds "compute_${lowest}")
   endif()
-  if(HEDDLE_CLANG AND (HEDDLE_CUDA_COMPILER MATCHES "^(clang|both)$" OR (HEDDLE_CUDA_COMPILER STREQUAL "auto" AND NOT device_cuda)))
+  if(HEDDLE_CLANG AND (HEDDLE_CUDA_COMPILER MATCHES "^(clang|both)$" OR
+                       (HEDDLE_CUDA_COMPILER STREQUAL "auto" AND NOT device_cuda)))
     heddle_device_works(works ptx ptx ${HEDDLE_CLANG} ${device_ptx_flags} -O3)
     if(works)
       list(APPEND device_cuda ptx)
@@ -216,8 +217,8 @@ macro(heddle_device_objects)
   file(WRITE ${device_dir}/resources.list.new "${device_resources}")
   configure_file(${device_dir}/resources.list.new ${device_dir}/resources.list COPYONLY)
   add_custom_command(OUTPUT ${device_dir}/resources.inc DEPENDS ${device_resources} ${device_dir}/resources.list
-                     COMMAND sh ${CMAKE_SOURCE_DIR}/cmake/device-gather.sh ${device_dir}/resources.list ${device_dir}/resources.inc
-                     VERBATIM)
+                     COMMAND sh ${CMAKE_SOURCE_DIR}/cmake/device-gather.sh ${device_dir}/resources.list
+                             ${device_dir}/resources.inc VERBATIM)
   set_property(SOURCE ${device_dir}/tables.c PROPERTY OBJECT_DEPENDS ${device_dir}/resources.inc)
   add_custom_target(device_resources DEPENDS ${device_dir}/resources.inc)
   heddle_objects(heddle_device SOURCES ${device_dir}/tables.c ${device_sources})

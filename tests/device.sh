@@ -20,14 +20,16 @@ cat >"$scratch/nvcc" <<'FAKE'
 while [ $# -gt 0 ]; do case $1 in -o) out=$2; shift ;; --keep-dir) keep=$2; shift ;; esac; shift; done
 [ -z "${BROKEN:-}" ] || { echo "page.c(7): error: identifier \"weave\" is undefined"; exit 2; }
 echo binary >"$out"
-printf '.visible .entry weave__f64_i32(\n\tred.global.add.f64 [%%rd1], %%fd1;\n.visible .entry weave_fix__f64_i32(\n' >"$keep/page.ptx"
-printf '\tatom.shared.add.f32 %%f1, [%%rd1], %%f2;\n' >>"$keep/page.ptx"
+{
+  printf '.visible .entry weave__f64_i32(\n\tred.global.add.f64 [%%rd1], %%fd1;\n'
+  printf '.visible .entry weave_fix__f64_i32(\n\tatom.shared.add.f32 %%f1, [%%rd1], %%f2;\n'
+} >"$keep/page.ptx"
 for arch in sm_80 sm_90; do
 cat <<SAYS
 ptxas info    : 0 bytes gmem
 ptxas info    : Compiling entry function 'weave__f64_i32' for '$arch'
 ptxas info    : Function properties for weave__f64_i32
-    0 bytes stack frame, ${SPILL:-0} bytes spill stores, 8 bytes spill loads
+    ${FRAME:-0} bytes stack frame, ${SPILL:-0} bytes spill stores, 8 bytes spill loads
 ptxas info    : Used 40 registers, used 1 barriers, 2048 bytes smem, 560 bytes cmem[0]
 ptxas info    : Compiling entry function 'weave_fix__f64_i32' for '$arch'
 ptxas info    : Function properties for weave_fix__f64_i32
@@ -48,6 +50,8 @@ expect "$out.resources" '{"weave_fix", "f64_i32", "sm_90", 8, 0, 0, "loop"},' "a
 [ "$(wc -l <"$out.resources")" -eq 4 ] && good || bad "not one row per kernel and architecture"
 [ ! -s "$scratch/said" ] && good || { bad "a clean build is not silent:"; cat "$scratch/said"; }
 
+FRAME=32 nvcc_fake && bad "an array in local memory passes" || good
+expect "$scratch/said" 'spills 32 bytes a thread' "an array in local memory"
 SPILL=16 nvcc_fake && bad "a spill passes" || good
 expect "$scratch/said" 'weave for f64_i32 spills 16 bytes a thread on sm_90' "the refusal"
 [ ! -e "$out" ] && [ ! -e "$out.resources" ] && good || bad "a refused binary stays"

@@ -211,7 +211,8 @@ TEST(a_launch_arrives_as_it_was_asked_for)
         struct fake_state *s = fake_state_of(v);
         int64_t argument = 4711;
         CHECK_OK(v->driver->launch(gpu, f, 3, 256, 1024, &argument, sizeof argument, &argument));
-        CHECK(strcmp(s->launch.kernel, "fill") == 0 && s->launch.grid == 3 && s->launch.block == 256 && s->launch.shared == 1024);
+        CHECK(strcmp(s->launch.kernel, "fill") == 0 && s->launch.grid == 3);
+        CHECK(s->launch.block == 256 && s->launch.shared == 1024);
         CHECK(s->launch.stream == &argument && s->launch.argument == 4711);
         int launches = s->launch.count;
         CHECK_OK(v->driver->launch(gpu, f, 0, 256, 0, &argument, sizeof argument, NULL));

@@ -105,7 +105,7 @@ static int may_fit(const struct gpu_image *image, const struct gpu *gpu)
     return !tied || strcmp(image->target, gpu_info_of(gpu)->arch) == 0;
 }
 
-/* The binary as the compiler made it, with a zero behind it: PTX is text.  The last four bytes of gzip's format are the size. */
+/* The binary as the compiler made it, with a zero behind it: PTX is text.  gzip's format ends in the size, in four bytes. */
 static heddle_status unpack(char **data, int64_t *size, const struct gpu_image *image)
 {
     heddle_status status = HEDDLE_OK;
@@ -164,7 +164,8 @@ static heddle_status load_embedded(struct gpu *gpu, struct found_module *m, cons
     if (!built[0])
         return fail(HEDDLE_NO_KERNEL, "%s: this build of Heddle has no %s binaries of %s for %s", driver->name, driver->name,
                     page, variant);
-    return fail(HEDDLE_NO_KERNEL, "%s: %s for %s is built for%s, not for %s: build Heddle for that, or give a file in HEDDLE_MODULE_DIR%s",
+    return fail(HEDDLE_NO_KERNEL,
+                "%s: %s for %s is built for%s, not for %s: build Heddle for that, or give a file in HEDDLE_MODULE_DIR%s",
                 driver->name, page, variant, built, gpu_info_of(gpu)->arch, why);
 }
 
@@ -224,7 +225,8 @@ static uint32_t hash(uint32_t h, const char *text)
     return h;
 }
 
-static struct gpu_function *found_before(const struct gpu_loaded *l, uint32_t h, const char *page, enum variant v, const char *kernel)
+static struct gpu_function *found_before(const struct gpu_loaded *l, uint32_t h, const char *page, enum variant v,
+                                         const char *kernel)
 {
     for (int i = 0; l && i < l->kernels; i++) {
         const struct found_kernel *k = &l->kernel[i];

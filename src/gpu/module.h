@@ -39,7 +39,7 @@ struct gpu_resource {
     const char *kernel, *variant, *target; /* "csr_vector", "f64_i32", "sm_90" */
     int registers;                         /* a thread (AMD: vector registers) */
     int shared;                            /* static bytes a block */
-    int spills;                            /* bytes a thread in local memory because registers ran out */
+    int spills;                            /* bytes a thread in local memory: registers ran out, or an array has no place in them */
     const char *atomics; /* floating-point additions to memory: "hardware", "loop" (compare-and-swap), "both", "-" */
 };
 extern const struct gpu_resource gpu_resources[]; /* generated; ends in a NULL kernel */
