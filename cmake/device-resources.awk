@@ -2,6 +2,7 @@
 #
 # Reads the assembly of a device binary, then the compiler's messages, and writes a line per kernel and architecture:
 #   kernel variant target registers shared spills atomics
+# spills: bytes a thread in local memory, registers that ran out or an array indexed at run time: they cost the same.
 # atomics: how floating-point numbers are added to memory.  NVIDIA has an instruction for global memory; in shared memory the
 # assembler makes a loop of it, whatever PTX says.  AMD's own assembly shows which it is.
 
@@ -17,7 +18,10 @@ function row(kernel, arch, registers, shared, spills) {
 }
 
 # PTX
-kind != "hip" && /\.entry / { match($0, /\.entry [A-Za-z0-9_$]+/); kernel = substr($0, RSTART + 7, RLENGTH - 7); kernels[++count] = kernel }
+kind != "hip" && /\.entry / {
+  match($0, /\.entry [A-Za-z0-9_$]+/); kernel = substr($0, RSTART + 7, RLENGTH - 7)
+  kernels[++count] = kernel
+}
 kind != "hip" && /^[ \t]*(@%p[0-9]+ )?(atom|red)\./ {
   if ($0 ~ /\.cas\./ || ($0 ~ /\.shared.*\.add\.f(32|64)/)) note(kernel, "loop")
   else if ($0 ~ /\.add\.(noftz\.)?f/) note(kernel, "hardware")
@@ -25,7 +29,11 @@ kind != "hip" && /^[ \t]*(@%p[0-9]+ )?(atom|red)\./ {
 
 # ptxas, in its own file after the PTX
 kind == "nvcc" && /Compiling entry function/ { split($0, quoted, "'"); kernel = quoted[2]; arch = quoted[4] }
-kind == "nvcc" && /bytes spill stores/ { match($0, /[0-9]+ bytes spill stores/); spills = substr($0, RSTART) + 0 }
+kind == "nvcc" && /bytes spill stores/ {
+  match($0, /[0-9]+ bytes spill stores/); stored = substr($0, RSTART) + 0
+  match($0, /[0-9]+ bytes stack frame/); frame = substr($0, RSTART) + 0
+  spills = frame > stored ? frame : stored
+}
 kind == "nvcc" && /Used [0-9]+ registers/ {
   match($0, /Used [0-9]+/); registers = substr($0, RSTART + 5) + 0
   shared = match($0, /[0-9]+ bytes smem/) ? substr($0, RSTART) + 0 : 0
@@ -43,7 +51,7 @@ kind == "hip" && /^amdhsa\.kernels:/ { listing = 1 }
 kind == "hip" && listing && /^  - / { finish(); }
 kind == "hip" && listing && /\.group_segment_fixed_size:/ { shared = $NF }
 kind == "hip" && listing && /\.private_segment_fixed_size:/ { private = $NF }
-kind == "hip" && listing && /^ +\.name:/ && !/\.name:.*\.(args|value)/ { if ($0 ~ /^    \.name:/) symbol = $NF }
+kind == "hip" && listing && /^    \.name:/ { symbol = $NF } # deeper ones name arguments
 kind == "hip" && listing && /\.vgpr_count:/ { registers = $NF }
 kind == "hip" && listing && /\.(vgpr|sgpr)_spill_count:/ { spills += 4 * $NF }
 function finish() {

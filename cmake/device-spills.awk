@@ -6,6 +6,9 @@ FILENAME == ARGV[1] { sub(/#.*/, ""); if (NF >= 3) { kernel[++n] = $1; variant[n
 $6 > 0 {
   good = 0
   for (i = 1; i <= n; i++) good = good || (covers(kernel[i], $1) && covers(variant[i], $2) && covers(target[i], $3))
-  if (!good) { print page ": " $1 " for " $2 " spills " $6 " bytes a thread on " $3 " (src/kernel/spills.accepted could allow it)"; bad = 1 }
+  if (!good) {
+    bad = 1
+    print page ": " $1 " for " $2 " spills " $6 " bytes a thread on " $3 " (src/kernel/spills.accepted could allow it)"
+  }
 }
 END { exit bad }

@@ -186,6 +186,7 @@ TEST(the_order_of_threads_and_blocks_is_the_seeds)
     }
 }
 
+#ifndef __SANITIZE_ADDRESS__ /* which puts variables elsewhere */
 static void stacks(int64_t at[BLOCK], int64_t barriers)
 {
     struct gpu *gpu = device_open("threads=1");
@@ -196,7 +197,6 @@ static void stacks(int64_t at[BLOCK], int64_t barriers)
     device_close(gpu);
 }
 
-#ifndef __SANITIZE_ADDRESS__ /* which puts variables elsewhere */
 TEST(only_threads_that_wait_get_a_stack_of_their_own)
 {
     int64_t none[BLOCK], some[BLOCK];

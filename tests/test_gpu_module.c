@@ -157,6 +157,22 @@ TEST(every_embedded_image_that_fits_is_found)
     }
 }
 
+TEST(a_kernel_that_is_built_for_other_architectures_says_for_which)
+{
+    const struct gpu_image *image = gpu_images;
+    while (image->driver && strcmp(image->driver, "cuda") != 0)
+        image++;
+    if (!image->driver)
+        return; /* no compiler for NVIDIA was here */
+    struct gpu *gpu = open_named(&fake_vendors[0]);
+    struct gpu_function *f = NULL;
+    fake_script(&fake_vendors[0], "cuModuleLoadDataEx", "=209");
+    CHECK_FAILS(gpu_kernel(gpu, &f, image->page, VARIANT_f64_i32, image->page), HEDDLE_NO_KERNEL, image->holds);
+    CHECK_FAILS(gpu_kernel(gpu, &f, image->page, VARIANT_f64_i32, image->page), HEDDLE_NO_KERNEL, "not for sm_90");
+    CHECK_FAILS(gpu_kernel(gpu, &f, image->page, VARIANT_f64_i32, image->page), HEDDLE_NO_KERNEL, "PTX would be the way out");
+    close_named(&fake_vendors[0], gpu);
+}
+
 TEST(every_resource_row_tells_something)
 {
     CHECK(gpu_resource_count() >= 0);

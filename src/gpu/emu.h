@@ -38,8 +38,7 @@ struct emu_wait {
     int source;          /* shuffle: the lane it reads */
     uint64_t group;      /* the lanes of its wave that must come */
     uint64_t in, out;
-    struct fibre *stack; /* where it waits */
-};
+} __attribute__((aligned(64)));
 
 /* Every lane that exists is in exactly one of ready, waiting and exited, or runs; fresh ones are ready and have not
  * started. */
@@ -61,7 +60,9 @@ struct emu_worker {
     int waves, width, live; /* live: threads that have not left */
     int at_barrier;
     int first_at_barrier;   /* thread */
-    int running_wave, start; /* start: the fresh thread that the next runner takes */
+    int running_wave;
+    int upcoming;           /* the ready thread that runs after this one, already taken; -1: none */
+    int start;              /* the fresh thread that the next runner takes */
     uint64_t random;
     struct emu_wave wave[EMU_WAVES];
     struct emu_wait wait[EMU_THREADS];
@@ -69,6 +70,7 @@ struct emu_worker {
 
     struct fibre system, *running;
     struct fibre stack[EMU_THREADS];
+    struct fibre *stack_of[EMU_THREADS]; /* where each thread waits; NULL before its first time */
     struct fibre *unused[EMU_THREADS]; /* runners without a thread, ready to take one */
     int stacks, unused_count;
 
@@ -99,8 +101,11 @@ heddle_status emu_worker_new(struct emu_worker **worker, int width, int64_t shar
 void emu_worker_free(struct emu_worker *worker);
 /* Runs block `id`; 0 when it failed, with the text in worker->error. */
 int emu_block_run(struct emu_worker *w, const struct emu_launch *launch, int64_t id);
-/* The worker of the thread that runs now. */
-struct emu_worker *emu_worker_now(void);
+/* The worker of the thread that runs now: the view is its first member. */
+static inline struct emu_worker *emu_worker_now(void)
+{
+    return (struct emu_worker *)(void *)(uintptr_t)emu_now->block;
+}
 /* The thread that runs now waits; returns when somebody has made it ready again. */
 void emu_wait(struct emu_worker *w);
 /* Ends the block with a text: "KERNEL: block B, thread T: ..." */

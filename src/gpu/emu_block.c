@@ -22,12 +22,6 @@ uint64_t emu_random(uint64_t *state)
     return *state = x;
 }
 
-struct emu_worker *emu_worker_now(void)
-{
-    /* The view is the worker's first member. */
-    return (struct emu_worker *)(void *)(uintptr_t)emu_now->block;
-}
-
 /* ------------------------------------------------------------------ who is next -------------------------------- */
 
 /* The first set bit at or behind a random place. */
@@ -38,8 +32,8 @@ static int random_lane(struct emu_worker *w, uint64_t lanes)
     return (__builtin_ctzll(turned) + from) & (w->width - 1);
 }
 
-/* A ready thread, of the running wave as long as it has one: its lanes share stacks and caches; -1 when nobody is ready. */
-static int take_ready(struct emu_worker *w)
+/* A ready thread, of the running wave as long as it has one; -1 when nobody is ready. */
+static int take_any(struct emu_worker *w)
 {
     int number = w->running_wave;
     if (!w->wave[number].ready) {
@@ -54,6 +48,20 @@ static int take_ready(struct emu_worker *w)
     int lane = random_lane(w, w->wave[number].ready);
     w->wave[number].ready &= ~((uint64_t)1 << lane);
     return number * w->width + lane;
+}
+
+/* The same, one ahead: stacks are met in random order, so that the next one is on its way to the cache while this runs. */
+static int take_ready(struct emu_worker *w)
+{
+    int thread = w->upcoming >= 0 ? w->upcoming : take_any(w);
+    w->upcoming = take_any(w);
+    if (w->upcoming >= 0 && w->stack_of[w->upcoming]) {
+        const char *sp = w->stack_of[w->upcoming]->sp;
+        for (int line = 0; line < 6; line++)
+            __builtin_prefetch(sp + 64 * line, 1);
+        __builtin_prefetch(&w->wait[w->upcoming], 1);
+    }
+    return thread;
 }
 
 /* Takes the thread off the fresh ones if it is one of them. */
@@ -99,7 +107,7 @@ static int next_fresh(struct emu_worker *w)
     if (thread < 0 && w->live > 0)
         emu_deadlock(w);
     w->unused[w->unused_count++] = w->running;
-    switch_to(w, thread < 0 ? &w->system : w->wait[thread].stack);
+    switch_to(w, thread < 0 ? &w->system : w->stack_of[thread]);
     return w->start;
 }
 
@@ -121,12 +129,12 @@ void emu_wait(struct emu_worker *w)
     int thread = take_ready(w);
     if (thread < 0)
         emu_deadlock(w);
-    w->wait[self->thread].stack = w->running;
+    w->stack_of[self->thread] = w->running;
     if (is_fresh(w, thread)) {
         w->start = thread;
         switch_to(w, unused_runner(w));
     } else {
-        switch_to(w, w->wait[thread].stack);
+        switch_to(w, w->stack_of[thread]);
     }
     emu_now = self;
 }
@@ -164,14 +172,17 @@ static void begin(struct emu_worker *w, const struct emu_launch *launch, int64_t
     w->waves = (launch->block + w->width - 1) / w->width;
     w->live = launch->block;
     w->at_barrier = 0;
+    w->upcoming = -1;
     w->period++;
     for (int i = 0; i < w->waves; i++) {
         int lanes = launch->block - i * w->width < w->width ? launch->block - i * w->width : w->width;
         uint64_t all = ~(uint64_t)0 >> (64 - lanes);
         w->wave[i] = (struct emu_wave){.exists = all, .fresh = all, .ready = all};
     }
-    for (int i = 0; i < launch->block; i++)
+    for (int i = 0; i < launch->block; i++) {
         w->wait[i].site = NULL;
+        w->stack_of[i] = NULL;
+    }
     emu_shared_begin(w);
 }
 

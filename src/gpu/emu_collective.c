@@ -60,8 +60,10 @@ static int same_text(const char *a, const char *b)
     return a == b || (a && b && strcmp(a, b) == 0);
 }
 
-static int same_place(const struct emu_wait *a, const struct emu_wait *b)
+static inline int same_place(const struct emu_wait *a, const struct emu_wait *b)
 {
+    if (a->op == b->op && a->site == b->site && a->caller == b->caller)
+        return 1;
     return a->op == b->op && same_text(a->site, b->site) && (same_text(a->caller, b->caller) || !in_helper(a));
 }
 
@@ -99,38 +101,44 @@ _Noreturn void emu_deadlock(struct emu_worker *w)
 
 /* ------------------------------------------------------------------ the block ---------------------------------- */
 
-static void release_all(struct emu_worker *w, int but)
+static void release_all(struct emu_worker *w, const struct emu_thread *but)
 {
     for (int i = 0; i < w->waves; i++) {
         w->wave[i].ready = w->wave[i].waiting;
         w->wave[i].waiting = 0;
     }
-    w->wave[w->thread[but].wave].ready &= ~((uint64_t)1 << w->thread[but].lane);
+    w->wave[but->wave].ready &= ~((uint64_t)1 << but->lane);
     w->at_barrier = 0;
     w->period++;
 }
 
+/* The lowest thread that has left. */
+static int first_exited(const struct emu_worker *w)
+{
+    int i = 0;
+    while (!(w->wave[w->thread[i].wave].exited >> w->thread[i].lane & 1))
+        i++;
+    return i;
+}
+
 void emu_sync(const char *site)
 {
+    const struct emu_thread *self = emu_now;
     struct emu_worker *w = emu_worker_now();
-    int thread = emu_now->thread;
-    struct emu_wait *wait = &w->wait[thread];
+    struct emu_wait *wait = &w->wait[self->thread];
     wait->site = site;
-    wait->caller = emu_now->caller;
+    wait->caller = self->caller;
     wait->op = EMU_SYNC;
     wait->group = 0;
+    w->wave[self->wave].waiting |= (uint64_t)1 << self->lane;
     if (w->at_barrier == 0)
-        w->first_at_barrier = thread;
+        w->first_at_barrier = self->thread;
     else if (!same_place(wait, &w->wait[w->first_at_barrier]))
-        missed(w, w->first_at_barrier, thread);
-    w->wave[emu_now->wave].waiting |= (uint64_t)1 << emu_now->lane;
-    if (w->live < w->view.size) {
-        for (int i = 0; i < w->view.size; i++)
-            if (w->wave[w->thread[i].wave].exited >> w->thread[i].lane & 1)
-                missed(w, thread, i);
-    }
+        missed(w, w->first_at_barrier, self->thread);
+    if (w->live < w->view.size)
+        missed(w, self->thread, first_exited(w));
     if (++w->at_barrier == w->view.size)
-        release_all(w, thread);
+        release_all(w, self);
     else
         emu_wait(w);
 }
@@ -153,52 +161,56 @@ static void complete(struct emu_wave *wave, struct emu_wait *first, uint64_t gro
         wave->syncs++;
 }
 
-/* The thread that runs now has said in its wait what it wants; returns what it gets. */
-static uint64_t meet(struct emu_worker *w, struct emu_wait *wait)
+/* The thread has said in its wait what it wants; returns what it gets. */
+static uint64_t meet(struct emu_worker *w, const struct emu_thread *self, struct emu_wait *wait)
 {
-    struct emu_wave *wave = &w->wave[emu_now->wave];
-    int base = emu_now->wave * w->width;
-    uint64_t group = wait->group, self = (uint64_t)1 << emu_now->lane;
+    struct emu_wave *wave = &w->wave[self->wave];
+    struct emu_wait *first = wait - self->lane; /* of the wave */
+    int base = self->thread - self->lane;
+    uint64_t group = wait->group;
     if (wave->exited & group)
-        missed(w, emu_now->thread, base + __builtin_ctzll(wave->exited & group));
-    wave->waiting |= self;
+        missed(w, self->thread, base + __builtin_ctzll(wave->exited & group));
+    wave->waiting |= (uint64_t)1 << self->lane;
     if ((wave->waiting & group) != group) {
         emu_wait(w);
         return wait->out;
     }
     for (uint64_t lanes = group; lanes; lanes &= lanes - 1) {
-        const struct emu_wait *other = &w->wait[base + __builtin_ctzll(lanes)];
-        if (other->group != group || !same_place(wait, other))
-            missed(w, emu_now->thread, base + __builtin_ctzll(lanes));
+        int lane = __builtin_ctzll(lanes);
+        if (first[lane].group != group || !same_place(wait, &first[lane]))
+            missed(w, self->thread, base + lane);
     }
-    complete(wave, &w->wait[base], group);
+    complete(wave, first, group);
     wave->waiting &= ~group;
-    wave->ready |= group & ~self;
+    wave->ready |= group & ~((uint64_t)1 << self->lane);
     return wait->out;
 }
 
-static struct emu_wait *come(struct emu_worker *w, const char *site, enum emu_op op, uint64_t in)
+static inline struct emu_wait *come(struct emu_worker *w, const struct emu_thread *self, const char *site, enum emu_op op,
+                                    uint64_t in)
 {
-    struct emu_wait *wait = &w->wait[emu_now->thread];
+    struct emu_wait *wait = &w->wait[self->thread];
     wait->site = site;
-    wait->caller = emu_now->caller;
+    wait->caller = self->caller;
     wait->op = op;
     wait->in = in;
-    wait->source = emu_now->lane;
-    wait->group = w->wave[emu_now->wave].exists;
+    wait->source = self->lane;
+    wait->group = w->wave[self->wave].exists;
     return wait;
 }
 
 void emu_wave_sync(const char *site)
 {
+    const struct emu_thread *self = emu_now;
     struct emu_worker *w = emu_worker_now();
-    meet(w, come(w, site, EMU_WAVE_SYNC, 0));
+    meet(w, self, come(w, self, site, EMU_WAVE_SYNC, 0));
 }
 
 uint64_t emu_vote(const char *site, enum emu_op op, int condition)
 {
+    const struct emu_thread *self = emu_now;
     struct emu_worker *w = emu_worker_now();
-    return meet(w, come(w, site, op, (uint64_t)condition));
+    return meet(w, self, come(w, self, site, op, (uint64_t)condition));
 }
 
 /* The lane that a shuffle reads; one's own where the group has no such lane. */
@@ -219,18 +231,18 @@ static int source_of(enum emu_op op, int lane, int by, int lanes)
 
 uint64_t emu_shuffle(const char *site, enum emu_op op, uint64_t bits, int by, int lanes)
 {
+    const struct emu_thread *self = emu_now;
     struct emu_worker *w = emu_worker_now();
-    struct emu_wait *wait = come(w, site, op, bits);
-    int lane = emu_now->lane;
+    struct emu_wait *wait = come(w, self, site, op, bits);
     if (lanes < 1 || lanes > w->width || (lanes & (lanes - 1)) != 0)
-        emu_stop(w, emu_now->thread, "%s at %s among %d lanes: not a power of two up to the wave's %d", op_names[op],
+        emu_stop(w, self->thread, "%s at %s among %d lanes: not a power of two up to the wave's %d", op_names[op],
                  emu_file(site), lanes, w->width);
     if (by < 0 || (op == EMU_SHFL_XOR && by >= lanes))
-        emu_stop(w, emu_now->thread, "%s by %d at %s among %d lanes", op_names[op], by, emu_file(site), lanes);
-    wait->group &= ~(uint64_t)0 >> (64 - lanes) << (lane & -lanes);
-    wait->source = source_of(op, lane, by, lanes);
+        emu_stop(w, self->thread, "%s by %d at %s among %d lanes", op_names[op], by, emu_file(site), lanes);
+    wait->group &= ~(uint64_t)0 >> (64 - lanes) << (self->lane & -lanes);
+    wait->source = source_of(op, self->lane, by, lanes);
     if (!(wait->group >> wait->source & 1))
-        emu_stop(w, emu_now->thread, "%s at %s reads lane %d of a wave that has %d", op_names[op], emu_file(site),
-                 wait->source, __builtin_popcountll(w->wave[emu_now->wave].exists));
-    return meet(w, wait);
+        emu_stop(w, self->thread, "%s at %s reads lane %d of a wave that has %d", op_names[op], emu_file(site), wait->source,
+                 __builtin_popcountll(w->wave[self->wave].exists));
+    return meet(w, self, wait);
 }

@@ -46,7 +46,8 @@ struct gpu_driver {
     heddle_status (*fill)(struct gpu *gpu, void *p, int byte, int64_t bytes, void *stream);
     int (*on_device)(struct gpu *gpu, const void *p); /* 1: kernels may read p; 0: ordinary host memory */
 
-    /* A binary for this architecture, or PTX (text that ends in a zero); HEDDLE_NO_KERNEL when it does not fit the device. */
+    /* A binary for this architecture, or PTX (text that ends in a zero); it must stay where it is until unload.
+     * HEDDLE_NO_KERNEL when it does not fit the device. */
     heddle_status (*load)(struct gpu *gpu, struct gpu_module **module, const void *image, int64_t bytes);
     void (*unload)(struct gpu *gpu, struct gpu_module *module);
     heddle_status (*find)(struct gpu *gpu, struct gpu_function **function, struct gpu_module *module, const char *name);

@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <zlib.h>
 
 #include "base/memory.h"
 
@@ -21,6 +22,7 @@ struct found_kernel {
 struct found_module {
     char name[NAME_SIZE]; /* "page__variant" */
     struct gpu_module *module;
+    char *image; /* what it was loaded from: HIP goes on reading there */
 };
 
 struct gpu_loaded {
@@ -64,28 +66,27 @@ done:
     return status;
 }
 
-static heddle_status load_from(struct gpu *gpu, struct gpu_module **module, const char *directory, const char *name)
+static heddle_status load_from(struct gpu *gpu, struct found_module *m, const char *directory)
 {
     heddle_status status = HEDDLE_OK;
     FILE *file = NULL;
-    char path[1024], ending[64], *data = NULL;
+    char path[1024], ending[64];
     int64_t size = 0;
     for (int i = 0; i < ENDINGS && !file; i++) {
         if (strcmp(endings[i].driver, gpu_driver_of(gpu)->name) != 0)
             continue;
         snprintf(ending, sizeof ending, endings[i].ending, gpu_info_of(gpu)->arch);
-        snprintf(path, sizeof path, "%.800s/%s%s", directory, name, ending);
+        snprintf(path, sizeof path, "%.800s/%s%s", directory, m->name, ending);
         file = fopen(path, "rb");
     }
     if (!file)
         return fail(HEDDLE_NO_KERNEL, "%s: there is no such file, nor another form of it (HEDDLE_MODULE_DIR is set)", path);
-    TRY(read_whole(&data, &size, file, path));
-    status = gpu_driver_of(gpu)->load(gpu, module, data, size);
+    TRY(read_whole(&m->image, &size, file, path));
+    status = gpu_driver_of(gpu)->load(gpu, &m->module, m->image, size);
     if (status != HEDDLE_OK)
         status = fail_in(status, path);
 done:
     fclose(file);
-    mem_free(data);
     return status;
 }
 
@@ -104,8 +105,47 @@ static int may_fit(const struct gpu_image *image, const struct gpu *gpu)
     return !tied || strcmp(image->target, gpu_info_of(gpu)->arch) == 0;
 }
 
+/* The binary as the compiler made it, with a zero behind it: PTX is text.  gzip's format ends in the size, in four bytes. */
+static heddle_status unpack(char **data, int64_t *size, const struct gpu_image *image)
+{
+    heddle_status status = HEDDLE_OK;
+    int64_t bytes = image->end - image->begin;
+    const unsigned char *tail = image->end - 4;
+    z_stream z = {.next_in = (unsigned char *)(uintptr_t)image->begin, .avail_in = (unsigned)bytes};
+    char *made = NULL;
+    int packed = bytes > 18 && image->begin[0] == 0x1f && image->begin[1] == 0x8b;
+    *size = packed ? tail[0] | tail[1] << 8 | tail[2] << 16 | (int64_t)tail[3] << 24 : bytes;
+    TRY(NEW_ZEROED(made, *size + 1));
+    if (!packed) {
+        memcpy(made, image->begin, (size_t)bytes);
+    } else {
+        z.next_out = (unsigned char *)made;
+        z.avail_out = (unsigned)*size;
+        if (inflateInit2(&z, 15 + 16) != Z_OK) /* the largest window, gzip's framing */
+            TRY(fail(HEDDLE_NO_MEMORY, "no memory to unpack a kernel"));
+        int code = inflate(&z, Z_FINISH);
+        inflateEnd(&z);
+        if (code != Z_STREAM_END)
+            TRY(fail(HEDDLE_INTERNAL, "the binary of %s for %s is damaged", image->page, image->variant));
+    }
+    *data = made;
+    made = NULL;
+done:
+    mem_free(made);
+    return status;
+}
+
+static heddle_status load_image(struct gpu *gpu, struct found_module *m, const struct gpu_image *image)
+{
+    int64_t size = 0;
+    mem_free(m->image);
+    m->image = NULL;
+    heddle_status status = unpack(&m->image, &size, image);
+    return status == HEDDLE_OK ? gpu_driver_of(gpu)->load(gpu, &m->module, m->image, size) : status;
+}
+
 /* Every image that may fit is tried in turn: a driver that is too old for a fatbin may still take PTX. */
-static heddle_status load_embedded(struct gpu *gpu, struct gpu_module **module, const char *page, const char *variant)
+static heddle_status load_embedded(struct gpu *gpu, struct found_module *m, const char *page, const char *variant)
 {
     const struct gpu_driver *driver = gpu_driver_of(gpu);
     char built[256] = "", why[600] = "";
@@ -116,7 +156,7 @@ static heddle_status load_embedded(struct gpu *gpu, struct gpu_module **module, 
         snprintf(built + used, sizeof built - used, " %s", image->holds);
         if (!may_fit(image, gpu))
             continue;
-        heddle_status status = driver->load(gpu, module, image->begin, image->end - image->begin);
+        heddle_status status = load_image(gpu, m, image);
         if (status != HEDDLE_NO_KERNEL)
             return status;
         snprintf(why, sizeof why, ": %.500s", heddle_last_error());
@@ -124,19 +164,20 @@ static heddle_status load_embedded(struct gpu *gpu, struct gpu_module **module, 
     if (!built[0])
         return fail(HEDDLE_NO_KERNEL, "%s: this build of Heddle has no %s binaries of %s for %s", driver->name, driver->name,
                     page, variant);
-    return fail(HEDDLE_NO_KERNEL, "%s: %s for %s is built for%s, not for %s: build Heddle for that, or give a file in HEDDLE_MODULE_DIR%s",
+    return fail(HEDDLE_NO_KERNEL,
+                "%s: %s for %s is built for%s, not for %s: build Heddle for that, or give a file in HEDDLE_MODULE_DIR%s",
                 driver->name, page, variant, built, gpu_info_of(gpu)->arch, why);
 }
 
 /* The emulator's kernels are linked in: its module is a name. */
-static heddle_status load(struct gpu *gpu, struct gpu_module **module, const char *page, const char *variant, const char *name)
+static heddle_status load(struct gpu *gpu, struct found_module *m, const char *page, const char *variant)
 {
     const char *directory = getenv("HEDDLE_MODULE_DIR");
     if (strcmp(gpu_driver_of(gpu)->name, "emu") == 0)
-        return gpu_driver_of(gpu)->load(gpu, module, name, (int64_t)strlen(name) + 1);
+        return gpu_driver_of(gpu)->load(gpu, &m->module, m->name, (int64_t)strlen(m->name) + 1);
     if (directory && *directory)
-        return load_from(gpu, module, directory, name);
-    return load_embedded(gpu, module, page, variant);
+        return load_from(gpu, m, directory);
+    return load_embedded(gpu, m, page, variant);
 }
 
 /* ------------------------------------------------------------------ found -------------------------------------- */
@@ -156,12 +197,11 @@ static heddle_status module_for(struct gpu *gpu, struct gpu_module **module, con
 {
     heddle_status status = HEDDLE_OK;
     struct gpu_loaded *l;
-    struct found_module *more;
-    char name[NAME_SIZE];
-    snprintf(name, sizeof name, "%s__%s", page, variant);
+    struct found_module *more, made = {.image = NULL};
+    snprintf(made.name, sizeof made.name, "%s__%s", page, variant);
     TRY(loaded_of(gpu, &l));
     for (int i = 0; i < l->modules; i++)
-        if (strcmp(l->module[i].name, name) == 0) {
+        if (strcmp(l->module[i].name, made.name) == 0) {
             *module = l->module[i].module;
             return HEDDLE_OK;
         }
@@ -169,10 +209,12 @@ static heddle_status module_for(struct gpu *gpu, struct gpu_module **module, con
     if (!more)
         return HEDDLE_NO_MEMORY;
     l->module = more;
-    TRY(load(gpu, module, page, variant, name));
-    memcpy(more[l->modules].name, name, sizeof name);
-    more[l->modules++].module = *module;
+    TRY(load(gpu, &made, page, variant));
+    more[l->modules++] = made;
+    *module = made.module;
+    made.image = NULL;
 done:
+    mem_free(made.image);
     return status;
 }
 
@@ -183,7 +225,8 @@ static uint32_t hash(uint32_t h, const char *text)
     return h;
 }
 
-static struct gpu_function *found_before(const struct gpu_loaded *l, uint32_t h, const char *page, enum variant v, const char *kernel)
+static struct gpu_function *found_before(const struct gpu_loaded *l, uint32_t h, const char *page, enum variant v,
+                                         const char *kernel)
 {
     for (int i = 0; l && i < l->kernels; i++) {
         const struct found_kernel *k = &l->kernel[i];
@@ -229,8 +272,10 @@ void module_forget(struct gpu *gpu)
     head->loaded = NULL;
     if (!l)
         return;
-    for (int i = 0; i < l->modules; i++)
+    for (int i = 0; i < l->modules; i++) {
         head->driver->unload(gpu, l->module[i].module);
+        mem_free(l->module[i].image);
+    }
     mem_free(l->module);
     mem_free(l->kernel);
     mem_free(l);

@@ -30,7 +30,7 @@ struct gpu_image {
     const char *page, *variant;
     const char *target;  /* "gfx90a": this architecture only; "fatbin", "ptx": the driver looks inside */
     const char *holds;   /* for people: "sm_80 sm_90 compute_80" */
-    const unsigned char *begin, *end; /* a zero stands at *end */
+    const unsigned char *begin, *end; /* packed by gzip, or as it is; a zero stands at *end */
 };
 extern const struct gpu_image gpu_images[]; /* generated; ends in a NULL driver */
 
@@ -39,7 +39,7 @@ struct gpu_resource {
     const char *kernel, *variant, *target; /* "csr_vector", "f64_i32", "sm_90" */
     int registers;                         /* a thread (AMD: vector registers) */
     int shared;                            /* static bytes a block */
-    int spills;                            /* bytes a thread in local memory because registers ran out */
+    int spills;                            /* bytes a thread in local memory: registers ran out, or an array has no place in them */
     const char *atomics; /* floating-point additions to memory: "hardware", "loop" (compare-and-swap), "both", "-" */
 };
 extern const struct gpu_resource gpu_resources[]; /* generated; ends in a NULL kernel */

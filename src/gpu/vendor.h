@@ -80,7 +80,8 @@ heddle_status vendor_failed(struct vendor *v, struct gpu *gpu, int code, enum ve
 
 heddle_status vendor_count(struct vendor *v, int *count);
 heddle_status vendor_describe(struct vendor *v, struct gpu_info *info, int number);
-heddle_status vendor_open(struct vendor *v, const struct gpu_driver *driver, struct gpu **gpu, int number, struct spec *options);
+heddle_status vendor_open(struct vendor *v, const struct gpu_driver *driver, struct gpu **gpu, int number,
+                          struct spec *options);
 
 /* The functions of struct gpu_driver that take an open device: gpu.h says what they do. */
 void vendor_close(struct gpu *gpu);

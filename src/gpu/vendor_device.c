@@ -229,7 +229,8 @@ static heddle_status launchable(struct gpu *gpu, int64_t grid, int block, int64_
     const char *name = gpu->vendor->name;
     int64_t most = gpu->vendor->most_threads / (block > 0 ? block : 1);
     if (block < 1 || block > info->threads_per_block)
-        return fail(HEDDLE_BAD_ARGUMENT, "%s: a block of %d threads (1 to %d are possible)", name, block, info->threads_per_block);
+        return fail(HEDDLE_BAD_ARGUMENT, "%s: a block of %d threads (1 to %d are possible)", name, block,
+                    info->threads_per_block);
     if (grid < 0 || grid > info->grid || grid > most)
         return fail(HEDDLE_BAD_ARGUMENT, "%s: a grid of %lld blocks of %d threads (the most is %lld)", name, (long long)grid,
                     block, (long long)(most < info->grid ? most : info->grid));
@@ -237,7 +238,8 @@ static heddle_status launchable(struct gpu *gpu, int64_t grid, int block, int64_
         return fail(HEDDLE_BAD_ARGUMENT, "%s: %lld bytes of shared memory a block (the most is %lld)", name, (long long)shared,
                     (long long)info->shared_per_block);
     if (bytes < 0 || bytes > ARGUMENT_MOST)
-        return fail(HEDDLE_BAD_ARGUMENT, "%s: an argument of %lld bytes (the most is %d)", name, (long long)bytes, ARGUMENT_MOST);
+        return fail(HEDDLE_BAD_ARGUMENT, "%s: an argument of %lld bytes (the most is %d)", name, (long long)bytes,
+                    ARGUMENT_MOST);
     return HEDDLE_OK;
 }
 

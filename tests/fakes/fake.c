@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { INVALID_VALUE = 1, OUT_OF_MEMORY = 2, INVALID_IMAGE = 200, NO_BINARY = 209, INVALID_PTX = 218, INVALID_HANDLE = 400, NOT_FOUND = 500 };
+enum { INVALID_VALUE = 1, OUT_OF_MEMORY = 2, INVALID_IMAGE = 200, NO_BINARY = 209, INVALID_PTX = 218, NOT_FOUND = 500 };
 
 #define PIECES 256
 
@@ -71,7 +71,7 @@ static int scripted(const char *symbol)
 int fake_enter(const char *symbol)
 {
     int code = sticky ? sticky : scripted(symbol);
-    if (code >= 700 && code <= 719)
+    if (code >= 700 && code <= 719 && code != 701)
         sticky = code;
     if (code)
         state.last_error = code;
@@ -82,8 +82,9 @@ int fake_enter(const char *symbol)
 
 static struct piece *piece_of(const void *p, size_t bytes)
 {
+    const char *begin = p, *end = begin + bytes;
     for (int i = 0; i < PIECES; i++)
-        if (pieces[i].begin && (const char *)p >= pieces[i].begin && (const char *)p + bytes <= pieces[i].begin + pieces[i].bytes)
+        if (pieces[i].begin && begin >= pieces[i].begin && end <= pieces[i].begin + pieces[i].bytes)
             return &pieces[i];
     return NULL;
 }

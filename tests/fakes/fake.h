@@ -9,7 +9,7 @@
  *   FAKE_DEVICES=N           how many devices there are (2)
  *   FAKE_MEMORY=BYTES        of each (1e9); larger sums of allocations are out of memory
  *   FAKE_FAIL=SYMBOL@N=CODE  the N-th call of SYMBOL from now on (without @N: every one) returns CODE
- * An error of 700 to 719 is sticky, as it is on a real device: every later call returns it, until fake_reset.
+ * An error of 700 to 719 (but 701) is sticky, as it is on a real device: every later call returns it, until fake_reset.
  *
  * A module is a text "FAKE sm_90 kernel kernel ..." for one architecture, or "PTX kernel ..." for any; "PTX!" does not
  * compile.  Real binaries are taken as they are and have every kernel. */

@@ -44,10 +44,29 @@ static int depth(void)
             return (CUresult)INVALID_CONTEXT;               \
     } while (0)
 
-EXPORT cuDriverGetVersion(int *version) { ENTER(cuDriverGetVersion); *version = (int)fake_number("FAKE_VERSION", 13000); return 0; }
-EXPORT cuInit(unsigned flags) { ENTER(cuInit); return (CUresult)(flags ? 1 : 0); }
-EXPORT cuDeviceGetCount(int *count) { ENTER(cuDeviceGetCount); *count = (int)fake_number("FAKE_DEVICES", 2); return 0; }
-EXPORT cuDeviceGet(CUdevice *device, int number) { ENTER(cuDeviceGet); *device = number; return 0; }
+EXPORT cuDriverGetVersion(int *version)
+{
+    ENTER(cuDriverGetVersion);
+    *version = (int)fake_number("FAKE_VERSION", 13000);
+    return 0;
+}
+EXPORT cuInit(unsigned flags)
+{
+    ENTER(cuInit);
+    return (CUresult)(flags ? 1 : 0);
+}
+EXPORT cuDeviceGetCount(int *count)
+{
+    ENTER(cuDeviceGetCount);
+    *count = (int)fake_number("FAKE_DEVICES", 2);
+    return 0;
+}
+EXPORT cuDeviceGet(CUdevice *device, int number)
+{
+    ENTER(cuDeviceGet);
+    *device = number;
+    return 0;
+}
 EXPORT cuDeviceGetName(char *name, int size, CUdevice device)
 {
     ENTER(cuDeviceGetName);
@@ -110,15 +129,31 @@ EXPORT cuCtxPopCurrent_v2(CUcontext *context)
     return 0;
 }
 
-EXPORT cuMemGetInfo_v2(size_t *left, size_t *all) { ENTER_IN_CONTEXT(cuMemGetInfo_v2); return (CUresult)fake_memory_left(left, all); }
-EXPORT cuMemAlloc_v2(CUdeviceptr *p, size_t bytes) { ENTER_IN_CONTEXT(cuMemAlloc_v2); return (CUresult)fake_alloc((void **)p, bytes); }
-EXPORT cuMemFree_v2(CUdeviceptr p) { ENTER_IN_CONTEXT(cuMemFree_v2); return (CUresult)fake_release((void *)(uintptr_t)p); }
+EXPORT cuMemGetInfo_v2(size_t *left, size_t *all)
+{
+    ENTER_IN_CONTEXT(cuMemGetInfo_v2);
+    return (CUresult)fake_memory_left(left, all);
+}
+EXPORT cuMemAlloc_v2(CUdeviceptr *p, size_t bytes)
+{
+    ENTER_IN_CONTEXT(cuMemAlloc_v2);
+    return (CUresult)fake_alloc((void **)p, bytes);
+}
+EXPORT cuMemFree_v2(CUdeviceptr p)
+{
+    ENTER_IN_CONTEXT(cuMemFree_v2);
+    return (CUresult)fake_release((void *)(uintptr_t)p);
+}
 EXPORT cuMemHostAlloc(void **p, size_t bytes, unsigned flags)
 {
     ENTER_IN_CONTEXT(cuMemHostAlloc);
     return (CUresult)(flags == 1 ? fake_pinned(p, bytes) : 1);
 }
-EXPORT cuMemFreeHost(void *p) { ENTER_IN_CONTEXT(cuMemFreeHost); return (CUresult)fake_release_pinned(p); }
+EXPORT cuMemFreeHost(void *p)
+{
+    ENTER_IN_CONTEXT(cuMemFreeHost);
+    return (CUresult)fake_release_pinned(p);
+}
 EXPORT cuMemcpyAsync(CUdeviceptr to, CUdeviceptr from, size_t bytes, CUstream stream)
 {
     ENTER_IN_CONTEXT(cuMemcpyAsync);
@@ -142,7 +177,11 @@ EXPORT cuModuleLoadDataEx(CUmodule *module, const void *image, unsigned count, C
     ENTER_IN_CONTEXT(cuModuleLoadDataEx);
     return (CUresult)fake_load((void **)module, image, count, (const int *)options, values);
 }
-EXPORT cuModuleUnload(CUmodule module) { ENTER_IN_CONTEXT(cuModuleUnload); return (CUresult)fake_unload(module); }
+EXPORT cuModuleUnload(CUmodule module)
+{
+    ENTER_IN_CONTEXT(cuModuleUnload);
+    return (CUresult)fake_unload(module);
+}
 EXPORT cuModuleGetFunction(CUfunction *function, CUmodule module, const char *name)
 {
     ENTER_IN_CONTEXT(cuModuleGetFunction);
@@ -172,13 +211,43 @@ EXPORT cuLaunchKernel(CUfunction function, unsigned grid_x, unsigned grid_y, uns
     return (CUresult)fake_launch(function, size, stream, arguments);
 }
 
-EXPORT cuStreamSynchronize(CUstream stream) { ENTER_IN_CONTEXT(cuStreamSynchronize); (void)stream; return 0; }
-EXPORT cuEventCreate(CUevent *event, unsigned flags) { ENTER_IN_CONTEXT(cuEventCreate); (void)flags; return (CUresult)fake_event_new((void **)event); }
-EXPORT cuEventDestroy_v2(CUevent event) { ENTER_IN_CONTEXT(cuEventDestroy_v2); return (CUresult)fake_event_free(event); }
-EXPORT cuEventRecord(CUevent event, CUstream stream) { ENTER_IN_CONTEXT(cuEventRecord); (void)event, (void)stream; return 0; }
-EXPORT cuEventSynchronize(CUevent event) { ENTER_IN_CONTEXT(cuEventSynchronize); (void)event; return 0; }
+EXPORT cuStreamSynchronize(CUstream stream)
+{
+    ENTER_IN_CONTEXT(cuStreamSynchronize);
+    (void)stream;
+    return 0;
+}
+EXPORT cuEventCreate(CUevent *event, unsigned flags)
+{
+    ENTER_IN_CONTEXT(cuEventCreate);
+    (void)flags;
+    return (CUresult)fake_event_new((void **)event);
+}
+EXPORT cuEventDestroy_v2(CUevent event)
+{
+    ENTER_IN_CONTEXT(cuEventDestroy_v2);
+    return (CUresult)fake_event_free(event);
+}
+EXPORT cuEventRecord(CUevent event, CUstream stream)
+{
+    ENTER_IN_CONTEXT(cuEventRecord);
+    (void)event, (void)stream;
+    return 0;
+}
+EXPORT cuEventSynchronize(CUevent event)
+{
+    ENTER_IN_CONTEXT(cuEventSynchronize);
+    (void)event;
+    return 0;
+}
 #ifndef FAKE_BROKEN
-EXPORT cuEventElapsedTime(float *ms, CUevent from, CUevent to) { ENTER_IN_CONTEXT(cuEventElapsedTime); (void)from, (void)to; *ms = 1.5f; return 0; }
+EXPORT cuEventElapsedTime(float *ms, CUevent from, CUevent to)
+{
+    ENTER_IN_CONTEXT(cuEventElapsedTime);
+    (void)from, (void)to;
+    *ms = 1.5f;
+    return 0;
+}
 #endif
 
 EXPORT cuGetErrorName(CUresult code, const char **name)

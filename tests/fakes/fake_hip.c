@@ -31,10 +31,29 @@ static const struct {
 
 static _Thread_local int current;
 
-EXPORT hipDriverGetVersion(int *version) { ENTER(hipDriverGetVersion); *version = (int)fake_number("FAKE_VERSION", 60240092); return 0; }
-EXPORT hipInit(unsigned flags) { ENTER(hipInit); return (hipError_t)(flags ? 1 : 0); }
-EXPORT hipGetDeviceCount(int *count) { ENTER(hipGetDeviceCount); *count = (int)fake_number("FAKE_DEVICES", 2); return 0; }
-EXPORT hipDeviceGet(hipDevice_t *device, int number) { ENTER(hipDeviceGet); *device = number; return 0; }
+EXPORT hipDriverGetVersion(int *version)
+{
+    ENTER(hipDriverGetVersion);
+    *version = (int)fake_number("FAKE_VERSION", 60240092);
+    return 0;
+}
+EXPORT hipInit(unsigned flags)
+{
+    ENTER(hipInit);
+    return (hipError_t)(flags ? 1 : 0);
+}
+EXPORT hipGetDeviceCount(int *count)
+{
+    ENTER(hipGetDeviceCount);
+    *count = (int)fake_number("FAKE_DEVICES", 2);
+    return 0;
+}
+EXPORT hipDeviceGet(hipDevice_t *device, int number)
+{
+    ENTER(hipDeviceGet);
+    *device = number;
+    return 0;
+}
 EXPORT hipDeviceGetName(char *name, int size, hipDevice_t device)
 {
     ENTER(hipDeviceGetName);
@@ -68,13 +87,30 @@ static void properties(void *into, size_t size, size_t arch)
     snprintf((char *)into + arch, 256, "%s:sramecc+:xnack-", fake_device.arch);
 }
 #ifdef FAKE_OLD
-EXPORT hipGetDeviceProperties(hipDeviceProp_t *into, int device) { ENTER(hipGetDeviceProperties); (void)device; properties(into, 792, 396); return 0; }
+EXPORT hipGetDeviceProperties(hipDeviceProp_t *into, int device)
+{
+    ENTER(hipGetDeviceProperties);
+    (void)device;
+    properties(into, 792, 396);
+    return 0;
+}
 #else
 EXPORT hipGetDevicePropertiesR0600(void *into, int device);
-EXPORT hipGetDevicePropertiesR0600(void *into, int device) { ENTER(hipGetDevicePropertiesR0600); (void)device; properties(into, 1472, 1160); return 0; }
+EXPORT hipGetDevicePropertiesR0600(void *into, int device)
+{
+    ENTER(hipGetDevicePropertiesR0600);
+    (void)device;
+    properties(into, 1472, 1160);
+    return 0;
+}
 #endif
 
-EXPORT hipGetDevice(int *device) { ENTER(hipGetDevice); *device = current; return 0; }
+EXPORT hipGetDevice(int *device)
+{
+    ENTER(hipGetDevice);
+    *device = current;
+    return 0;
+}
 EXPORT hipSetDevice(int device)
 {
     fake_state()->depth = current = device; /* works on a lost device too */
@@ -82,18 +118,43 @@ EXPORT hipSetDevice(int device)
     return 0;
 }
 
-EXPORT hipMemGetInfo(size_t *left, size_t *all) { ENTER(hipMemGetInfo); return (hipError_t)fake_memory_left(left, all); }
-EXPORT hipMalloc(void **p, size_t bytes) { ENTER(hipMalloc); return (hipError_t)fake_alloc(p, bytes); }
-EXPORT hipFree(void *p) { ENTER(hipFree); return (hipError_t)fake_release(p); }
-EXPORT hipHostMalloc(void **p, size_t bytes, unsigned flags) { ENTER(hipHostMalloc); return (hipError_t)(flags == 1 ? fake_pinned(p, bytes) : 1); }
-EXPORT hipHostFree(void *p) { ENTER(hipHostFree); return (hipError_t)fake_release_pinned(p); }
+EXPORT hipMemGetInfo(size_t *left, size_t *all)
+{
+    ENTER(hipMemGetInfo);
+    return (hipError_t)fake_memory_left(left, all);
+}
+EXPORT hipMalloc(void **p, size_t bytes)
+{
+    ENTER(hipMalloc);
+    return (hipError_t)fake_alloc(p, bytes);
+}
+EXPORT hipFree(void *p)
+{
+    ENTER(hipFree);
+    return (hipError_t)fake_release(p);
+}
+EXPORT hipHostMalloc(void **p, size_t bytes, unsigned flags)
+{
+    ENTER(hipHostMalloc);
+    return (hipError_t)(flags == 1 ? fake_pinned(p, bytes) : 1);
+}
+EXPORT hipHostFree(void *p)
+{
+    ENTER(hipHostFree);
+    return (hipError_t)fake_release_pinned(p);
+}
 EXPORT hipMemcpyAsync(void *to, const void *from, size_t bytes, hipMemcpyKind kind, hipStream_t stream)
 {
     ENTER(hipMemcpyAsync);
     (void)stream;
     return (hipError_t)(kind == 4 ? fake_copy(to, from, bytes) : 21);
 }
-EXPORT hipMemsetAsync(void *p, int byte, size_t bytes, hipStream_t stream) { ENTER(hipMemsetAsync); (void)stream; return (hipError_t)fake_fill(p, byte, bytes); }
+EXPORT hipMemsetAsync(void *p, int byte, size_t bytes, hipStream_t stream)
+{
+    ENTER(hipMemsetAsync);
+    (void)stream;
+    return (hipError_t)fake_fill(p, byte, bytes);
+}
 EXPORT hipPointerGetAttribute(void *value, hipPointer_attribute attribute, hipDeviceptr_t p)
 {
     ENTER(hipPointerGetAttribute);
@@ -105,7 +166,11 @@ EXPORT hipModuleLoadDataEx(hipModule_t *module, const void *image, unsigned coun
     ENTER(hipModuleLoadDataEx);
     return (hipError_t)fake_load((void **)module, image, count, (const int *)options, values);
 }
-EXPORT hipModuleUnload(hipModule_t module) { ENTER(hipModuleUnload); return (hipError_t)fake_unload(module); }
+EXPORT hipModuleUnload(hipModule_t module)
+{
+    ENTER(hipModuleUnload);
+    return (hipError_t)fake_unload(module);
+}
 EXPORT hipModuleGetFunction(hipFunction_t *function, hipModule_t module, const char *name)
 {
     ENTER(hipModuleGetFunction);
@@ -122,13 +187,43 @@ EXPORT hipModuleLaunchKernel(hipFunction_t function, unsigned grid_x, unsigned g
     return (hipError_t)fake_launch(function, size, stream, arguments);
 }
 
-EXPORT hipStreamSynchronize(hipStream_t stream) { ENTER(hipStreamSynchronize); (void)stream; return 0; }
-EXPORT hipEventCreateWithFlags(hipEvent_t *event, unsigned flags) { ENTER(hipEventCreateWithFlags); (void)flags; return (hipError_t)fake_event_new((void **)event); }
-EXPORT hipEventDestroy(hipEvent_t event) { ENTER(hipEventDestroy); return (hipError_t)fake_event_free(event); }
-EXPORT hipEventRecord(hipEvent_t event, hipStream_t stream) { ENTER(hipEventRecord); (void)event, (void)stream; return 0; }
-EXPORT hipEventSynchronize(hipEvent_t event) { ENTER(hipEventSynchronize); (void)event; return 0; }
+EXPORT hipStreamSynchronize(hipStream_t stream)
+{
+    ENTER(hipStreamSynchronize);
+    (void)stream;
+    return 0;
+}
+EXPORT hipEventCreateWithFlags(hipEvent_t *event, unsigned flags)
+{
+    ENTER(hipEventCreateWithFlags);
+    (void)flags;
+    return (hipError_t)fake_event_new((void **)event);
+}
+EXPORT hipEventDestroy(hipEvent_t event)
+{
+    ENTER(hipEventDestroy);
+    return (hipError_t)fake_event_free(event);
+}
+EXPORT hipEventRecord(hipEvent_t event, hipStream_t stream)
+{
+    ENTER(hipEventRecord);
+    (void)event, (void)stream;
+    return 0;
+}
+EXPORT hipEventSynchronize(hipEvent_t event)
+{
+    ENTER(hipEventSynchronize);
+    (void)event;
+    return 0;
+}
 #ifndef FAKE_BROKEN
-EXPORT hipEventElapsedTime(float *ms, hipEvent_t from, hipEvent_t to) { ENTER(hipEventElapsedTime); (void)from, (void)to; *ms = 1.5f; return 0; }
+EXPORT hipEventElapsedTime(float *ms, hipEvent_t from, hipEvent_t to)
+{
+    ENTER(hipEventElapsedTime);
+    (void)from, (void)to;
+    *ms = 1.5f;
+    return 0;
+}
 #endif
 
 EXPORT hipGetLastError(void)

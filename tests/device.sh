@@ -1,0 +1,80 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: MIT
+#
+# The build of device code: what the compilers say becomes rows, a spill ends the build unless it is accepted, and (where
+# clang or nvcc is there) the PTX and the code objects are what they claim to be.
+set -u
+build=$1 source=$(cd "$2" && pwd) passed=0 failed=0
+good() { passed=$((passed + 1)); }
+bad() { failed=$((failed + 1)); echo "$*"; }
+scratch=$(mktemp -d)
+trap 'rm -rf "$scratch"' EXIT
+compile() { sh "$source/cmake/device-compile.sh" "$@"; }
+expect() { # file, text, what it shows
+  grep -qF -- "$2" "$1" && good || { bad "$3: no '$2' in:"; cat "$1"; }
+}
+
+# A compiler that says what ptxas would say; SPILL is the number of bytes.
+cat >"$scratch/nvcc" <<'FAKE'
+#!/bin/sh
+while [ $# -gt 0 ]; do case $1 in -o) out=$2; shift ;; --keep-dir) keep=$2; shift ;; esac; shift; done
+[ -z "${BROKEN:-}" ] || { echo "page.c(7): error: identifier \"weave\" is undefined"; exit 2; }
+echo binary >"$out"
+{
+  printf '.visible .entry weave__f64_i32(\n\tred.global.add.f64 [%%rd1], %%fd1;\n'
+  printf '.visible .entry weave_fix__f64_i32(\n\tatom.shared.add.f32 %%f1, [%%rd1], %%f2;\n'
+} >"$keep/page.ptx"
+for arch in sm_80 sm_90; do
+cat <<SAYS
+ptxas info    : 0 bytes gmem
+ptxas info    : Compiling entry function 'weave__f64_i32' for '$arch'
+ptxas info    : Function properties for weave__f64_i32
+    ${FRAME:-0} bytes stack frame, ${SPILL:-0} bytes spill stores, 8 bytes spill loads
+ptxas info    : Used 40 registers, used 1 barriers, 2048 bytes smem, 560 bytes cmem[0]
+ptxas info    : Compiling entry function 'weave_fix__f64_i32' for '$arch'
+ptxas info    : Function properties for weave_fix__f64_i32
+    0 bytes stack frame, 0 bytes spill stores, 0 bytes spill loads
+ptxas info    : Used 8 registers, used 0 barriers
+SAYS
+done >&2
+FAKE
+chmod +x "$scratch/nvcc"
+out=$scratch/weave__f64_i32.fatbin
+: >"$scratch/accepted"
+nvcc_fake() { compile nvcc weave f64_i32 fatbin "$scratch/accepted" "$out" "$scratch/nvcc" >"$scratch/said" 2>&1; }
+
+nvcc_fake && good || { bad "a page without spills does not build:"; cat "$scratch/said"; }
+expect "$out.resources" '{"weave", "f64_i32", "sm_80", 40, 2048, 0, "hardware"},' "a kernel with atomics in global memory"
+expect "$out.resources" '{"weave", "f64_i32", "sm_90", 40, 2048, 0, "hardware"},' "the second architecture"
+expect "$out.resources" '{"weave_fix", "f64_i32", "sm_90", 8, 0, 0, "loop"},' "a kernel with atomics in shared memory"
+[ "$(wc -l <"$out.resources")" -eq 4 ] && good || bad "not one row per kernel and architecture"
+[ ! -s "$scratch/said" ] && good || { bad "a clean build is not silent:"; cat "$scratch/said"; }
+
+FRAME=32 nvcc_fake && bad "an array in local memory passes" || good
+expect "$scratch/said" 'spills 32 bytes a thread' "an array in local memory"
+SPILL=16 nvcc_fake && bad "a spill passes" || good
+expect "$scratch/said" 'weave for f64_i32 spills 16 bytes a thread on sm_90' "the refusal"
+[ ! -e "$out" ] && [ ! -e "$out.resources" ] && good || bad "a refused binary stays"
+echo 'weave f64_* sm_80 # half of it' >"$scratch/accepted"
+SPILL=16 nvcc_fake && bad "an accepted spill of one architecture covers another" || good
+echo '* f64_i32 sm_* # all of it' >>"$scratch/accepted"
+SPILL=16 nvcc_fake && good || bad "an accepted spill ends the build"
+expect "$out.resources" '"sm_90", 40, 2048, 16,' "the accepted spill"
+BROKEN=1 nvcc_fake && bad "an error of the compiler passes" || good
+expect "$scratch/said" 'identifier "weave" is undefined' "the compiler's error"
+[ ! -e "$out" ] && good || bad "a binary of a failed compilation stays"
+
+# What this build has made.
+for file in "$build"/device/*.ptx; do
+  [ -e "$file" ] || continue
+  grep -q '^\.version 7\.0' "$file" && grep -q '^\.target sm_80' "$file" && good || bad "$file: not PTX 7.0 for sm_80"
+done
+for file in "$build"/device/*.co; do
+  [ -e "$file" ] || continue
+  [ "$(head -c 4 "$file" | tail -c 3)" = ELF ] && good || bad "$file: not a code object"
+done
+for file in "$build"/device/*.fatbin "$build"/device/*.ptx "$build"/device/*.co; do
+  [ ! -e "$file" ] || { [ -s "$file.resources" ] && good || bad "$file: no resources"; }
+done
+echo "$passed passed, $failed failed"
+[ $failed -eq 0 ]
