@@ -31,13 +31,13 @@ static inline const real *dot_rows(real *sum, const int rows, const real *val, c
         }
     }
     int64_t left = n - k;
-    for (int r = 0; r < rows; r++, val += left) {
-        real rest = 0;
-        for (int64_t i = 0; i < left; i++)
-            rest += val[i] * x[col[k + i]];
-        sum[r] = vec_sum(lanes[r]) + rest;
-    }
-    return val;
+    real rest[GROUP_BUNDLE] = {0};
+    for (int64_t i = 0; i < left; i++)
+        for (int r = 0; r < rows; r++)
+            rest[r] += val[r * left + i] * x[col[k + i]];
+    for (int r = 0; r < rows; r++)
+        sum[r] = vec_sum(lanes[r]) + rest[r];
+    return val + rows * left;
 }
 
 static void multiply_group(const struct product *p, int64_t g)
