@@ -24,8 +24,6 @@ cpu_kernel *const CPU_NAME(cpu_kernels)[] = {
 #include "base/thread.h"
 #include "kernel/kernel.h"
 
-typedef void cpu_kernel(const struct product *p, const struct team *team);
-
 #define VARIANT(name, real, off, value, offset) extern cpu_kernel *const *const cpu_kernels__##name[ISA_COUNT];
 #include "matrix/variants.def"
 #undef VARIANT

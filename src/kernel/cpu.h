@@ -16,9 +16,7 @@ typedef int32_t idx;
 #define CPU_JOIN(name, variant, isa) CPU_PASTE(name, variant, isa)
 #define CPU_NAME(name) CPU_JOIN(name, VARIANT_NAME, ISA_NAME)
 
-/* CPU_KERNEL(cpu_csr)(const struct product *p, const struct team *team) { ... } defines the device half; every thread of
- * the team runs it. */
-typedef void cpu_kernel(const struct product *p, const struct team *team);
+/* CPU_KERNEL(cpu_csr)(const struct product *p, const struct team *team) { ... } defines the device half. */
 #define CPU_KERNEL(name) void CPU_NAME(name)
 
 #define RESTRICT __restrict__

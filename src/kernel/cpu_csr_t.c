@@ -4,8 +4,8 @@
  *
  * Computes   y = alpha Aᵀ x + beta y,  A in CSR (or  y = alpha A x + beta y,  A in CSC).
  * Source     the usual privatisation, with the pages of src/kernel/scatter.h.
- * Balance    as cpu_csr: whole rows, equal numbers of entries and rows.  A huge row is cut nowhere, but its entries go to
- *            different places, so it is cut like any other: parts hold equal steps of the merge path.
+ * Balance    as cpu_merge: equal steps along rows and entries, wherever that is.  A row may be cut anywhere, because its
+ *            entries go to different places in any case.
  * Memory     val and col are read once, in order; y is read and written at random, in caches if the columns of neighbouring
  *            rows are near; the copies cost three passes over the pages that a part touches.
  * Wins       no preparation, and no atomics.

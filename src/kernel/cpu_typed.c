@@ -2,11 +2,8 @@
  *
  * The second step of the table in cpu.c: the instruction sets of one variant. */
 #include "base/cpu.h"
-#include "base/thread.h"
 #include "kernel/product.h"
 #include "matrix/variant.h"
-
-typedef void cpu_kernel(const struct product *p, const struct team *team);
 
 #define ISA_TABLE(isa) NAME_JOIN(TYPED(cpu_kernels), isa)
 

@@ -24,4 +24,8 @@ struct product {
     unsigned char beta[SCALAR_BYTES];
 };
 
+/* The device half of a CPU page; every thread of the team (base/thread.h) runs it. */
+struct team;
+typedef void cpu_kernel(const struct product *p, const struct team *team);
+
 #endif
