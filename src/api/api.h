@@ -73,7 +73,7 @@ heddle_status matrix_ready(const heddle_matrix *A);
 heddle_status matrix_as_csr(struct csr *csr, struct csr *made, const heddle_matrix *A);
 /* A product whose arguments are known to be good: by a bound kernel, or (NULL) by the immediate one.  x and y may lie on the
  * host or on the device. */
-struct multiplication {
+struct request {
     const heddle_matrix *A;
     heddle_op op;
     struct bound *bound;
@@ -81,7 +81,7 @@ struct multiplication {
     const void *x;
     void *y;
 };
-heddle_status multiply(heddle *h, const struct multiplication *m);
+heddle_status multiply(heddle *h, const struct request *m);
 /* Neither A nor the handle NULL, contents known. */
 heddle_status usable(const heddle *h, const heddle_matrix *A);
 

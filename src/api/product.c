@@ -51,7 +51,7 @@ static int on_device(const heddle *h, const void *p)
     return !h->shared || !p || gpu_driver_of(h->device.gpu)->on_device(h->device.gpu, p);
 }
 
-static heddle_status launch(heddle *h, const struct multiplication *m, const void *x, void *y)
+static heddle_status launch(heddle *h, const struct request *m, const void *x, void *y)
 {
     if (m->bound)
         return bound_run(m->bound, m->scalars, x, y);
@@ -59,7 +59,7 @@ static heddle_status launch(heddle *h, const struct multiplication *m, const voi
 }
 
 /* x and y of the host go through the device; the call then waits for the result. */
-static heddle_status launch_staged(heddle *h, const struct multiplication *m)
+static heddle_status launch_staged(heddle *h, const struct request *m)
 {
     heddle_status status = HEDDLE_OK;
     const struct view *v = &m->A->view;
@@ -86,7 +86,7 @@ done:
     return status;
 }
 
-heddle_status multiply(heddle *h, const struct multiplication *m)
+heddle_status multiply(heddle *h, const struct request *m)
 {
     if (on_device(h, m->x) && on_device(h, m->y))
         return launch(h, m, m->x, m->y);
@@ -99,7 +99,7 @@ heddle_status heddle_mv(heddle *h, heddle_op op, const void *alpha, const heddle
     heddle_status status = HEDDLE_OK;
     struct scalars s;
     TRY(check_call(h, &(struct call){op, A, alpha, x, beta, y}, &s));
-    TRY(multiply(h, &(struct multiplication){A, op, NULL, s, x, y}));
+    TRY(multiply(h, &(struct request){A, op, NULL, s, x, y}));
 done:
     return status;
 }
@@ -161,7 +161,7 @@ heddle_status heddle_plan_mv(heddle_plan *p, heddle_op op, const void *alpha, co
     int number;
     TRY(plan_op(p, op, &number));
     TRY(check_call(p->h, &(struct call){op, p->A, alpha, x, beta, y}, &s));
-    TRY(multiply(p->h, &(struct multiplication){p->A, op, p->bound[number], s, x, y}));
+    TRY(multiply(p->h, &(struct request){p->A, op, p->bound[number], s, x, y}));
     p->h->last_kernel = p->desc[number].kernel;
 done:
     return status;

@@ -67,7 +67,7 @@ heddle_status candidate_run(struct candidate *c, struct scalars s, const void *x
     int single = view_value(&c->A->view) == HEDDLE_F32;
     const void *a = single ? (const void *)&alpha : &s.alpha, *b = single ? (const void *)&beta : &s.beta;
     if (c->bound)
-        return multiply(c->h, &(struct multiplication){c->A, c->op, c->bound, s, x, y});
+        return multiply(c->h, &(struct request){c->A, c->op, c->bound, s, x, y});
     if (c->plan)
         return heddle_plan_mv(c->plan, c->op, a, x, b, y);
     heddle_status status = heddle_mv(c->h, c->op, a, c->A, x, b, y);
