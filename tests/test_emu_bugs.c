@@ -60,7 +60,6 @@ static heddle_status run(struct subject *s, const char *name, int broken)
     char symbol[64];
     snprintf(symbol, sizeof symbol, "%s__f32_i32", name);
     s->p.parts = broken;
-    CHECK_OK(emu_driver.fill(s->gpu, s->p.y, 0xff, N * 4, NULL));
     return device_run(s->gpu, symbol, (struct shape){GRID, BLOCK, 0}, &s->p);
 }
 
