@@ -60,7 +60,6 @@ static heddle_status run(struct subject *s, const char *name, int broken)
     char symbol[64];
     snprintf(symbol, sizeof symbol, "%s__f32_i32", name);
     s->p.parts = broken;
-    CHECK_OK(emu_driver.fill(s->gpu, s->p.y, 0xff, N * 4, NULL));
     return device_run(s->gpu, symbol, (struct shape){GRID, BLOCK, 0}, &s->p);
 }
 
@@ -83,8 +82,9 @@ static void caught(const char *name, int only_wave, int races, const char *const
             subject_free(&s);
         }
 }
-#define CAUGHT(name, wave, ...) caught(name, wave, 0, (const char *const[]){"emu: " name "__f32_i32: block ", __VA_ARGS__, NULL})
-#define RACE(name, ...) caught(name, EVERY_WAVE, 1, (const char *const[]){"emu: " name "__f32_i32: block ", "race on shared ", __VA_ARGS__, NULL})
+#define WORDS(name, ...) ((const char *const[]){"emu: " name "__f32_i32: block ", __VA_ARGS__, NULL})
+#define CAUGHT(name, wave, ...) caught(name, wave, 0, WORDS(name, __VA_ARGS__))
+#define RACE(name, ...) caught(name, EVERY_WAVE, 1, WORDS(name, "race on shared ", __VA_ARGS__))
 
 TEST(threads_at_two_barriers_are_caught)
 {

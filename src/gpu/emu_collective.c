@@ -63,7 +63,7 @@ static int same_text(const char *a, const char *b)
 static inline int same_place(const struct emu_wait *a, const struct emu_wait *b)
 {
     if (a->op == b->op && a->site == b->site && a->caller == b->caller)
-        return 1;
+        return 1; /* nearly always, without a look at the texts */
     return a->op == b->op && same_text(a->site, b->site) && (same_text(a->caller, b->caller) || !in_helper(a));
 }
 
