@@ -352,11 +352,16 @@ TEST(devices_are_listed_and_unknown_ones_refused)
     heddle *h;
     heddle_device_desc d;
     CHECK(heddle_device_count() >= 1);
-    CHECK_OK(heddle_device_info(0, &d));
-    CHECK(strcmp(d.name, "cpu") == 0 && d.units >= 1 && d.memory > 0 && d.description[0] && d.arch[0]);
+    int cpus = 0;
+    for (int i = 0; i < heddle_device_count(); i++) {
+        CHECK_OK(heddle_device_info(i, &d));
+        CHECK(d.name[0] && d.units >= 1 && d.memory > 0 && d.description[0] && d.arch[0]);
+        cpus += strcmp(d.name, "cpu") == 0;
+    }
+    CHECK(cpus == 1);
     CHECK_STATUS(heddle_device_info(99, &d), HEDDLE_NO_DEVICE);
     CHECK_STATUS(heddle_device_info(0, NULL), HEDDLE_BAD_ARGUMENT);
-    CHECK_FAILS(heddle_open(&h, "quantum:0"), HEDDLE_NO_DEVICE, "this machine has: cpu");
+    CHECK_FAILS(heddle_open(&h, "quantum:0"), HEDDLE_NO_DEVICE, "this machine has: ");
     CHECK_FAILS(heddle_open(&h, "cpux"), HEDDLE_NO_DEVICE, "cpux");
     CHECK_FAILS(heddle_open(&h, "cpu:threads=0"), HEDDLE_BAD_ARGUMENT, "outside 1..4096");
     CHECK_FAILS(heddle_open(&h, "cpu:speed=9"), HEDDLE_BAD_ARGUMENT, "cpu has no 'speed'");

@@ -94,11 +94,12 @@ TEST(a_comma_before_key_and_value_goes_on_with_the_kernel)
     CHECK(list.count == 4);
 }
 
-TEST(all_kernels_are_auto_plan_and_the_registry)
+TEST(all_kernels_are_auto_plan_and_those_of_the_registry_for_that_device)
 {
-    struct candidate_list list = {0};
-    CHECK_OK(candidates_add(&list, "all", "cpu"));
-    CHECK(list.count == heddle_kernel_count() + 2);
+    struct candidate_list cpu = {0}, gpu = {0};
+    CHECK_OK(candidates_add(&cpu, "all", "cpu"));
+    CHECK_OK(candidates_add(&gpu, "all", "gpu"));
+    CHECK(cpu.count + gpu.count == heddle_kernel_count() + 4 && cpu.count > 2 && gpu.count > 2);
 }
 
 TEST(an_unknown_kernel_is_refused_with_the_nearest)

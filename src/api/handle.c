@@ -98,6 +98,17 @@ static const char *best_device(heddle_device_desc *best)
     return heddle_device_info(0, best) == HEDDLE_OK ? best->name : "cpu";
 }
 
+static heddle_status no_device(const char *name)
+{
+    heddle_device_desc desc;
+    char known[256] = "";
+    size_t used = 0;
+    for (int i = 0; i < heddle_device_count() && used < sizeof known; i++)
+        if (heddle_device_info(i, &desc) == HEDDLE_OK)
+            used += (size_t)snprintf(known + used, sizeof known - used, "%s%s", used ? ", " : "", desc.name);
+    return fail(HEDDLE_NO_DEVICE, "there is no device '%s' here (this machine has: %s)", name, known);
+}
+
 heddle_status heddle_open(heddle **h, const char *device)
 {
     heddle_device_desc best;
@@ -110,7 +121,7 @@ heddle_status heddle_open(heddle **h, const char *device)
         device = best_device(&best);
     int is_cpu = strncmp(device, "cpu", 3) == 0 && (device[3] == 0 || device[3] == ':');
     if (!is_cpu && !gpu_is_name(device))
-        return fail(HEDDLE_NO_DEVICE, "there is no device '%s' (heddle devices lists those of this machine: cpu, ...)", device);
+        return no_device(device);
     TRY(NEW_ZEROED(made, 1));
     TRY(is_cpu ? cpu_options(&made->device, device) : open_gpu(made, device));
     const char *debug = getenv("HEDDLE_DEBUG");
