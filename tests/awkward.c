@@ -3,6 +3,7 @@
 
 #include <math.h>
 
+#include "base/memory.h"
 #include "test.h"
 
 /* ---- how many entries each row has ---- */
@@ -153,7 +154,7 @@ const struct awkward awkward[] = {
 };
 const int awkward_count = (int)(sizeof awkward / sizeof awkward[0]);
 
-static void put(void *p, heddle_type type, int64_t i, double value)
+void awkward_put(void *p, heddle_type type, int64_t i, double value)
 {
     if (type == HEDDLE_F64)
         ((double *)p)[i] = value;
@@ -177,22 +178,22 @@ heddle_status awkward_make(struct csr *A, const struct awkward *w, heddle_type v
     int64_t k = 0;
     for (int64_t i = 0; i < w->rows; i++) {
         int64_t n = w->length(i, w->rows, w->cols);
-        put(A->row_ptr, offset, i, (double)k);
+        awkward_put(A->row_ptr, offset, i, (double)k);
         for (int64_t j = 0; j < n; j++, k++) {
             uint64_t random = test_random(&state);
             int64_t number = 1 + (int64_t)(random >> 40 & 3);
             A->col[k] = (int32_t)w->column(i, j, n, w->cols, random & 0xffffffff);
-            put(A->val, value, k, (double)(random >> 50 & 1 ? -number : number));
+            awkward_put(A->val, value, k, (double)(random >> 50 & 1 ? -number : number));
         }
     }
-    put(A->row_ptr, offset, w->rows, (double)k);
+    awkward_put(A->row_ptr, offset, w->rows, (double)k);
     return HEDDLE_OK;
 }
 
 void awkward_randomise(struct csr *A, uint64_t seed)
 {
     for (int64_t k = 0; k < A->nnz; k++)
-        put(A->val, A->value, k, (double)(int64_t)(test_random(&seed) >> 11) * 0x1p-52 - 1);
+        awkward_put(A->val, A->value, k, (double)(int64_t)(test_random(&seed) >> 11) * 0x1p-52 - 1);
 }
 
 void awkward_reference(struct exact *y, const struct csr *A, int transposed, const void *x)
@@ -208,4 +209,26 @@ void awkward_reference(struct exact *y, const struct csr *A, int transposed, con
             y[to].magnitude += fabsl(product);
             y[to].terms++;
         }
+}
+
+void *awkward_vector(int64_t n, heddle_type type, uint64_t seed, int exact)
+{
+    void *p = mem_alloc(n, type_size(type));
+    for (int64_t i = 0; i < n; i++) {
+        uint64_t random = test_random(&seed);
+        awkward_put(p, type, i, exact ? (double)(random % 9) - 4 : (double)(int64_t)(random >> 11) * 0x1p-52 - 1);
+    }
+    return p;
+}
+
+/* Small integers are exact in any arithmetic, so plain double does for them. */
+int awkward_good(double got, const struct exact *e, struct awkward_scalars s, double old, heddle_type type, int exact)
+{
+    old = s.beta == 0 ? 0 : old;
+    if (exact)
+        return got == s.alpha * (double)e->sum + s.beta * old;
+    long double unit = type == HEDDLE_F64 ? 0x1p-53L : 0x1p-24L, n = (long double)(e->terms + 2);
+    long double want = (long double)s.alpha * e->sum + (long double)s.beta * (long double)old;
+    long double magnitude = fabsl((long double)s.alpha) * e->magnitude + fabsl((long double)s.beta * (long double)old);
+    return fabsl((long double)got - want) <= n * unit / (1 - n * unit) * magnitude;
 }

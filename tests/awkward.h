@@ -33,4 +33,14 @@ struct exact {
 };
 void awkward_reference(struct exact *y, const struct csr *A, int transposed, const void *x);
 
+/* Writes one value of either type. */
+void awkward_put(void *p, heddle_type type, int64_t i, double value);
+/* n entries, integers from -4 to 4 or uniform in (-1, 1); mem_free gives them back. */
+void *awkward_vector(int64_t n, heddle_type type, uint64_t seed, int exact);
+/* Is `got` a good alpha e + beta old?  Small integers must be exact, all else within the error bound. */
+struct awkward_scalars {
+    double alpha, beta;
+};
+int awkward_good(double got, const struct exact *e, struct awkward_scalars s, double old, heddle_type type, int exact);
+
 #endif

@@ -34,24 +34,6 @@ struct trial {
     struct exact *exact; /* of op(A) x */
 };
 
-static void put(void *p, heddle_type type, int64_t i, double value)
-{
-    if (type == HEDDLE_F64)
-        ((double *)p)[i] = value;
-    else
-        ((float *)p)[i] = (float)value;
-}
-
-static void *vector(int64_t n, heddle_type type, uint64_t seed, int exact)
-{
-    void *p = mem_alloc(n + 2 * GUARD, type_size(type));
-    for (int64_t i = 0; i < n + 2 * GUARD; i++) {
-        uint64_t random = test_random(&seed);
-        put(p, type, i, exact ? (double)(random % 9) - 4 : (double)(int64_t)(random >> 11) * 0x1p-52 - 1);
-    }
-    return p;
-}
-
 static void trial_new(struct trial *t, const struct awkward *w, int variant, heddle_op op, int exact)
 {
     memset(t, 0, sizeof *t);
@@ -63,9 +45,9 @@ static void trial_new(struct trial *t, const struct awkward *w, int variant, hed
     t->view = (struct view){.format = HEDDLE_CSR, .csr = t->A};
     t->n_x = op == HEDDLE_N ? w->cols : w->rows;
     t->n_y = op == HEDDLE_N ? w->rows : w->cols;
-    t->x = vector(t->n_x, t->A.value, 3, exact);
-    t->y0 = vector(t->n_y, t->A.value, 4, exact);
-    t->y = vector(t->n_y, t->A.value, 5, exact);
+    t->x = awkward_vector(t->n_x + 2 * GUARD, t->A.value, 3, exact);
+    t->y0 = awkward_vector(t->n_y + 2 * GUARD, t->A.value, 4, exact);
+    t->y = awkward_vector(t->n_y + 2 * GUARD, t->A.value, 5, exact);
     t->exact = mem_alloc(t->n_y, sizeof *t->exact);
     awkward_reference(t->exact, &t->A, op != HEDDLE_N, t->x);
 }
@@ -84,18 +66,10 @@ static char *at(const struct trial *t, void *p, int64_t i)
     return (char *)p + (size_t)i * type_size(t->A.value);
 }
 
-/* Is entry i of y good?  Small integers are exact in any arithmetic, so plain double does for them. */
 static int good_entry(const struct trial *t, struct scalars s, int64_t i, int exact)
 {
-    const struct exact *e = &t->exact[i];
-    double got = value_at(t->y, t->A.value, i + GUARD);
-    double old = s.beta == 0 ? 0 : value_at(t->y0, t->A.value, i + GUARD);
-    if (exact)
-        return got == s.alpha * (double)e->sum + s.beta * old;
-    long double unit = t->A.value == HEDDLE_F64 ? 0x1p-53L : 0x1p-24L, n = (long double)(e->terms + 2);
-    long double want = (long double)s.alpha * e->sum + (long double)s.beta * (long double)old;
-    long double magnitude = fabsl((long double)s.alpha) * e->magnitude + fabsl((long double)s.beta * (long double)old);
-    return fabsl((long double)got - want) <= n * unit / (1 - n * unit) * magnitude;
+    return awkward_good(value_at(t->y, t->A.value, i + GUARD), &t->exact[i], (struct awkward_scalars){s.alpha, s.beta},
+                        value_at(t->y0, t->A.value, i + GUARD), t->A.value, exact);
 }
 
 /* How many entries of y are out of their bound, or of its guards changed? */
@@ -269,7 +243,7 @@ static void y_not_read(struct trial *t)
             continue;
         reset_y(t);
         for (int64_t j = 0; j < t->n_y; j++)
-            put(t->y, t->A.value, j + GUARD, NAN);
+            awkward_put(t->y, t->A.value, j + GUARD, NAN);
         CHECK_OK(bound_run(b, scalars[i], t->x, at(t, t->y, GUARD)));
         CHECK_THAT(wrong_entries(t, scalars[i], 1) == 0, "%s, '%s': NaN in y survives beta = 0", t->kernel, t->matrix);
     }
@@ -314,8 +288,8 @@ static void specials(struct trial *t)
         return;
     int64_t bad_x = t->n_x / 2, bad_k = t->A.nnz / 3;
     double x_before = value_at(t->x, t->A.value, bad_x), val_before = value_at(t->A.val, t->A.value, bad_k);
-    put(t->x, t->A.value, bad_x, INFINITY);
-    put(t->A.val, t->A.value, bad_k, NAN);
+    awkward_put(t->x, t->A.value, bad_x, INFINITY);
+    awkward_put(t->A.val, t->A.value, bad_k, NAN);
     struct bound *b = bind(t);
     if (b) {
         reset_y(t);
@@ -330,8 +304,8 @@ static void specials(struct trial *t)
                    (long long)wrong);
     }
     bound_free(b);
-    put(t->x, t->A.value, bad_x, x_before);
-    put(t->A.val, t->A.value, bad_k, val_before);
+    awkward_put(t->x, t->A.value, bad_x, x_before);
+    awkward_put(t->A.val, t->A.value, bad_k, val_before);
 }
 
 TEST(nan_and_inf_show_exactly_where_they_are_touched)

@@ -4,19 +4,25 @@
 #include "format/format.h"
 #include "matrix/typed.h"
 
+/* Rows serve as they are where they are given; without entries there are none, and NULL is as good. */
+static int has_rows(const struct source *A)
+{
+    return A->row || A->csr.nnz == 0;
+}
+
 static heddle_status size(struct stored *s, const struct source *A, const int64_t *option)
 {
     (void)option;
     s->bytes[COO_ROW] = A->csr.nnz * (int64_t)sizeof(int32_t);
     s->bytes[COO_COL] = A->csr.nnz * (int64_t)sizeof(int32_t);
     s->bytes[COO_VAL] = A->csr.nnz * (int64_t)type_size(A->csr.value);
-    s->borrowed = 1u << COO_COL | 1u << COO_VAL | (A->row ? 1u << COO_ROW : 0);
+    s->borrowed = 1u << COO_COL | 1u << COO_VAL | (has_rows(A) ? 1u << COO_ROW : 0);
     return HEDDLE_OK;
 }
 
 static heddle_status fill(struct stored *s, const struct source *A)
 {
-    if (A->row)
+    if (has_rows(A))
         s->array[COO_ROW] = (void *)A->row;
     else
         functions_of(&A->csr)->expand_rows(s->array[COO_ROW], &A->csr);

@@ -95,10 +95,19 @@ done:
     return status;
 }
 
+/* Then there is nothing to fill: pointers are passed on. */
+static int borrows_all(const struct stored *s)
+{
+    int i = 0;
+    while (s->format->array[i] && s->borrowed >> i & 1)
+        i++;
+    return !s->format->array[i];
+}
+
 heddle_status device_stored_build(const struct device *d, struct stored *s, const struct source *A)
 {
     heddle_status status = HEDDLE_OK;
-    if (d->kind == DEVICE_cpu || stored_owned(s) == 0)
+    if (d->kind == DEVICE_cpu || borrows_all(s))
         return stored_build(s, A);
     for (int i = 0; s->format->array[i]; i++)
         if (!(s->borrowed >> i & 1))

@@ -154,6 +154,11 @@ heddle_status bound_run(struct bound *b, struct scalars s, const void *x, void *
     return product_run(&b->work, s, x, y, &launched);
 }
 
+void bound_use_stream(struct bound *b, void *stream)
+{
+    b->device.stream = stream;
+}
+
 void bound_describe(const struct bound *b, struct bound_info *info)
 {
     *info = b->info;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * plan_choose: candidates are ranked by the bytes they would move; the best that need preparation are prepared and
- * measured beside the immediate product, and kept only if that pays within the expected number of products. */
+ * plan_choose: candidates are ranked by the bytes they would move; the best, those that take A as it is and those that need
+ * preparation, are measured beside the immediate product, and kept only if that pays within the expected number of products. */
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -20,7 +20,7 @@
 #define CONVERT_PRODUCTS 8
 #define TRANSPOSE_PRODUCTS 16
 
-/* So many prepared kernels are tried at most. */
+/* So many kernels are tried at most, with preparation and without. */
 #define TRIES 2
 
 /* Measuring stops after this many products or this time. */
@@ -179,65 +179,84 @@ static heddle_status immediate_bound(struct bound **b, struct candidate *c, cons
     return bound_make(b, wish->device, c->kernel, c->option, wish->A, wish->op);
 }
 
-/* Prepares `c` and measures it; it replaces *b where all expected products together end earlier with it. */
-static heddle_status try_prepared(struct bound **b, heddle_plan_desc *desc, const struct candidate *c,
-                                  const struct wish *wish, struct vectors *v)
+/* Who is ahead so far: `b`, as `desc` describes it. */
+struct contest {
+    struct bound *b;
+    heddle_plan_desc *desc;
+    const struct wish *wish;
+    struct candidate immediate;
+    struct vectors vectors;
+};
+
+/* Prepares `c` and measures it; it takes the lead where all expected products together end earlier with it. */
+static heddle_status try_candidate(struct contest *t, const struct candidate *c)
 {
     heddle_status status;
-    struct bound *prepared = NULL;
+    const struct wish *wish = t->wish;
+    struct bound *made = NULL;
     heddle_plan_desc found;
     double ms, products = (double)wish->expected;
-    TRY(bound_make(&prepared, wish->device, c->kernel, c->option, wish->A, wish->op));
-    TRY(measure(&ms, prepared, v));
-    describe(&found, prepared);
-    set_times(&found, ms, desc->immediate_ms);
+    TRY(bound_make(&made, wish->device, c->kernel, c->option, wish->A, wish->op));
+    TRY(measure(&ms, made, &t->vectors));
+    describe(&found, made);
+    set_times(&found, ms, t->desc->immediate_ms);
     if (found.bytes <= wish->limit && found.break_even >= 0 && found.break_even <= wish->expected &&
-        found.prepare_ms + products * ms < desc->prepare_ms + products * desc->product_ms) {
-        struct bound *old = *b;
-        *b = prepared;
-        *desc = found;
-        prepared = old;
+        found.prepare_ms + products * ms < t->desc->prepare_ms + products * t->desc->product_ms) {
+        struct bound *old = t->b;
+        t->b = made;
+        *t->desc = found;
+        made = old;
     }
 done:
-    bound_free(prepared);
+    bound_free(made);
     return status;
 }
 
-/* The best of the prepared kernels, as long as they promise enough.  The size of a transpose's format is only guessed
- * before there is one, so a format may still refuse it; the next is tried then. */
-static heddle_status try_all(struct bound **b, heddle_plan_desc *desc, const struct wish *wish, double immediate_cost,
-                             struct vectors *v)
+/* The best of the kernels with or without preparation, as long as they promise enough, beside the immediate one.  The size
+ * of a transpose's format is only guessed before there is one, so a format may still refuse it; the next is tried then. */
+static heddle_status try_best(struct contest *t, struct field *field, int prepared)
 {
-    struct field field;
-    heddle_status status = find_candidates(&field, wish);
+    heddle_status status = HEDDLE_OK;
     for (int tries = 0; status == HEDDLE_OK && tries < TRIES;) {
         struct candidate c;
-        take_best(&c, &field, 1);
-        if (!c.kernel || c.estimate.cost >= WORTH_TRYING * immediate_cost)
+        take_best(&c, field, prepared);
+        if (!c.kernel || c.estimate.cost >= WORTH_TRYING * t->immediate.estimate.cost)
             break;
-        status = try_prepared(b, desc, &c, wish, v);
+        if (c.kernel == t->immediate.kernel)
+            continue;
+        status = try_candidate(t, &c);
         tries += status == HEDDLE_OK;
         status = status == HEDDLE_NO_KERNEL ? HEDDLE_OK : status;
     }
     return status;
 }
 
+/* Those without first: what takes A as it is has only to be faster. */
+static heddle_status try_all(struct contest *t)
+{
+    struct field field;
+    heddle_status status = find_candidates(&field, t->wish);
+    for (int prepared = 0; status == HEDDLE_OK && prepared <= 1; prepared++)
+        status = try_best(t, &field, prepared);
+    return status;
+}
+
 static heddle_status choose(struct bound **b, heddle_plan_desc *desc, const struct wish *wish)
 {
     heddle_status status;
-    struct candidate immediate;
-    struct vectors v = {0};
-    TRY(immediate_bound(b, &immediate, wish));
-    describe(desc, *b);
+    struct contest t = {.desc = desc, .wish = wish};
+    TRY(immediate_bound(&t.b, &t.immediate, wish));
+    describe(desc, t.b);
     int turned = stored_transposed(wish->A, wish->op);
     if (view_nnz(wish->A) == 0 || wish->expected < (turned ? TRANSPOSE_PRODUCTS : CONVERT_PRODUCTS))
         goto done;
-    TRY(vectors_new(&v, wish));
-    TRY(measure(&desc->product_ms, *b, &v));
+    TRY(vectors_new(&t.vectors, wish));
+    TRY(measure(&desc->product_ms, t.b, &t.vectors));
     set_times(desc, desc->product_ms, desc->product_ms);
-    TRY(try_all(b, desc, wish, immediate.estimate.cost, &v));
+    TRY(try_all(&t));
 done:
-    vectors_free(&v, wish);
+    vectors_free(&t.vectors, wish);
+    *b = t.b;
     return status;
 }
 

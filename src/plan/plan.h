@@ -54,7 +54,10 @@ struct bound_info {
 heddle_status bound_new(struct bound **b, const struct device *device, const char *kernel, const struct view *A,
                         heddle_op op);
 void bound_free(struct bound *b);
+/* Does not wait for a GPU. */
 heddle_status bound_run(struct bound *b, struct scalars s, const void *x, void *y);
+/* Later products go to this stream of the GPU; at first it is the device's of bound_new. */
+void bound_use_stream(struct bound *b, void *stream);
 void bound_describe(const struct bound *b, struct bound_info *info);
 
 /* The best kernel for op under the options, bound.  Fills all of desc. */

@@ -1,0 +1,460 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * A GPU kernel is tested by existing: every kernel x variant x operation x alpha and beta x awkward matrix x emulated device,
+ * at both wave widths.  HEDDLE_TEST_DEVICES="cuda:0" (names between blanks) runs the same on other devices. */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "awkward.h"
+#include "base/memory.h"
+#include "kernel/device.h"
+#include "plan/plan.h"
+#include "test.h"
+
+#define GUARD 8 /* entries before and behind y that must survive */
+#define ENTRIES_MOST 20000 /* larger matrices take the emulator too long */
+
+static const heddle_type types[VARIANT_COUNT][2] = {
+#define VARIANT(name, real, off, value, offset) {value, offset},
+#include "matrix/variants.def"
+#undef VARIANT
+};
+
+static const struct scalars scalars[] = {{1, 0}, {-2, 0.5}, {1, 1}, {0, 3}, {0, 0}, {3, 0}};
+#define SCALARS (int)(sizeof scalars / sizeof scalars[0])
+
+/* One case: everything that a check needs to know and to name.  x, y and the view are on the device, the rest is here. */
+struct trial {
+    const char *name, *kernel, *matrix;
+    struct device device;
+    struct csr A, on_device;
+    struct view view;
+    heddle_op op;
+    int64_t n_x, n_y;
+    void *x, *y;              /* on the device; y with its guards */
+    void *x_here, *y0, *got;  /* x; y before; y behind a product */
+    struct exact *exact;      /* of op(A) x */
+};
+
+static int64_t y_bytes(const struct trial *t)
+{
+    return (t->n_y + 2 * GUARD) * (int64_t)type_size(t->A.value);
+}
+
+static char *at(const struct trial *t, void *p, int64_t i)
+{
+    return (char *)p + i * (int64_t)type_size(t->A.value);
+}
+
+static void trial_new(struct trial *t, const struct awkward *w, int variant, heddle_op op, int exact)
+{
+    CHECK_OK(awkward_make(&t->A, w, types[variant][0], types[variant][1]));
+    if (!exact)
+        awkward_randomise(&t->A, 7);
+    t->matrix = w->name;
+    t->op = op;
+    t->n_x = op == HEDDLE_N ? w->cols : w->rows;
+    t->n_y = op == HEDDLE_N ? w->rows : w->cols;
+    t->x_here = awkward_vector(t->n_x, t->A.value, 3, exact);
+    t->y0 = awkward_vector(t->n_y + 2 * GUARD, t->A.value, 4, exact);
+    t->got = awkward_vector(t->n_y + 2 * GUARD, t->A.value, 5, exact);
+    t->exact = mem_alloc(t->n_y, sizeof *t->exact);
+    awkward_reference(t->exact, &t->A, op != HEDDLE_N, t->x_here);
+    CHECK_OK(device_csr_upload(&t->device, &t->on_device, &t->A));
+    CHECK_OK(device_alloc(&t->device, &t->x, t->n_x * (int64_t)type_size(t->A.value)));
+    CHECK_OK(device_copy(&t->device, t->x, t->x_here, t->n_x * (int64_t)type_size(t->A.value)));
+    CHECK_OK(device_alloc(&t->device, &t->y, y_bytes(t)));
+    t->view = (struct view){.format = HEDDLE_CSR, .csr = t->on_device};
+}
+
+static void trial_free(struct trial *t)
+{
+    csr_free(&t->A);
+    device_csr_free(&t->device, &t->on_device);
+    device_free(&t->device, t->x);
+    device_free(&t->device, t->y);
+    mem_free(t->x_here);
+    mem_free(t->y0);
+    mem_free(t->got);
+    mem_free(t->exact);
+}
+
+/* y0, with NaN instead where y must not be read. */
+static void set_y(struct trial *t, double beta)
+{
+    memcpy(t->got, t->y0, (size_t)y_bytes(t));
+    for (int64_t i = 0; beta == 0 && i < t->n_y; i++)
+        awkward_put(t->got, t->A.value, i + GUARD, NAN);
+    CHECK_OK(device_copy(&t->device, t->y, t->got, y_bytes(t)));
+    CHECK_OK(device_sync(&t->device));
+}
+
+static int64_t wrong_entries(const struct trial *t, struct scalars s, int exact)
+{
+    int64_t wrong = 0;
+    size_t guard = GUARD * type_size(t->A.value);
+    for (int64_t i = 0; i < t->n_y; i++)
+        wrong += !awkward_good(value_at(t->got, t->A.value, i + GUARD), &t->exact[i],
+                               (struct awkward_scalars){s.alpha, s.beta}, value_at(t->y0, t->A.value, i + GUARD), t->A.value,
+                               exact);
+    wrong += memcmp(t->got, t->y0, guard) != 0;
+    wrong += memcmp(at(t, t->got, t->n_y + GUARD), at(t, t->y0, t->n_y + GUARD), guard) != 0;
+    return wrong;
+}
+
+/* One product with a bound kernel: `got` has the result. */
+static void multiply(struct trial *t, struct bound *b, struct scalars s)
+{
+    set_y(t, s.beta);
+    CHECK_OK(bound_run(b, s, t->x, at(t, t->y, GUARD)));
+    CHECK_OK(device_read(&t->device, t->got, t->y, y_bytes(t)));
+}
+
+static void check_scalars(struct trial *t, struct bound *b, int exact, int pairs)
+{
+    for (int i = 0; i < pairs; i++) {
+        multiply(t, b, scalars[i]);
+        int64_t wrong = wrong_entries(t, scalars[i], exact);
+        CHECK_THAT(wrong == 0, "%s on %s, '%s', op %d, type %d/%d, alpha %g, beta %g: %lld entries are wrong", t->kernel,
+                   t->name, t->matrix, t->op, t->A.value, t->A.offset, scalars[i].alpha, scalars[i].beta, (long long)wrong);
+    }
+}
+
+/* Does bound_new give the kernel or a good reason not to?  NULL: a reason. */
+static struct bound *bind(struct trial *t)
+{
+    struct bound *b;
+    heddle_status status = bound_new(&b, &t->device, t->kernel, &t->view, t->op);
+    CHECK_THAT(status == HEDDLE_OK || (status == HEDDLE_NO_KERNEL && !b && heddle_last_error()[0]), "%s on %s, '%s': %s (%s)",
+               t->kernel, t->name, t->matrix, heddle_status_name(status), heddle_last_error());
+    return b;
+}
+
+/* ---- what is tried ---- */
+
+/* The devices of a test; `hooked` ones look for races, and are the emulator's only. */
+static const char *const emulated[] = {"emu:wave=32,seed=1", "emu:wave=64,seed=2", NULL};
+static const char *const hooked[] = {"emu:wave=32,seed=3,races=1", "emu:wave=64,seed=4,races=1", NULL};
+
+#define DEVICES_MOST 8
+
+static void find_devices(const char *name[DEVICES_MOST], const char *const usual[])
+{
+    static char text[256];
+    const char *asked = getenv("HEDDLE_TEST_DEVICES");
+    int count = 0;
+    if (asked && usual == emulated) {
+        snprintf(text, sizeof text, "%s", asked);
+        for (char *save = NULL, *word = strtok_r(text, " ", &save); word && count < DEVICES_MOST - 1; word = strtok_r(NULL, " ", &save))
+            name[count++] = word;
+    } else {
+        for (; usual[count]; count++)
+            name[count] = usual[count];
+    }
+    name[count] = NULL;
+}
+
+struct scope {
+    const char *const *devices; /* emulated or hooked */
+    unsigned variants;          /* bits */
+    int exact;
+    int64_t rows;               /* matrices with more are left out: groups of lanes take the emulator long */
+};
+#define ALL_VARIANTS ((1u << VARIANT_COUNT) - 1)
+#define ANY_ROWS INT64_MAX
+#define FEW_ROWS 4000
+#define TWO_VARIANTS (1u << VARIANT_f64_i32 | 1u << VARIANT_f32_o64) /* each type once: for what does not depend on types */
+
+static int small_enough(const struct awkward *w)
+{
+    int64_t entries = 0;
+    for (int64_t i = 0; i < w->rows; i++)
+        entries += w->length(i, w->rows, w->cols);
+    return entries <= ENTRIES_MOST;
+}
+
+static void on_device(const char *name, const struct scope *scope, int m, void (*body)(struct trial *t))
+{
+    struct gpu *gpu = NULL;
+    CHECK_OK(gpu_open(&gpu, name));
+    for (int variant = 0; gpu && variant < VARIANT_COUNT; variant++)
+        for (int op = HEDDLE_N; op <= HEDDLE_T; op++) {
+            struct trial t = {.name = name, .device = {.kind = DEVICE_gpu, .gpu = gpu}};
+            if (!(scope->variants >> variant & 1))
+                continue;
+            trial_new(&t, &awkward[m], variant, (heddle_op)op, scope->exact);
+            for (int k = 0; k < kernel_count(); k++)
+                if (kernel_at(k)->device == DEVICE_gpu) {
+                    t.kernel = kernel_at(k)->name;
+                    body(&t);
+                }
+            trial_free(&t);
+        }
+    gpu_close(gpu);
+}
+
+/* Runs `body` for each device x matrix x variant x op x kernel. */
+static void for_all(struct scope scope, void (*body)(struct trial *t))
+{
+    const char *name[DEVICES_MOST];
+    find_devices(name, scope.devices);
+    for (int d = 0; name[d]; d++)
+        for (int m = 0; m < awkward_count; m++)
+            if (awkward[m].rows <= scope.rows && small_enough(&awkward[m]))
+                on_device(name[d], &scope, m, body);
+}
+
+/* ---- properties ---- */
+
+static void exactly(struct trial *t)
+{
+    struct bound *b = bind(t);
+    if (b)
+        check_scalars(t, b, 1, SCALARS);
+    bound_free(b);
+}
+
+/* With NaN in y wherever beta is 0. */
+TEST(every_kernel_is_exact_on_small_integers)
+{
+    for_all((struct scope){emulated, ALL_VARIANTS, 1, ANY_ROWS}, exactly);
+}
+
+static void within_bounds(struct trial *t)
+{
+    struct bound *b = bind(t);
+    if (b)
+        check_scalars(t, b, 0, 2);
+    bound_free(b);
+}
+
+TEST(every_kernel_is_within_the_error_bound_on_random_data)
+{
+    for_all((struct scope){emulated, TWO_VARIANTS, 0, ANY_ROWS}, within_bounds);
+}
+
+static void two_products(struct trial *t)
+{
+    struct bound *b = bind(t);
+    if (b)
+        check_scalars(t, b, 1, 2);
+    bound_free(b);
+}
+
+TEST(no_kernel_races_on_shared_memory)
+{
+    for_all((struct scope){hooked, TWO_VARIANTS, 1, FEW_ROWS}, two_products);
+}
+
+static void all_options(struct trial *t)
+{
+    const char *name = t->kernel;
+    const struct option *o = kernel_options(kernel_by_name(name));
+    for (int i = 0; o[i].name; i++)
+        for (int j = 0; j < OPTION_VALUES && o[i].value[j]; j++) {
+            char spec[64];
+            snprintf(spec, sizeof spec, "%s:%s=%lld", name, o[i].name, (long long)o[i].value[j]);
+            t->kernel = spec;
+            two_products(t);
+        }
+    t->kernel = name;
+}
+
+TEST(every_option_of_every_kernel_gives_the_same_product)
+{
+    for_all((struct scope){emulated, TWO_VARIANTS, 1, FEW_ROWS}, all_options);
+}
+
+/* A matrix that is stored by columns, or as coordinates, is the same matrix. */
+static void other_storage(struct trial *t)
+{
+    const struct device *d = &t->device;
+    struct csr turned, turned_there;
+    struct coo entries;
+    void *row = NULL;
+    CHECK_OK(csr_transpose(&turned, &t->A));
+    CHECK_OK(coo_from_csr(&entries, &t->A));
+    CHECK_OK(device_csr_upload(d, &turned_there, &turned));
+    CHECK_OK(device_alloc(d, &row, entries.nnz * (int64_t)sizeof *entries.row));
+    CHECK_OK(device_copy(d, row, entries.row, entries.nnz * (int64_t)sizeof *entries.row));
+    struct view views[] = {
+        {.format = HEDDLE_CSC, .csr = turned_there},
+        {.format = HEDDLE_COO, .coo = {entries.rows, entries.cols, entries.nnz, entries.value, row, t->on_device.col,
+                                       t->on_device.val}},
+    };
+    for (int i = 0; i < 2; i++) {
+        t->view = views[i];
+        two_products(t);
+    }
+    t->view = (struct view){.format = HEDDLE_CSR, .csr = t->on_device};
+    device_free(d, row);
+    device_csr_free(d, &turned_there);
+    csr_free(&turned);
+    coo_free(&entries);
+}
+
+TEST(a_matrix_stored_by_columns_or_as_coordinates_gives_the_same_product)
+{
+    for_all((struct scope){emulated, TWO_VARIANTS, 1, FEW_ROWS}, other_storage);
+}
+
+/* Every launch on the emulator has an order of blocks and threads of its own. */
+static void repeatable(struct trial *t)
+{
+    struct bound *b = kernel_by_name(t->kernel)->repeatable ? bind(t) : NULL;
+    void *first = mem_alloc(y_bytes(t), 1);
+    for (int i = 0; b && i < 3; i++) {
+        multiply(t, b, (struct scalars){1.5, 0.25});
+        if (i == 0)
+            memcpy(first, t->got, (size_t)y_bytes(t));
+        CHECK_THAT(memcmp(first, t->got, (size_t)y_bytes(t)) == 0, "%s, '%s' differs from run to run", t->kernel, t->matrix);
+    }
+    mem_free(first);
+    bound_free(b);
+}
+
+TEST(repeatable_kernels_give_bitwise_the_same_result_again)
+{
+    for_all((struct scope){emulated, TWO_VARIANTS, 0, FEW_ROWS}, repeatable);
+}
+
+/* alpha = 0: x and A are not read, even if they are not there. */
+static void inputs_not_read(struct trial *t)
+{
+    struct bound *b = bind(t);
+    if (b) {
+        set_y(t, 2);
+        CHECK_OK(bound_run(b, (struct scalars){0, 2}, (void *)(uintptr_t)8, at(t, t->y, GUARD)));
+        CHECK_OK(device_read(&t->device, t->got, t->y, y_bytes(t)));
+        CHECK_THAT(wrong_entries(t, (struct scalars){0, 2}, 1) == 0, "%s, '%s': alpha = 0", t->kernel, t->matrix);
+    }
+    bound_free(b);
+}
+
+TEST(alpha_zero_reads_neither_matrix_nor_x)
+{
+    for_all((struct scope){emulated, TWO_VARIANTS, 1, FEW_ROWS}, inputs_not_read);
+}
+
+/* Puts one value into an array on the device. */
+static void poke(struct trial *t, void *there, int64_t i, double value)
+{
+    double here;
+    awkward_put(&here, t->A.value, 0, value);
+    CHECK_OK(device_copy(&t->device, at(t, there, i), &here, (int64_t)type_size(t->A.value)));
+    CHECK_OK(device_sync(&t->device));
+}
+
+/* Inf in one x entry and NaN in one value show in exactly the entries of y that touch them. */
+static void specials(struct trial *t)
+{
+    int64_t bad_x = t->n_x / 2, bad_k = t->A.nnz / 3, wrong = 0;
+    if (t->A.nnz == 0)
+        return;
+    double x_before = value_at(t->x_here, t->A.value, bad_x), val_before = value_at(t->A.val, t->A.value, bad_k);
+    awkward_put(t->x_here, t->A.value, bad_x, INFINITY);
+    awkward_put(t->A.val, t->A.value, bad_k, NAN);
+    poke(t, t->x, bad_x, INFINITY);
+    poke(t, t->on_device.val, bad_k, NAN);
+    awkward_reference(t->exact, &t->A, t->op != HEDDLE_N, t->x_here);
+    struct bound *b = bind(t);
+    if (b) {
+        multiply(t, b, (struct scalars){1, 0});
+        for (int64_t i = 0; i < t->n_y; i++) {
+            double got = value_at(t->got, t->A.value, i + GUARD), want = (double)t->exact[i].sum;
+            wrong += isnan(want) ? !isnan(got) : got != want;
+        }
+        CHECK_THAT(wrong == 0, "%s, '%s', op %d: NaN or Inf in %lld wrong entries", t->kernel, t->matrix, t->op, (long long)wrong);
+    }
+    bound_free(b);
+    awkward_put(t->x_here, t->A.value, bad_x, x_before);
+    awkward_put(t->A.val, t->A.value, bad_k, val_before);
+    poke(t, t->x, bad_x, x_before);
+    poke(t, t->on_device.val, bad_k, val_before);
+}
+
+TEST(nan_and_inf_show_exactly_where_they_are_touched)
+{
+    for_all((struct scope){emulated, TWO_VARIANTS, 1, FEW_ROWS}, specials);
+}
+
+/* A copy of `bytes` bytes that begins `by` bytes behind what alloc gives; *base is what to free. */
+static void *shifted(struct trial *t, void **base, const void *here, int64_t bytes, int64_t by)
+{
+    CHECK_OK(device_alloc(&t->device, base, bytes + by));
+    CHECK_OK(device_copy(&t->device, (char *)*base + by, here, bytes));
+    return (char *)*base + by;
+}
+
+static void unaligned(struct trial *t)
+{
+    int64_t size = (int64_t)type_size(t->A.value), offset = (int64_t)type_size(t->A.offset);
+    void *base[4], *x = t->x;
+    t->view.csr.val = shifted(t, &base[0], t->A.val, t->A.nnz * size, size);
+    t->view.csr.col = shifted(t, &base[1], t->A.col, t->A.nnz * 4, 4);
+    t->view.csr.row_ptr = shifted(t, &base[2], t->A.row_ptr, (t->A.rows + 1) * offset, offset);
+    t->x = shifted(t, &base[3], t->x_here, t->n_x * size, size);
+    CHECK_OK(device_sync(&t->device));
+    two_products(t);
+    for (int i = 0; i < 4; i++)
+        device_free(&t->device, base[i]);
+    t->view.csr = t->on_device;
+    t->x = x;
+}
+
+TEST(arrays_need_no_more_than_the_alignment_of_an_element)
+{
+    for_all((struct scope){emulated, TWO_VARIANTS, 1, FEW_ROWS}, unaligned);
+}
+
+/* The limit of a grid is out of reach for a test, so the kernels are launched with grids that are too small. */
+TEST(threads_come_round_to_rows_that_the_grid_does_not_cover)
+{
+    static const struct {
+        const char *kernel, *entry;
+    } cases[] = {{"csr_naive", "csr_naive"},       {"csr_vector", "csr_vector2"}, {"csr_vector", "csr_vector32"},
+                 {"csr_naive_t", "csr_naive_t"},   {"csr_naive_t", "csr_naive_t_scale"}};
+    for (int i = 0; i < 5; i++) {
+        struct gpu *gpu;
+        CHECK_OK(gpu_open(&gpu, "emu:wave=64,seed=5"));
+        struct trial t = {.device = {.kind = DEVICE_gpu, .gpu = gpu}};
+        int scaling = strstr(cases[i].entry, "scale") != NULL;
+        trial_new(&t, &awkward[awkward_count - 1], VARIANT_f64_i32, i < 3 ? HEDDLE_N : HEDDLE_T, 1);
+        struct source source = {.csr = t.on_device};
+        struct stored s;
+        CHECK_OK(stored_size(&s, FORMAT_csr, &source, NULL));
+        CHECK_OK(stored_build(&s, &source));
+        struct work w = work_for(kernel_by_name(cases[i].kernel), &t.device, &s, i >= 3, NULL);
+        struct scalars sc = scaling ? (struct scalars){0, 2} : (struct scalars){1, i < 3 ? 0.5 : 1};
+        scalar_put(w.product.alpha, w.value, sc.alpha);
+        scalar_put(w.product.beta, w.value, sc.beta);
+        set_y(&t, 1);
+        w.product.x = t.x;
+        w.product.y = at(&t, t.y, GUARD);
+        CHECK_OK(gpu_run(&w, cases[i].entry, 2, 64, 0));
+        CHECK_OK(device_read(&t.device, t.got, t.y, y_bytes(&t)));
+        CHECK_THAT(wrong_entries(&t, sc, 1) == 0, "%s", cases[i].entry);
+        trial_free(&t);
+        gpu_close(gpu);
+    }
+}
+
+TEST(a_corrupted_result_is_noticed)
+{
+    struct gpu *gpu;
+    CHECK_OK(gpu_open(&gpu, "emu"));
+    struct trial t = {.kernel = "csr_vector", .device = {.kind = DEVICE_gpu, .gpu = gpu}};
+    trial_new(&t, &awkward[awkward_count - 1], VARIANT_f64_i32, HEDDLE_N, 0);
+    struct bound *b = bind(&t);
+    multiply(&t, b, (struct scalars){1, 0});
+    CHECK(wrong_entries(&t, (struct scalars){1, 0}, 0) == 0);
+    double *y = (double *)t.got + GUARD;
+    y[100] *= 1 + 1e-12;
+    CHECK(wrong_entries(&t, (struct scalars){1, 0}, 0) == 1);
+    y[-1] = 0.123;
+    CHECK(wrong_entries(&t, (struct scalars){1, 0}, 0) == 2);
+    bound_free(b);
+    trial_free(&t);
+    gpu_close(gpu);
+}

@@ -1,0 +1,591 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Plans on GPUs: what runs at once, what is converted on the device, what is checked there, and what is refused; on the
+ * emulator, at both wave widths.  HEDDLE_TEST_DEVICES="cuda:0" runs the same on another device. */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "awkward.h"
+#include "base/memory.h"
+#include "kernel/convert.h"
+#include "kernel/service.h"
+#include "plan/plan.h"
+#include "test.h"
+
+static const heddle_type types[VARIANT_COUNT][2] = {
+#define VARIANT(name, real, off, value, offset) {value, offset},
+#include "matrix/variants.def"
+#undef VARIANT
+};
+
+/* Runs `body` on an open device of each width, or on the one that is asked for. */
+static void on_devices(void (*body)(const struct device *d))
+{
+    const char *asked = getenv("HEDDLE_TEST_DEVICES"), *names[] = {"emu:wave=32,seed=1", "emu:wave=64,seed=2"};
+    for (int i = 0; i < (asked ? 1 : 2); i++) {
+        struct device d = {.kind = DEVICE_gpu};
+        int64_t live = mem_live();
+        CHECK_OK(gpu_open(&d.gpu, asked ? asked : names[i]));
+        if (d.gpu)
+            body(&d);
+        gpu_close(d.gpu);
+        CHECK_THAT(mem_live() == live, "%lld allocations are left", (long long)(mem_live() - live));
+    }
+}
+
+static const struct awkward *matrix(const char *name)
+{
+    for (int i = 0; i < awkward_count; i++)
+        if (strcmp(awkward[i].name, name) == 0)
+            return &awkward[i];
+    return NULL;
+}
+
+/* A matrix here and there. */
+struct pair {
+    struct csr here;
+    struct view there; /* CSR */
+};
+
+static void pair_new(struct pair *p, const struct device *d, const char *name)
+{
+    CHECK_OK(awkward_make(&p->here, matrix(name), HEDDLE_F64, HEDDLE_I32));
+    p->there = (struct view){.format = HEDDLE_CSR};
+    CHECK_OK(device_csr_upload(d, &p->there.csr, &p->here));
+}
+
+static void pair_free(struct pair *p, const struct device *d)
+{
+    csr_free(&p->here);
+    device_csr_free(d, &p->there.csr);
+}
+
+/* Zeroed double precision on the device. */
+static void *zeros(const struct device *d, int64_t n)
+{
+    void *p;
+    CHECK_OK(device_alloc(d, &p, n * 8));
+    CHECK_OK(device_fill(d, p, 0, n * 8));
+    return p;
+}
+
+/* ---- immediate ---- */
+
+/* Runs the immediate product, or nothing but its error. */
+static const char *ran_at_once(const struct device *d, const struct view *A, heddle_op op)
+{
+    const char *ran = "nothing";
+    int64_t n = view_rows(A) > view_cols(A) ? view_rows(A) : view_cols(A), bytes = immediate_workspace(d, A);
+    void *x = zeros(d, n), *y = zeros(d, n), *workspace = zeros(d, (bytes + 7) / 8);
+    CHECK_OK(immediate_load(d, A));
+    CHECK_OK(immediate_run(d, A, op, (struct scalars){1, 0}, x, y, workspace, bytes, &ran));
+    CHECK_OK(device_sync(d));
+    device_free(d, x);
+    device_free(d, y);
+    device_free(d, workspace);
+    return ran;
+}
+
+static void takes_by_sizes(const struct device *d)
+{
+    static const struct {
+        const char *matrix, *n, *t;
+    } expected[] = {
+        {"even rows", "csr_vector", "csr_naive_t"},      {"tall", "csr_naive", "csr_naive_t"},
+        {"scattered entries", "csr_naive", "csr_naive_t"}, {"1 x 5000, full", "csr_vector", "csr_naive_t"},
+        {"no entries", "scale", "scale"},                {"0 x 0", "scale", "scale"},
+        {"9 x 0", "scale", "scale"},
+    };
+    for (size_t i = 0; i < sizeof expected / sizeof expected[0]; i++) {
+        struct pair A;
+        pair_new(&A, d, expected[i].matrix);
+        const char *n = ran_at_once(d, &A.there, HEDDLE_N), *t = ran_at_once(d, &A.there, HEDDLE_H);
+        CHECK_THAT(strcmp(n, expected[i].n) == 0, "N of '%s' ran %s", expected[i].matrix, n);
+        CHECK_THAT(strcmp(t, expected[i].t) == 0, "H of '%s' ran %s", expected[i].matrix, t);
+        A.there.format = HEDDLE_CSC;
+        CHECK(strcmp(ran_at_once(d, &A.there, HEDDLE_T), expected[i].n) == 0);
+        CHECK(strcmp(ran_at_once(d, &A.there, HEDDLE_N), expected[i].t) == 0);
+        pair_free(&A, d);
+    }
+}
+
+TEST(the_immediate_product_is_chosen_by_sizes)
+{
+    on_devices(takes_by_sizes);
+}
+
+/* y = op(A) x for a view, by the immediate product or a bound kernel: as many entries wrong. */
+static int64_t wrong(const struct device *d, const struct view *A, const struct csr *here, heddle_op op, struct bound *b)
+{
+    int64_t n_x = op == HEDDLE_N ? here->cols : here->rows, n_y = op == HEDDLE_N ? here->rows : here->cols, count = 0;
+    double *x = awkward_vector(n_x, HEDDLE_F64, 3, 1), *y = awkward_vector(n_y, HEDDLE_F64, 4, 1);
+    struct exact *want = mem_alloc(n_y, sizeof *want);
+    void *x_there = zeros(d, n_x), *y_there = zeros(d, n_y);
+    const char *ran;
+    struct scalars s = {2, -1};
+    CHECK_OK(device_copy(d, x_there, x, n_x * 8));
+    CHECK_OK(device_copy(d, y_there, y, n_y * 8));
+    CHECK_OK(b ? bound_run(b, s, x_there, y_there) : immediate_run(d, A, op, s, x_there, y_there, NULL, 0, &ran));
+    double *got = awkward_vector(n_y, HEDDLE_F64, 5, 1);
+    CHECK_OK(device_read(d, got, y_there, n_y * 8));
+    awkward_reference(want, here, op != HEDDLE_N, x);
+    for (int64_t i = 0; i < n_y; i++)
+        count += !awkward_good(got[i], &want[i], (struct awkward_scalars){s.alpha, s.beta}, y[i], HEDDLE_F64, 1);
+    device_free(d, x_there);
+    device_free(d, y_there);
+    mem_free(x);
+    mem_free(y);
+    mem_free(got);
+    mem_free(want);
+    return count;
+}
+
+/* Rows of the entries on the device, as a COO view that shares columns and values. */
+static struct view as_coo(const struct device *d, const struct view *A)
+{
+    struct view v = {.format = HEDDLE_COO};
+    void *row;
+    CHECK_OK(device_alloc(d, &row, A->csr.nnz * 4));
+    CHECK_OK(gpu_csr_to_coo(d, row, &A->csr));
+    v.coo = (struct coo){A->csr.rows, A->csr.cols, A->csr.nnz, A->csr.value, row, A->csr.col, A->csr.val};
+    return v;
+}
+
+static void immediate_is_right(const struct device *d)
+{
+    static const char *const names[] = {"even rows", "tall", "huge first row", "repeated columns", "1 x 5000, full", "no entries"};
+    for (int i = 0; i < 6; i++) {
+        struct pair A;
+        pair_new(&A, d, names[i]);
+        struct view coo = as_coo(d, &A.there);
+        for (int op = HEDDLE_N; op <= HEDDLE_H; op++) {
+            CHECK_THAT(wrong(d, &A.there, &A.here, (heddle_op)op, NULL) == 0, "'%s', op %d", names[i], op);
+            CHECK_THAT(wrong(d, &coo, &A.here, (heddle_op)op, NULL) == 0, "'%s' as COO, op %d", names[i], op);
+        }
+        device_free(d, coo.coo.row);
+        pair_free(&A, d);
+    }
+}
+
+TEST(the_immediate_product_is_right_for_every_storage)
+{
+    on_devices(immediate_is_right);
+}
+
+static void allocates_nothing(const struct device *d)
+{
+    struct pair A;
+    pair_new(&A, d, "even rows");
+    struct view views[] = {A.there, as_coo(d, &A.there)};
+    struct bound *b;
+    void *x = zeros(d, 2048), *y = zeros(d, 2048);
+    CHECK_OK(bound_new(&b, d, "ellr", &A.there, HEDDLE_N));
+    for (int i = 0; i < 2; i++)
+        for (int op = HEDDLE_N; op <= HEDDLE_T; op++)
+            for (int alpha = 0; alpha <= 1; alpha++) {
+                const char *ran;
+                CHECK_OK(immediate_load(d, &views[i]));
+                mem_fail_after(0);
+                CHECK_OK(immediate_run(d, &views[i], (heddle_op)op, (struct scalars){alpha, 2}, x, y, NULL, 0, &ran));
+                CHECK_OK(bound_run(b, (struct scalars){alpha, 2}, x, y));
+                mem_fail_after(-1);
+            }
+    CHECK_OK(device_sync(d));
+    bound_free(b);
+    device_free(d, x);
+    device_free(d, y);
+    device_free(d, views[1].coo.row);
+    pair_free(&A, d);
+}
+
+TEST(a_product_allocates_nothing_once_its_kernels_are_loaded)
+{
+    on_devices(allocates_nothing);
+}
+
+/* Pointers that would end the program if the host followed them. */
+static void follows_no_pointer(const struct device *d)
+{
+    void *nowhere = (void *)(uintptr_t)8;
+    struct view A = {.format = HEDDLE_CSR,
+                     .csr = {.rows = 300, .cols = 300, .nnz = 900, .value = HEDDLE_F64, .offset = HEDDLE_I32, .row_ptr = nowhere,
+                             .col = nowhere, .val = nowhere}};
+    static const char *const kernels[] = {"csr_naive", "csr_vector", "csr_naive_t"};
+    const char *ran;
+    void *y = zeros(d, 300);
+    CHECK_OK(immediate_load(d, &A));
+    CHECK(immediate_workspace(d, &A) == 0);
+    CHECK_OK(immediate_run(d, &A, HEDDLE_N, (struct scalars){0, 2}, nowhere, y, NULL, 0, &ran));
+    CHECK(strcmp(ran, "scale") == 0);
+    for (int i = 0; i < 3; i++) {
+        struct bound *b;
+        CHECK_OK(bound_new(&b, d, kernels[i], &A, i < 2 ? HEDDLE_N : HEDDLE_T));
+        CHECK_OK(bound_run(b, (struct scalars){0, 0}, nowhere, y));
+        bound_free(b);
+    }
+    CHECK_OK(device_sync(d));
+    device_free(d, y);
+}
+
+TEST(the_host_follows_no_pointer_of_the_device)
+{
+    on_devices(follows_no_pointer);
+}
+
+/* ---- conversions ---- */
+
+static int same(const struct device *d, const void *there, const void *here, int64_t bytes)
+{
+    char *copy = mem_alloc(bytes, 1);
+    CHECK_OK(device_read(d, copy, there, bytes));
+    int equal = bytes == 0 || memcmp(copy, here, (size_t)bytes) == 0;
+    mem_free(copy);
+    return equal;
+}
+
+static int same_csr(const struct device *d, const struct csr *there, const struct csr *here)
+{
+    return there->rows == here->rows && there->cols == here->cols && there->nnz == here->nnz && there->offset == here->offset &&
+           same(d, there->row_ptr, here->row_ptr, (here->rows + 1) * (int64_t)type_size(here->offset)) &&
+           same(d, there->col, here->col, here->nnz * 4) &&
+           same(d, there->val, here->val, here->nnz * (int64_t)type_size(here->value));
+}
+
+static void check_format(const struct device *d, enum format_id id, const struct csr *there, const struct csr *here,
+                         const char *name)
+{
+    struct device cpu = {.threads = 2};
+    struct source from = {.csr = *there}, from_here = {.csr = *here};
+    struct stored s, t;
+    heddle_status want = device_stored_size(&cpu, &t, id, &from_here, NULL);
+    char text[512];
+    snprintf(text, sizeof text, "%s", want ? heddle_last_error() : "");
+    heddle_status got = device_stored_size(d, &s, id, &from, NULL);
+    CHECK_THAT(got == want && (!want || strcmp(text, heddle_last_error()) == 0), "%s of '%s': %s", format_at(id)->name, name,
+               heddle_last_error());
+    if (got != HEDDLE_OK || want != HEDDLE_OK)
+        return;
+    CHECK_OK(device_stored_build(&cpu, &t, &from_here));
+    CHECK_OK(device_stored_build(d, &s, &from));
+    for (int i = 0; s.format->array[i]; i++)
+        CHECK_THAT(s.bytes[i] == t.bytes[i] && same(d, s.array[i], t.array[i], s.bytes[i]), "%s of '%s': %s differs",
+                   s.format->name, name, s.format->array[i]);
+    CHECK(memcmp(s.dim, t.dim, sizeof s.dim) == 0);
+    device_stored_free(d, &s);
+    device_stored_free(&cpu, &t);
+}
+
+static void converts(const struct device *d)
+{
+    for (int m = 0; m < awkward_count; m++)
+        for (int v = 0; v < VARIANT_COUNT; v++) {
+            struct csr here, there, turned, turned_there, rows, rows_there;
+            struct coo entries;
+            CHECK_OK(awkward_make(&here, &awkward[m], types[v][0], types[v][1]));
+            CHECK_OK(device_csr_upload(d, &there, &here));
+            for (int id = FORMAT_csr; id <= FORMAT_ellr; id++)
+                check_format(d, (enum format_id)id, &there, &here, awkward[m].name);
+            CHECK_OK(csr_transpose(&turned, &here));
+            CHECK_OK(device_csr_transpose(d, &turned_there, &there));
+            CHECK_THAT(same_csr(d, &turned_there, &turned), "the transpose of '%s'", awkward[m].name);
+            CHECK_OK(coo_from_csr(&entries, &here));
+            CHECK_OK(csr_from_coo(&rows, &entries));
+            struct view coo = as_coo(d, &(struct view){.format = HEDDLE_CSR, .csr = there});
+            CHECK_OK(device_csr_from_coo(d, &rows_there, &coo.coo));
+            CHECK_THAT(same_csr(d, &rows_there, &rows), "'%s' to COO and back", awkward[m].name);
+            device_free(d, coo.coo.row);
+            device_csr_free(d, &there);
+            device_csr_free(d, &turned_there);
+            device_csr_free(d, &rows_there);
+            csr_free(&here);
+            csr_free(&turned);
+            csr_free(&rows);
+            coo_free(&entries);
+        }
+}
+
+TEST(conversions_on_the_device_are_bitwise_those_of_the_host)
+{
+    on_devices(converts);
+}
+
+/* ---- looking at a matrix ---- */
+
+/* Same status, same text. */
+static void check_same_verdict(const struct device *d, const struct csr *here)
+{
+    struct csr there;
+    char text[512];
+    CHECK_OK(device_csr_upload(d, &there, here));
+    heddle_status want = csr_validate(here);
+    snprintf(text, sizeof text, "%s", want ? heddle_last_error() : "");
+    heddle_status got = device_csr_validate(d, &there);
+    CHECK_THAT(got == want && (!want || strcmp(text, heddle_last_error()) == 0), "'%s', not '%s'", heddle_last_error(), text);
+    device_csr_free(d, &there);
+}
+
+static void put_offset(struct csr *A, int64_t i, int64_t value)
+{
+    if (A->offset == HEDDLE_I64)
+        ((int64_t *)A->row_ptr)[i] = value;
+    else
+        ((int32_t *)A->row_ptr)[i] = (int32_t)value;
+}
+
+static void finds_the_first_bad(const struct device *d)
+{
+    for (int v = 0; v < VARIANT_COUNT; v++) {
+        struct csr A;
+        CHECK_OK(awkward_make(&A, matrix("staircase"), types[v][0], types[v][1]));
+        check_same_verdict(d, &A);
+        static const int64_t columns[] = {-1, 400, INT32_MAX, INT32_MIN};
+        for (int i = 0; i < 4; i++) { /* later ones first, so that the first moves */
+            A.col[A.nnz - 1 - i * 50000] = (int32_t)columns[i];
+            check_same_verdict(d, &A);
+        }
+        A.col[0] = -7;
+        check_same_verdict(d, &A);
+        put_offset(&A, A.rows, A.nnz + 1);
+        check_same_verdict(d, &A);
+        put_offset(&A, 1299, 5);
+        check_same_verdict(d, &A);
+        put_offset(&A, 700, -3);
+        check_same_verdict(d, &A);
+        put_offset(&A, 0, 1);
+        check_same_verdict(d, &A);
+        csr_free(&A);
+        for (int m = 0; m < awkward_count; m++) {
+            CHECK_OK(awkward_make(&A, &awkward[m], types[v][0], types[v][1]));
+            check_same_verdict(d, &A);
+            csr_free(&A);
+        }
+    }
+}
+
+TEST(a_check_on_the_device_finds_the_same_fault_and_says_the_same)
+{
+    on_devices(finds_the_first_bad);
+}
+
+static void finds_the_first_bad_entry(const struct device *d)
+{
+    static const struct {
+        int64_t at;
+        int32_t row, col;
+    } faults[] = {{8000, 3, 400}, {7000, 1300, 3}, {6999, -1, -1}, {10, 5, -5}};
+    struct pair A;
+    struct coo here;
+    char text[512];
+    pair_new(&A, d, "staircase");
+    CHECK_OK(coo_from_csr(&here, &A.here));
+    struct view there = as_coo(d, &A.there);
+    CHECK_OK(device_coo_validate(d, &there.coo));
+    for (int i = 0; i < 4; i++) {
+        here.row[faults[i].at] = faults[i].row;
+        here.col[faults[i].at] = faults[i].col;
+        CHECK_OK(device_copy(d, there.coo.row, here.row, here.nnz * 4));
+        CHECK_OK(device_copy(d, there.coo.col, here.col, here.nnz * 4));
+        CHECK_STATUS(coo_validate(&here), HEDDLE_BAD_MATRIX);
+        snprintf(text, sizeof text, "%s", heddle_last_error());
+        CHECK_FAILS(device_coo_validate(d, &there.coo), HEDDLE_BAD_MATRIX, text);
+    }
+    device_free(d, there.coo.row);
+    coo_free(&here);
+    pair_free(&A, d);
+}
+
+TEST(a_check_of_coordinates_on_the_device_says_the_same)
+{
+    on_devices(finds_the_first_bad_entry);
+}
+
+static void counts_rows(const struct device *d)
+{
+    struct device cpu = {.threads = 2};
+    for (int m = 0; m < awkward_count; m++)
+        for (int v = 0; v < VARIANT_COUNT; v++) {
+            struct csr here, there;
+            heddle_lengths want, got;
+            CHECK_OK(awkward_make(&here, &awkward[m], types[v][0], types[v][1]));
+            CHECK_OK(device_csr_upload(d, &there, &here));
+            CHECK_OK(device_row_lengths(&cpu, &want, &here));
+            CHECK_OK(device_row_lengths(d, &got, &there));
+            CHECK_THAT(got.shortest == want.shortest && got.longest == want.longest && got.empty == want.empty &&
+                           got.mean == want.mean && fabs(got.deviation - want.deviation) <= 1e-12 * want.deviation,
+                       "'%s': %lld to %lld, %lld empty, mean %g, deviation %.17g (not %.17g)", awkward[m].name,
+                       (long long)got.shortest, (long long)got.longest, (long long)got.empty, got.mean, got.deviation,
+                       want.deviation);
+            device_csr_free(d, &there);
+            csr_free(&here);
+        }
+}
+
+TEST(row_lengths_are_those_of_the_host)
+{
+    on_devices(counts_rows);
+}
+
+/* ---- bound and planned ---- */
+
+static void refuses(const struct device *d)
+{
+    struct device cpu = {.threads = 2};
+    struct pair A;
+    struct bound *b;
+    int wave = gpu_info_of(d->gpu)->wave;
+    pair_new(&A, d, "even rows");
+    CHECK_FAILS(bound_new(&b, d, "cpu_csr", &A.there, HEDDLE_N), HEDDLE_NO_KERNEL, "runs on a cpu");
+    CHECK_FAILS(bound_new(&b, &cpu, "csr_vector", &(struct view){.format = HEDDLE_CSR, .csr = A.here}, HEDDLE_N), HEDDLE_NO_KERNEL,
+                "runs on a gpu");
+    CHECK_FAILS(bound_new(&b, d, "csr_naive_t", &A.there, HEDDLE_N), HEDDLE_NO_KERNEL, "only");
+    CHECK_FAILS(bound_new(&b, d, "csr_vector:lanes=3", &A.there, HEDDLE_N), HEDDLE_BAD_ARGUMENT, "0 2 4 8");
+    if (wave == 32)
+        CHECK_FAILS(bound_new(&b, d, "csr_vector:lanes=64", &A.there, HEDDLE_N), HEDDLE_NO_KERNEL, "has 32");
+    CHECK(b == NULL);
+    int32_t bad = 5000;
+    CHECK_OK(device_copy(d, A.there.csr.col + 77, &bad, sizeof bad));
+    CHECK_FAILS(bound_new(&b, d, "ell", &A.there, HEDDLE_N), HEDDLE_BAD_MATRIX, "entry 77, in row 11, has column 5000");
+    CHECK_FAILS(bound_new(&b, d, "csr_vector", &A.there, HEDDLE_T), HEDDLE_BAD_MATRIX, "entry 77");
+    CHECK(b == NULL);
+    pair_free(&A, d);
+}
+
+TEST(what_cannot_run_is_refused_with_the_reason)
+{
+    on_devices(refuses);
+}
+
+static void describes(const struct device *d)
+{
+    struct pair A;
+    struct bound *b;
+    struct bound_info info;
+    pair_new(&A, d, "even rows");
+    CHECK_OK(bound_new(&b, d, "csr_vector:lanes=16", &A.there, HEDDLE_N));
+    bound_describe(b, &info);
+    CHECK(strcmp(info.kernel, "csr_vector:lanes=16") == 0 && info.bytes == 0 && info.convert_ms == 0 && info.repeatable);
+    CHECK(wrong(d, &A.there, &A.here, HEDDLE_N, b) == 0);
+    bound_free(b);
+    CHECK_OK(bound_new(&b, d, "ellr", &A.there, HEDDLE_T));
+    bound_describe(b, &info);
+    CHECK(strcmp(info.format, "ellr") == 0 && info.transposed && info.convert_ms > 0);
+    CHECK(info.bytes == 2048 * (7 * 12 + 4));
+    CHECK(wrong(d, &A.there, &A.here, HEDDLE_T, b) == 0);
+    bound_free(b);
+    pair_free(&A, d);
+}
+
+TEST(a_bound_kernel_tells_what_it_holds)
+{
+    on_devices(describes);
+}
+
+static void plans(const struct device *d)
+{
+    static const char *const names[] = {"even rows", "staircase", "tall", "huge first row", "no entries"};
+    for (int m = 0; m < 5; m++) {
+        struct pair A;
+        pair_new(&A, d, names[m]);
+        struct view views[] = {A.there, as_coo(d, &A.there)};
+        for (int i = 0; i < 12; i++) {
+            heddle_op op = i % 2 ? HEDDLE_T : HEDDLE_N;
+            heddle_plan_options o = {.deterministic = i / 2 % 2, .expected_products = i / 4 % 3 == 2 ? 1 : 1000000};
+            const struct view *v = &views[i / 4 % 3 == 1];
+            struct bound *b;
+            heddle_plan_desc desc;
+            CHECK_OK(plan_choose(&b, &desc, d, v, op, &o));
+            CHECK_THAT(b && wrong(d, v, &A.here, op, b) == 0, "'%s', %s for op %d", names[m], desc.kernel, op);
+            CHECK_THAT(!o.deterministic || desc.deterministic, "'%s', %s for op %d", names[m], desc.kernel, op);
+            CHECK(strncmp(desc.kernel, "cpu_", 4) != 0);
+            bound_free(b);
+        }
+        device_free(d, views[1].coo.row);
+        pair_free(&A, d);
+    }
+}
+
+TEST(a_plan_is_right_and_keeps_what_it_promises)
+{
+    on_devices(plans);
+}
+
+static void keeps_limits(const struct device *d)
+{
+    struct pair A;
+    struct bound *b;
+    heddle_plan_desc desc;
+    pair_new(&A, d, "even rows");
+    CHECK_OK(plan_choose(&b, &desc, d, &A.there, HEDDLE_N, &(heddle_plan_options){.memory_limit = -1}));
+    CHECK(desc.bytes == 0);
+    bound_free(b);
+    CHECK_FAILS(plan_choose(&b, &desc, d, &A.there, HEDDLE_T, &(heddle_plan_options){.memory_limit = -1, .deterministic = 1}),
+                HEDDLE_NO_KERNEL, "no deterministic kernel fits");
+    CHECK_FAILS(plan_choose(&b, &desc, d, &A.there, HEDDLE_T, &(heddle_plan_options){.kernel = "csr_naive_t", .deterministic = 1}),
+                HEDDLE_NO_KERNEL, "not deterministic");
+    CHECK_OK(plan_choose(&b, &desc, d, &A.there, HEDDLE_N, &(heddle_plan_options){.kernel = "ell"}));
+    CHECK(strcmp(desc.kernel, "ell") == 0 && desc.prepare_ms > 0 && desc.product_ms > 0 && desc.immediate_ms > 0);
+    bound_free(b);
+    pair_free(&A, d);
+}
+
+TEST(a_plan_keeps_within_its_limits)
+{
+    on_devices(keeps_limits);
+}
+
+/* ---- failures ---- */
+
+struct request {
+    const struct device *device;
+    const struct view *A;
+    const char *kernel;
+    heddle_op op;
+};
+
+static heddle_status bind_once(void *argument)
+{
+    struct request *r = argument;
+    struct bound *b;
+    heddle_status status = bound_new(&b, r->device, r->kernel, r->A, r->op);
+    bound_free(b);
+    return status;
+}
+
+static heddle_status plan_once(void *argument)
+{
+    struct request *r = argument;
+    struct bound *b;
+    heddle_plan_desc desc;
+    heddle_status status = plan_choose(&b, &desc, r->device, r->A, r->op, &(heddle_plan_options){.kernel = r->kernel});
+    CHECK((b != NULL) == (status == HEDDLE_OK));
+    bound_free(b);
+    return status;
+}
+
+/* The emulator's memory is the host's, so that its allocations fail like all others; a real GPU's cannot be made to. */
+TEST(every_allocation_may_fail)
+{
+    struct device d = {.kind = DEVICE_gpu};
+    struct pair A;
+    CHECK_OK(gpu_open(&d.gpu, "emu"));
+    pair_new(&A, &d, "repeated columns");
+    struct view views[] = {A.there, as_coo(&d, &A.there)};
+    for (int i = 0; i < 4; i++) {
+        struct request r = {&d, &views[i / 2], NULL, i % 2 ? HEDDLE_T : HEDDLE_N};
+        CHECK(test_every_allocation(plan_once, &r) > 1);
+        for (int k = 0; k < kernel_count(); k++) {
+            struct bound *b;
+            r.kernel = kernel_at(k)->name;
+            heddle_status status = bound_new(&b, &d, r.kernel, r.A, r.op);
+            bound_free(b);
+            if (status == HEDDLE_OK) {
+                CHECK(test_every_allocation(bind_once, &r) > 1);
+                CHECK(test_every_allocation(plan_once, &r) > 1);
+            }
+        }
+    }
+    device_free(&d, views[1].coo.row);
+    pair_free(&A, &d);
+    gpu_close(d.gpu);
+}
