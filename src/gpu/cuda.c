@@ -23,6 +23,7 @@ enum {
     ROW(pop, int, (void **context), cuCtxPopCurrent_v2)                                                                \
     ROW(copy, int, (uint64_t to, uint64_t from, size_t bytes, void *stream), cuMemcpyAsync)                            \
     ROW(fill, int, (uint64_t p, unsigned char byte, size_t bytes, void *stream), cuMemsetD8Async)                      \
+    ROW(pointer, int, (unsigned count, int *attributes, void **values, uint64_t p), cuPointerGetAttributes)            \
     ROW(function_get, int, (int *value, int attribute, void *function), cuFuncGetAttribute)                            \
     ROW(function_set, int, (void *function, int attribute, int value), cuFuncSetAttribute)                             \
     ROW(error_name, int, (int code, const char **name), cuGetErrorName)
@@ -38,6 +39,13 @@ static struct vendor cuda;
 static int copy(void *to, const void *from, size_t bytes, void *stream)
 {
     return own.copy((uint64_t)(uintptr_t)to, (uint64_t)(uintptr_t)from, bytes, stream);
+}
+
+/* Of the two ways to ask, the one for which memory that CUDA has never heard of is an answer (NULL), not an error: errors
+ * show up in every tool that watches a program. */
+static int pointer(void *value, int attribute, const void *p)
+{
+    return own.pointer(1, &attribute, &value, (uint64_t)(uintptr_t)p);
 }
 
 static int fill(void *p, int byte, size_t bytes, void *stream)
@@ -141,7 +149,7 @@ static struct vendor cuda = {
     .leave = leave,
     .allow_shared = allow_shared,
     .error_name = error_name,
-    .call = {.copy = copy, .fill = fill},
+    .call = {.copy = copy, .fill = fill, .pointer = pointer},
 };
 
 static heddle_status count(int *n)

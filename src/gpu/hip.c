@@ -15,6 +15,7 @@ enum { COPY_DEFAULT = 4 }; /* hipMemcpyDefault: the runtime sees from the pointe
     ROW(use, int, (int device), hipSetDevice, 0)                                                                       \
     ROW(copy, int, (void *to, const void *from, size_t bytes, int kind, void *stream), hipMemcpyAsync, 0)              \
     ROW(fill, int, (void *p, int byte, size_t bytes, void *stream), hipMemsetAsync, 0)                                 \
+    ROW(pointer, int, (void *value, int attribute, void *p), hipPointerGetAttribute, 0)                                \
     ROW(error_name, const char *, (int code), hipGetErrorName, 0)                                                      \
     ROW(last_error, int, (void), hipGetLastError, 0)                                                                   \
     ROW(properties_6, int, (void *properties, int device), hipGetDevicePropertiesR0600, 1)                             \
@@ -29,6 +30,11 @@ static struct {
 static int copy(void *to, const void *from, size_t bytes, void *stream)
 {
     return own.copy(to, from, bytes, COPY_DEFAULT, stream);
+}
+
+static int pointer(void *value, int attribute, const void *p)
+{
+    return own.pointer(value, attribute, (void *)(uintptr_t)p);
 }
 
 static int fill(void *p, int byte, size_t bytes, void *stream)
@@ -145,7 +151,7 @@ static struct vendor hip = {
     .leave = leave,
     .error_name = error_name,
     .forget_error = forget_error,
-    .call = {.copy = copy, .fill = fill},
+    .call = {.copy = copy, .fill = fill, .pointer = pointer},
 };
 
 static heddle_status count(int *n)

@@ -166,10 +166,13 @@ EXPORT cuMemsetD8Async(CUdeviceptr p, unsigned char byte, size_t bytes, CUstream
     (void)stream;
     return (CUresult)fake_fill((void *)(uintptr_t)p, byte, bytes);
 }
-EXPORT cuPointerGetAttribute(void *value, CUpointer_attribute attribute, CUdeviceptr p)
+EXPORT cuPointerGetAttributes(unsigned count, CUpointer_attribute *attributes, void **values, CUdeviceptr p)
 {
-    ENTER_IN_CONTEXT(cuPointerGetAttribute);
-    return (CUresult)fake_pointer(value, (int)attribute, (const void *)(uintptr_t)p);
+    ENTER_IN_CONTEXT(cuPointerGetAttributes);
+    for (unsigned i = 0; i < count; i++) /* unknown memory is no error: the answer is NULL */
+        if (fake_pointer(values[i], (int)attributes[i], (const void *)(uintptr_t)p) != 0)
+            memset(values[i], 0, sizeof(void *));
+    return 0;
 }
 
 EXPORT cuModuleLoadDataEx(CUmodule *module, const void *image, unsigned count, CUjit_option *options, void **values)
