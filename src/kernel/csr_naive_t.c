@@ -32,11 +32,11 @@ DEVICE void add_rows(const struct product *p, const int cas)
         const off end = simt_readonly(row_ptr + i + 1);
         const real xi = alpha * simt_readonly(x + i);
         for (off k = simt_readonly(row_ptr + i); k < end; k++) {
-            real *to = y + simt_stream(col + k);
+            real *to = y + simt_readonly(col + k);
             if (cas)
-                simt_atomic_add_cas(to, simt_stream(val + k) * xi);
+                simt_atomic_add_cas(to, simt_readonly(val + k) * xi);
             else
-                simt_atomic_add(to, simt_stream(val + k) * xi);
+                simt_atomic_add(to, simt_readonly(val + k) * xi);
         }
     }
 }
