@@ -159,11 +159,11 @@ struct scope {
     const char *const *devices; /* emulated or hooked */
     unsigned variants;          /* bits */
     int exact;
-    int64_t rows;               /* matrices with more are left out: groups of lanes take the emulator long */
+    int64_t rows;               /* matrices with more, or as many columns, are left out: groups of lanes take the emulator long */
 };
 #define ALL_VARIANTS ((1u << VARIANT_COUNT) - 1)
 #define ANY_ROWS INT64_MAX
-#define FEW_ROWS 4000
+#define FEW_ROWS 2100
 #define TWO_VARIANTS (1u << VARIANT_f64_i32 | 1u << VARIANT_f32_o64) /* each type once: for what does not depend on types */
 
 static int small_enough(const struct awkward *w)
@@ -201,7 +201,7 @@ static void for_all(struct scope scope, void (*body)(struct trial *t))
     find_devices(name, scope.devices);
     for (int d = 0; name[d]; d++)
         for (int m = 0; m < awkward_count; m++)
-            if (awkward[m].rows <= scope.rows && small_enough(&awkward[m]))
+            if (awkward[m].rows <= scope.rows && awkward[m].cols <= scope.rows && small_enough(&awkward[m]))
                 on_device(name[d], &scope, m, body);
 }
 
