@@ -20,8 +20,9 @@ heddle_status device_read(const struct device *d, void *to, const void *from, in
 /* A matrix whose arrays lie in the memory of the device. */
 heddle_status device_csr_new(const struct device *d, struct csr *A, const struct csr *shape); /* sizes and types of `shape` */
 void device_csr_free(const struct device *d, struct csr *A);
-heddle_status device_csr_upload(const struct device *d, struct csr *B, const struct csr *A);   /* B on the device, A in host memory */
-heddle_status device_csr_download(const struct device *d, struct csr *B, const struct csr *A); /* the reverse; csr_free frees B */
+/* B on the device, A in host memory; and the reverse, where csr_free frees B.  Both wait. */
+heddle_status device_csr_upload(const struct device *d, struct csr *B, const struct csr *A);
+heddle_status device_csr_download(const struct device *d, struct csr *B, const struct csr *A);
 
 /* Between start and stop: what the device was given to do, or on a CPU the time that went by. */
 struct stopwatch {

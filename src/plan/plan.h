@@ -9,7 +9,8 @@
 
 #include "kernel/kernel.h"
 
-/* A matrix as the API holds it, its arrays in the memory of the device that it is multiplied on.  A CSC matrix is the CSR of its transpose: `csr` then holds Aᵀ, and operations flip. */
+/* A matrix as the API holds it, its arrays in the memory of the device that it is multiplied on.  A CSC matrix is the CSR of
+ * its transpose: `csr` then holds Aᵀ, and operations flip. */
 struct view {
     heddle_format format;
     struct csr csr; /* CSR and CSC */
@@ -32,7 +33,8 @@ struct scalars {
 heddle_status immediate_load(const struct device *device, const struct view *A);
 /* Bytes of workspace that the immediate products with A (N and T) need at most. */
 int64_t immediate_workspace(const struct device *device, const struct view *A);
-/* Runs it, without waiting for a GPU; *ran names the kernel ("scale" when only beta y was computed).  HEDDLE_NO_WORKSPACE if it is too small. */
+/* Runs it, without waiting for a GPU; *ran names the kernel ("scale" when only beta y was computed).  HEDDLE_NO_WORKSPACE if
+ * it is too small. */
 heddle_status immediate_run(const struct device *device, const struct view *A, heddle_op op, struct scalars s,
                             const void *x, void *y, void *workspace, int64_t workspace_bytes, const char **ran);
 
