@@ -53,8 +53,10 @@ static int on_device(const heddle *h, const void *p)
 
 static heddle_status launch(heddle *h, const struct request *m, const void *x, void *y)
 {
-    if (m->bound)
+    if (m->bound) {
+        bound_use_stream(m->bound, h->device.stream); /* the caller may have changed it since the plan was made */
         return bound_run(m->bound, m->scalars, x, y);
+    }
     return immediate_run(&h->device, &m->A->view, m->op, m->scalars, x, y, h->workspace, h->workspace_bytes, &h->last_kernel);
 }
 
