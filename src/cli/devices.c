@@ -52,7 +52,8 @@ static heddle_status run(struct session *s, void *into)
 const struct page page_devices = {
     .usage = "[--json]",
     .details = "The names in the first column are what --device takes.  Options follow a colon:\n"
-               "cpu:threads=4,isa=generic uses four threads and no wider instructions.\n"
+               "cpu:threads=4,isa=generic uses four threads and no wider instructions;\n"
+               "emu:wave=64,seed=7 runs GPU kernels on the CPU, 64 lanes a wave, with every rule of a GPU checked.\n"
                "\n"
                "Examples:\n"
                "  heddle devices\n"
