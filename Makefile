@@ -26,7 +26,7 @@ build: setup
 
 demo: build
 	@build/heddle devices
-	@build/heddle bench set:smoke --device cpu --kernel all --op N,T
+	@build/heddle bench set:smoke --device cpu --kernel all --op N,T --time-limit 0.1
 
 check: build
 	@scripts/setup check
