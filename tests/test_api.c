@@ -85,6 +85,68 @@ TEST(all_three_formats_give_the_same_product)
     heddle_close(h);
 }
 
+/* Everything that a matrix goes through, on a device where its arrays are copied and vectors of the host are staged. */
+static void check_on_gpu(const char *device)
+{
+    heddle *h = open_cpu(device);
+    EACH_FORMAT(f) {
+        heddle *other = open_cpu(device);
+        heddle_matrix *A = make(h, f), *B = NULL;
+        heddle_matrix_desc d;
+        heddle_stats stats;
+        heddle_plan *p = NULL;
+        double y[4] = {1, 1, 1, 1}, two = 2;
+        check_product(h, A);
+        CHECK_OK(heddle_mv(h, HEDDLE_N, &two, A, x_n, &two, y));
+        CHECK(y[0] == 16 && y[1] == 2 && y[2] == 64 && y[3] == 1);
+        CHECK_OK(heddle_check(h, A));
+        CHECK_OK(heddle_matrix_info(A, &d));
+        CHECK(d.copied && d.format == f && d.rows == 3);
+        CHECK_OK(heddle_statistics(h, A, &stats));
+        CHECK(stats.row.longest == 3 && stats.col.longest == 2);
+        CHECK_OK(heddle_convert(&B, h, A, HEDDLE_CSC));
+        check_product(h, B);
+        heddle_matrix_free(B);
+        CHECK_OK(heddle_write(h, A, test_path("gpu.hdl")));
+        CHECK_OK(heddle_read(&B, h, test_path("gpu.hdl"), NULL));
+        check_product(h, B);
+        CHECK_OK(heddle_plan_create(&p, h, A, &(heddle_plan_options){.ops = HEDDLE_PLAN_N | HEDDLE_PLAN_T}));
+        CHECK_OK(heddle_plan_mv(p, HEDDLE_T, NULL, x_t, NULL, y));
+        CHECK(y[0] == 13 && y[1] == 16 && y[2] == 2 && y[3] == 20);
+        CHECK_FAILS(heddle_mv(other, HEDDLE_N, NULL, A, x_n, NULL, y), HEDDLE_NO_WORKSPACE, "heddle_reserve");
+        CHECK_OK(heddle_reserve(other, A));
+        check_product(other, A);
+        heddle_plan_free(p);
+        heddle_matrix_free(B);
+        heddle_matrix_free(A);
+        heddle_close(other);
+    }
+    heddle_csr_desc bad = csr_desc();
+    int32_t bad_col[] = {0, 2, 4, 0, 1};
+    heddle_matrix *A;
+    bad.col = bad_col;
+    CHECK_OK(heddle_csr(&A, h, &bad));
+    CHECK_FAILS(heddle_check(h, A), HEDDLE_BAD_MATRIX, "entry 2, in row 2, has column 4, outside 0..3");
+    CHECK_OK(heddle_set_stream(h, NULL));
+    CHECK_OK(heddle_sync(h));
+    heddle_close(h);
+    heddle_matrix_free(A); /* outlives its handle */
+}
+
+TEST(the_emulator_takes_matrices_and_vectors_of_the_host)
+{
+    check_on_gpu("emu:wave=32");
+    check_on_gpu("emu:wave=64,seed=9");
+    heddle *cpu = open_cpu("cpu"), *emu = open_cpu("emu");
+    heddle_matrix *A = make(cpu, HEDDLE_CSR);
+    double y[3];
+    CHECK_FAILS(heddle_mv(emu, HEDDLE_N, NULL, A, x_n, NULL, y), HEDDLE_BAD_ARGUMENT, "another device");
+    CHECK_FAILS(heddle_set_stream(cpu, NULL), HEDDLE_BAD_ARGUMENT, "no stream");
+    heddle_matrix_free(A);
+    heddle_close(cpu);
+    heddle_close(emu);
+}
+
 TEST(each_format_converts_into_each_other)
 {
     heddle *h = open_cpu("cpu");
