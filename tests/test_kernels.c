@@ -164,10 +164,11 @@ static void all_options(struct trial *t)
 {
     const struct option *o = kernel_options(kernel_by_name(t->kernel));
     for (int i = 0; o[i].name; i++)
-        for (int j = 0; j < OPTION_VALUES && o[i].value[j]; j++) {
-            char spec[64];
+        for (int j = 0; j < o[i].count; j++) {
+            char spec[64], value[OPTION_SPELLED];
             const char *name = t->kernel;
-            snprintf(spec, sizeof spec, "%s:%s=%lld", name, o[i].name, (long long)o[i].value[j]);
+            option_spell(value, &o[i], o[i].value[j]);
+            snprintf(spec, sizeof spec, "%s:%s=%s", name, o[i].name, value);
             t->kernel = spec;
             struct bound *b = bind(t);
             if (b)

@@ -174,6 +174,16 @@ static int small_enough(const struct awkward *w)
     return entries <= ENTRIES_MOST;
 }
 
+/* HEDDLE_TEST_KERNELS="csr_merge csr5": only these. */
+static int wanted(const char *kernel)
+{
+    const char *list = getenv("HEDDLE_TEST_KERNELS"), *at = list ? strstr(list, kernel) : NULL;
+    size_t n = strlen(kernel);
+    while (at && ((at > list && at[-1] != ' ') || (at[n] && at[n] != ' ')))
+        at = strstr(at + 1, kernel);
+    return !list || !*list || at;
+}
+
 static void on_device(const char *name, const struct scope *scope, int m, void (*body)(struct trial *t))
 {
     struct gpu *gpu = NULL;
@@ -185,7 +195,7 @@ static void on_device(const char *name, const struct scope *scope, int m, void (
                 continue;
             trial_new(&t, &awkward[m], variant, (heddle_op)op, scope->exact);
             for (int k = 0; k < kernel_count(); k++)
-                if (kernel_at(k)->device == DEVICE_gpu) {
+                if (kernel_at(k)->device == DEVICE_gpu && wanted(kernel_at(k)->name)) {
                     t.kernel = kernel_at(k)->name;
                     body(&t);
                 }
@@ -252,9 +262,10 @@ static void all_options(struct trial *t)
     const char *name = t->kernel;
     const struct option *o = kernel_options(kernel_by_name(name));
     for (int i = 0; o[i].name; i++)
-        for (int j = 0; j < OPTION_VALUES && o[i].value[j]; j++) {
-            char spec[64];
-            snprintf(spec, sizeof spec, "%s:%s=%lld", name, o[i].name, (long long)o[i].value[j]);
+        for (int j = 0; j < o[i].count; j++) {
+            char spec[64], value[OPTION_SPELLED];
+            option_spell(value, &o[i], o[i].value[j]);
+            snprintf(spec, sizeof spec, "%s:%s=%s", name, o[i].name, value);
             t->kernel = spec;
             two_products(t);
         }

@@ -2,6 +2,7 @@
 #define _DEFAULT_SOURCE
 #include "format/format.h"
 
+#include <stdio.h>
 #include <string.h>
 #include <sys/mman.h>
 
@@ -110,4 +111,12 @@ heddle_status padding_allowed(const char *format, const struct csr *A, int64_t p
                 "%s would pad %s entries to %s places (%s); the limit is %d times the entries: use a csr kernel", format,
                 text_count(entries, A->nnz), text_count(places, positions),
                 text_bytes(bytes, (double)positions * (double)each), PADDING_RATIO);
+}
+
+void option_spell(char text[OPTION_SPELLED], const struct option *o, int64_t value)
+{
+    if (o->word)
+        snprintf(text, OPTION_SPELLED, "%s", o->word[value]);
+    else
+        snprintf(text, OPTION_SPELLED, "%lld", (long long)value);
 }

@@ -15,14 +15,22 @@ enum format_id {
     FORMAT_COUNT
 };
 
-/* An option of a format or a kernel and the values that it takes. */
-#define OPTIONS_MOST 4
-#define OPTION_VALUES 8
+/* An option of a format or a kernel and the values that it takes: {"lanes", 0, VALUES(0, 2, 4, 8)}, or WORDS(array of names). */
+#define OPTIONS_MOST 6
+#define OPTION_VALUES 12
 struct option {
-    const char *name;              /* NULL ends a table */
+    const char *name;             /* NULL ends a table */
     int64_t initial;
-    int64_t value[OPTION_VALUES];  /* 0 ends the list; the initial value is allowed whether it is in it or not */
+    int count;                    /* of `value` */
+    int64_t value[OPTION_VALUES]; /* all that are allowed, the initial one among them */
+    const char *const *word;      /* what the values 0, 1, ... are called; NULL: they are numbers */
 };
+#define VALUES(...) (int)(sizeof((int64_t[]){__VA_ARGS__}) / sizeof(int64_t)), {__VA_ARGS__}, NULL
+#define WORDS(words) (int)(sizeof words / sizeof *words), {0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11}, words
+
+/* A value as people write it: "8", or the word for it. */
+#define OPTION_SPELLED 24
+void option_spell(char text[OPTION_SPELLED], const struct option *o, int64_t value);
 
 /* What a format is made from.  Arrays are borrowed and must outlive whatever borrows them further. */
 struct source {

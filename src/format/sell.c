@@ -13,8 +13,8 @@
 #include "format/format.h"
 
 static const struct option options[] = {
-    {"slice", 8, {8, 16, 32}},
-    {"window", 512, {1, 64, 512, 4096, 32768}},
+    {"slice", 8, VALUES(8, 16, 32)},
+    {"window", 512, VALUES(1, 64, 512, 4096, 32768)},
     {0},
 };
 

@@ -55,7 +55,7 @@ KERNEL(csr_naive_t_cas)(struct product p)
 #include "kernel/kernel.h"
 
 static const struct option options[] = {
-    {"cas", 0, {1}},
+    {"cas", 0, VALUES(0, 1)},
     {0},
 };
 

@@ -76,7 +76,7 @@ KERNEL(csr_vector64)(struct product p)
 #include "kernel/kernel.h"
 
 static const struct option options[] = {
-    {"lanes", 0, {2, 4, 8, 16, 32, 64}},
+    {"lanes", 0, VALUES(0, 2, 4, 8, 16, 32, 64)},
     {0},
 };
 

@@ -6,18 +6,29 @@
 #include "gpu/module.h"
 #include "kernel/kernel.h"
 
-/* What suits an architecture; the first row whose name the architecture's begins with. */
-static const struct shape {
-    const char *arch;
-    int block; /* threads: large enough to fill a multiprocessor with few blocks, small enough to leave early */
-} shapes[] = {
-    {"", 256},
+/* The first row whose name the architecture's begins with. */
+static const struct arch archs[] = {
+    {.begins = "sm_80", .block = 256, .waves = 64},
+    {.begins = "sm_86", .block = 256, .waves = 48},
+    {.begins = "sm_89", .block = 256, .waves = 48},
+    {.begins = "sm_9", .block = 256, .waves = 64},
+    {.begins = "sm_10", .block = 256, .waves = 64},
+    {.begins = "sm_12", .block = 256, .waves = 48},
+    {.begins = "sm_", .block = 256, .waves = 32},
+    {.begins = "gfx906", .amd = 1, .block = 256, .waves = 40},
+    {.begins = "gfx90a", .amd = 1, .block = 256, .waves = 32},
+    {.begins = "gfx942", .amd = 1, .block = 256, .waves = 32},
+    {.begins = "gfx", .amd = 1, .block = 256, .waves = 32},
+    {.begins = "emu64", .amd = 1, .block = 256, .waves = 32},
+    {.begins = "", .block = 256, .waves = 64},
 };
 
-static const struct shape *shape_of(const struct gpu *gpu)
+const struct arch *gpu_arch(const struct gpu *gpu)
 {
-    const struct shape *s = shapes;
-    while (strncmp(s->arch, gpu_info_of(gpu)->arch, strlen(s->arch)) != 0)
+    const struct gpu_info *info = gpu_info_of(gpu);
+    const char *arch = strcmp(info->arch, "emu") == 0 && info->wave == 64 ? "emu64" : info->arch;
+    const struct arch *s = archs;
+    while (strncmp(s->begins, arch, strlen(s->begins)) != 0)
         s++;
     return s;
 }
@@ -35,7 +46,7 @@ heddle_status gpu_run(const struct work *w, const char *entry, int64_t grid, int
 /* AMD counts the threads of a grid in 32 bits; what is not covered, the threads come round to. */
 heddle_status gpu_run_over(const struct work *w, const char *entry, int64_t items)
 {
-    int block = shape_of(w->device->gpu)->block;
+    int block = gpu_arch(w->device->gpu)->block;
     int64_t most = UINT32_MAX / block, grid = (items + block - 1) / block;
     if (items == 0)
         return HEDDLE_OK;

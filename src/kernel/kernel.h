@@ -52,7 +52,7 @@ struct kernel {
     int ops;                      /* OPS_N | OPS_T */
     enum device_kind device;
     const char *source;           /* where the algorithm comes from */
-    const struct option *options; /* NULL: those of the format */
+    const struct option *options; /* NULL: those of the format, with which a table here begins where there are any */
     int repeatable;               /* bitwise the same result every run, for the same device and options */
     const char *const *entries;   /* gpu: the KERNELs of the device half, ended by NULL; NULL: one, with the page's name */
 
@@ -63,6 +63,11 @@ struct kernel {
     int64_t (*parts)(const struct work *w);
     /* Bytes that launch needs in product.workspace; NULL: none.  Knows sizes and dimensions, no arrays. */
     int64_t (*workspace)(const struct work *w);
+    /* What the kernel derives from the matrix once, for all products: how many bytes it holds in product.prepared (from sizes
+     * and dimensions alone), and the derivation, which may also leave numbers in product.fact, allocate for a while, and wait.
+     * A kernel that prepares is never an immediate product.  NULL: it derives nothing; no bytes. */
+    int64_t (*held)(const struct work *w);
+    heddle_status (*prepare)(struct work *w);
     /* Runs the product; neither allocates nor waits for anything but the product itself. */
     heddle_status (*launch)(const struct work *w);
     /* Bytes that one product moves between memory and the processor; knows sizes and dimensions, no arrays. */
@@ -87,6 +92,7 @@ const struct option *kernel_options(const struct kernel *kernel); /* never NULL 
 struct work work_for(const struct kernel *kernel, const struct device *device, const struct stored *s, int transposed,
                      const int64_t *option);
 int64_t work_workspace(const struct work *w);
+int64_t work_held(const struct work *w);
 /* HEDDLE_NO_KERNEL, with the reason: a kernel of another kind of device; one whose options do not fit. */
 heddle_status kernel_suits(const struct kernel *kernel, const struct device *device);
 heddle_status work_applies(const struct work *w);
@@ -97,6 +103,15 @@ double scalar_get(const unsigned char bytes[SCALAR_BYTES], heddle_type type);
 
 /* For the host half of CPU pages: runs the device half on the threads of the device. */
 heddle_status cpu_launch(const struct work *w);
+
+/* What suits an architecture: one table, in gpu.c, for all kernels.  The emulator with waves of 64 lanes stands for AMD. */
+struct arch {
+    const char *begins; /* what its name begins with */
+    int amd;            /* the papers' rules for AMD hold */
+    int block;          /* threads: enough to fill a multiprocessor with few blocks, few enough to leave early */
+    int waves;          /* resident on a multiprocessor at most */
+};
+const struct arch *gpu_arch(const struct gpu *gpu);
 
 /* For the host half of GPU pages (gpu.c): launches KERNEL(entry) of the page with w->product, on the device's stream, and
  * does not wait.  gpu_run_over takes as many threads as there are items, in blocks of the size that suits the

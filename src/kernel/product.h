@@ -10,6 +10,7 @@
 #include "format/layout.h"
 
 #define SCALAR_BYTES 16
+#define PRODUCT_FACTS 4
 
 struct product {
     int64_t rows, cols, nnz;             /* of the matrix as it is stored */
@@ -20,6 +21,8 @@ struct product {
     int64_t transposed;                  /* 1: y = alpha Aᵀ x + beta y for the stored A */
     int64_t parts;                       /* the work is cut into so many parts, whoever takes them */
     void *workspace;                     /* what the kernel asked for, not initialised, aligned to 64 bytes */
+    void *prepared;                      /* what its `prepare` derived from the matrix; NULL without one */
+    int64_t fact[PRODUCT_FACTS];         /* numbers, likewise */
     unsigned char alpha[SCALAR_BYTES];   /* the first bytes hold a `real`; alpha is not 0 */
     unsigned char beta[SCALAR_BYTES];
 };

@@ -47,16 +47,19 @@ const struct option *kernel_options(const struct kernel *kernel)
 }
 
 /* "slice=8 window=512" for every kernel, written once. */
-static char option_texts[KERNEL_COUNT][64];
+static char option_texts[KERNEL_COUNT][96];
 static pthread_once_t once = PTHREAD_ONCE_INIT;
 
 static void write_option_texts(void)
 {
     for (int i = 0; i < KERNEL_COUNT; i++) {
         size_t used = 0;
-        for (const struct option *o = kernel_options(kernels[i]); o->name; o++)
-            used += (size_t)snprintf(option_texts[i] + used, sizeof option_texts[i] - used, "%s%s=%lld", used ? " " : "",
-                                     o->name, (long long)o->initial);
+        for (const struct option *o = kernel_options(kernels[i]); o->name; o++) {
+            char value[OPTION_SPELLED];
+            option_spell(value, o, o->initial);
+            used += (size_t)snprintf(option_texts[i] + used, sizeof option_texts[i] - used, "%s%s=%s", used ? " " : "", o->name,
+                                     value);
+        }
     }
 }
 
@@ -83,23 +86,29 @@ static heddle_status unknown_kernel(const char *name)
     return status;
 }
 
-/* One option from the spec; its value must be the initial one or one of the list. */
+/* One option from the spec, by number or by word. */
 static heddle_status parse_option(struct spec *spec, const struct option *o, int64_t *value)
 {
-    heddle_status status = spec_int(spec, o->name, INT64_MIN, INT64_MAX, value);
-    if (status != HEDDLE_OK)
-        return status;
-    char list[128] = "";
-    if (*value == o->initial)
+    const char *given = spec_text(spec, o->name);
+    struct text list = {0};
+    int64_t number;
+    if (!given)
         return HEDDLE_OK;
-    if (o->initial == 0) /* which ends a list, so that it cannot stand in one */
-        snprintf(list, sizeof list, " 0");
-    for (int i = 0; i < OPTION_VALUES && o->value[i]; i++) {
-        if (*value == o->value[i])
+    int is_number = parse_int(given, &number) == HEDDLE_OK;
+    for (int i = 0; i < o->count; i++) {
+        char text[OPTION_SPELLED];
+        option_spell(text, o, o->value[i]);
+        if (strcmp(given, text) == 0 || (is_number && !o->word && number == o->value[i])) {
+            *value = o->value[i];
+            text_free(&list);
             return HEDDLE_OK;
-        snprintf(list + strlen(list), sizeof list - strlen(list), " %lld", (long long)o->value[i]);
+        }
+        text_add(&list, " %s", text);
     }
-    return fail(HEDDLE_BAD_ARGUMENT, "%s=%lld is not one of%s", o->name, (long long)*value, list);
+    heddle_status status = fail(HEDDLE_BAD_ARGUMENT, "%s: %s=%s is not one of%s", spec->name, o->name, given,
+                                list.data ? list.data : "");
+    text_free(&list);
+    return status;
 }
 
 heddle_status kernel_parse(const struct kernel **kernel, int64_t option[OPTIONS_MOST], const char *text)
@@ -128,8 +137,11 @@ void kernel_spell(char *text, size_t size, const struct kernel *kernel, const in
 {
     const struct option *o = kernel_options(kernel);
     size_t used = (size_t)snprintf(text, size, "%s", kernel->name);
-    for (int i = 0; o[i].name && used < size; i++)
-        used += (size_t)snprintf(text + used, size - used, "%c%s=%lld", i ? ',' : ':', o[i].name, (long long)option[i]);
+    for (int i = 0; o[i].name && used < size; i++) {
+        char value[OPTION_SPELLED];
+        option_spell(value, &o[i], option[i]);
+        used += (size_t)snprintf(text + used, size - used, "%c%s=%s", i ? ',' : ':', o[i].name, value);
+    }
 }
 
 struct work work_for(const struct kernel *kernel, const struct device *device, const struct stored *s, int transposed,
@@ -182,6 +194,11 @@ double scalar_get(const unsigned char bytes[SCALAR_BYTES], heddle_type type)
 int64_t work_workspace(const struct work *w)
 {
     return w->kernel->workspace ? w->kernel->workspace(w) : 0;
+}
+
+int64_t work_held(const struct work *w)
+{
+    return w->kernel->held ? w->kernel->held(w) : 0;
 }
 
 double cost_of_streams(const struct work *w, const struct stored *s)

@@ -72,7 +72,7 @@ static heddle_status convert(struct bound *b, const struct route *r, const int64
         source = (struct source){.csr = b->made};
     }
     TRY(device_stored_size(d, &b->stored, b->work.kernel->format, &source, option));
-    if (!source.row && stored_owned(&b->stored) > 0 && !b->made.row_ptr)
+    if (!source.row && (stored_owned(&b->stored) > 0 || b->work.kernel->prepare) && !b->made.row_ptr)
         TRY(device_csr_validate(d, &source.csr));
     TRY(device_stored_build(d, &b->stored, &source));
     TRY(device_sync(d));
@@ -89,16 +89,22 @@ static heddle_status prepare(struct bound *b, const struct route *r, const int64
     heddle_status status;
     double start = now_ms();
     b->work = work_for(b->work.kernel, &b->device, &b->stored, r->transposed && !r->transpose, option);
-    int64_t bytes = work_workspace(&b->work);
+    int64_t bytes = work_workspace(&b->work), held = work_held(&b->work);
     TRY(work_applies(&b->work));
     TRY(kernel_load(&b->device, b->work.kernel, b->work.variant));
     TRY(gpu_scale_load(&b->device, b->work.value));
-    if (bytes > 0) {
+    if (bytes > 0)
         TRY(device_alloc(&b->device, &b->workspace, bytes));
-        b->info.prepare_ms = now_ms() - start;
-    }
+    if (held > 0)
+        TRY(device_alloc(&b->device, &b->work.product.prepared, held));
     b->work.product.workspace = b->workspace;
-    b->info.bytes = stored_owned(&b->stored) + bytes + (b->made.row_ptr ? csr_bytes(&b->made) : 0);
+    if (b->work.kernel->prepare && b->stored.nnz > 0) {
+        TRY(b->work.kernel->prepare(&b->work));
+        TRY(device_sync(&b->device));
+    }
+    if (bytes > 0 || b->work.kernel->prepare)
+        b->info.prepare_ms = now_ms() - start;
+    b->info.bytes = stored_owned(&b->stored) + bytes + held + (b->made.row_ptr ? csr_bytes(&b->made) : 0);
 done:
     return status;
 }
@@ -145,6 +151,7 @@ void bound_free(struct bound *b)
     device_stored_free(&b->device, &b->stored);
     device_csr_free(&b->device, &b->made);
     device_free(&b->device, b->workspace);
+    device_free(&b->device, b->work.product.prepared);
     mem_free(b);
 }
 
@@ -193,11 +200,12 @@ heddle_status bound_estimate(struct estimate *e, const struct device *device, co
     struct work w = work_for(kernel, device, &s, r.transposed && !r.transpose, option);
     TRY(work_applies(&w));
     e->cost = kernel->cost(&w, &s);
-    e->prepared = r.transpose || r.from_coo || stored_owned(&s) > 0;
+    int64_t beside = work_workspace(&w) + work_held(&w);
+    e->prepared = r.transpose || r.from_coo || stored_owned(&s) > 0 || kernel->prepare;
     int64_t made = r.transpose || r.from_coo ? (s.rows + 1) * (int64_t)type_size(s.offset) +
                                                    s.nnz * (int64_t)(sizeof(int32_t) + type_size(s.value)) : 0;
-    e->bytes = stored_owned(&s) + work_workspace(&w) + (s.borrowed ? made : 0);
-    e->peak = stored_owned(&s) + work_workspace(&w) + made;
+    e->bytes = stored_owned(&s) + beside + (s.borrowed ? made : 0);
+    e->peak = stored_owned(&s) + beside + made;
 done:
     return status;
 }
