@@ -277,7 +277,7 @@ TEST(alpha_zero_reads_neither_matrix_nor_x)
     double y[3] = {1, 2, 3};
     const char *ran;
     CHECK_OK(immediate_run(&(struct device){.threads = 2, .isa = ISA_generic}, &poisoned, HEDDLE_N, (struct scalars){0, 2},
-                           (void *)(uintptr_t)8, y, NULL, 0, &ran));
+                           (void *)(uintptr_t)8, y, &(struct room){0}, &ran));
     CHECK(y[0] == 2 && y[1] == 4 && y[2] == 6);
     CHECK(strcmp(ran, "scale") == 0);
 }

@@ -65,10 +65,12 @@ static int multiplies(struct bound *b, const struct view *A, heddle_op op)
 static const char *immediate_kernel(const struct view *A, heddle_op op)
 {
     const char *ran = "nothing";
-    int64_t bytes = immediate_workspace(&device, A), most = A->csr.rows > A->csr.cols ? A->csr.rows : A->csr.cols;
-    void *workspace = mem_alloc(bytes, 1), *x = mem_zeroed(most, 8), *y = mem_zeroed(most, 8);
-    CHECK_OK(immediate_run(&device, A, op, (struct scalars){1, 0}, x, y, workspace, bytes, &ran));
-    mem_free(workspace);
+    struct room room = immediate_room(&device, A);
+    int64_t most = A->csr.rows > A->csr.cols ? A->csr.rows : A->csr.cols;
+    void *x = mem_zeroed(most, 8), *y = mem_zeroed(most, 8);
+    room.workspace = mem_alloc(room.workspace_bytes, 1);
+    CHECK_OK(immediate_run(&device, A, op, (struct scalars){1, 0}, x, y, &room, &ran));
+    mem_free(room.workspace);
     mem_free(x);
     mem_free(y);
     return ran;
@@ -112,7 +114,7 @@ TEST(too_little_workspace_is_refused_and_y_stays)
     double *x = mem_zeroed(2048, sizeof *x), *y = mem_zeroed(2048, sizeof *y);
     const char *ran = NULL;
     y[5] = 42;
-    CHECK_FAILS(immediate_run(&device, &A, HEDDLE_T, (struct scalars){1, 0}, x, y, NULL, 0, &ran), HEDDLE_NO_WORKSPACE,
+    CHECK_FAILS(immediate_run(&device, &A, HEDDLE_T, (struct scalars){1, 0}, x, y, &(struct room){0}, &ran), HEDDLE_NO_WORKSPACE,
                 "cpu_csr_t");
     CHECK(y[5] == 42 && ran == NULL);
     mem_free(x);
@@ -123,7 +125,7 @@ TEST(too_little_workspace_is_refused_and_y_stays)
 TEST(the_workspace_of_a_transposed_product_is_bounded_by_the_matrix)
 {
     struct view A = view_of("last column of a wide matrix");
-    CHECK(immediate_workspace(&(struct device){.threads = 64, .isa = ISA_generic}, &A) < 64 * 1024);
+    CHECK(immediate_room(&(struct device){.threads = 64, .isa = ISA_generic}, &A).workspace_bytes < 64 * 1024);
     csr_free(&A.csr);
 }
 

@@ -76,14 +76,18 @@ static void *zeros(const struct device *d, int64_t n)
 static const char *ran_at_once(const struct device *d, const struct view *A, heddle_op op)
 {
     const char *ran = "nothing";
-    int64_t n = view_rows(A) > view_cols(A) ? view_rows(A) : view_cols(A), bytes = immediate_workspace(d, A);
-    void *x = zeros(d, n), *y = zeros(d, n), *workspace = zeros(d, (bytes + 7) / 8);
+    int64_t n = view_rows(A) > view_cols(A) ? view_rows(A) : view_cols(A);
+    struct room room = immediate_room(d, A);
+    void *x = zeros(d, n), *y = zeros(d, n);
+    room.workspace = zeros(d, (room.workspace_bytes + 7) / 8);
+    room.counters = zeros(d, (room.counters_bytes + 7) / 8);
     CHECK_OK(immediate_load(d, A));
-    CHECK_OK(immediate_run(d, A, op, (struct scalars){1, 0}, x, y, workspace, bytes, &ran));
+    CHECK_OK(immediate_run(d, A, op, (struct scalars){1, 0}, x, y, &room, &ran));
     CHECK_OK(device_sync(d));
     device_free(d, x);
     device_free(d, y);
-    device_free(d, workspace);
+    device_free(d, room.workspace);
+    device_free(d, room.counters);
     return ran;
 }
 
@@ -127,7 +131,7 @@ static int64_t wrong(const struct device *d, const struct view *A, const struct 
     struct scalars s = {2, -1};
     CHECK_OK(device_copy(d, x_there, x, n_x * 8));
     CHECK_OK(device_copy(d, y_there, y, n_y * 8));
-    CHECK_OK(b ? bound_run(b, s, x_there, y_there) : immediate_run(d, A, op, s, x_there, y_there, NULL, 0, &ran));
+    CHECK_OK(b ? bound_run(b, s, x_there, y_there) : immediate_run(d, A, op, s, x_there, y_there, &(struct room){0}, &ran));
     double *got = awkward_vector(n_y, HEDDLE_F64, 5, 1);
     CHECK_OK(device_read(d, got, y_there, n_y * 8));
     awkward_reference(want, here, op != HEDDLE_N, x);
@@ -188,7 +192,7 @@ static void allocates_nothing(const struct device *d)
                 const char *ran;
                 CHECK_OK(immediate_load(d, &views[i]));
                 mem_fail_after(0);
-                CHECK_OK(immediate_run(d, &views[i], (heddle_op)op, (struct scalars){alpha, 2}, x, y, NULL, 0, &ran));
+                CHECK_OK(immediate_run(d, &views[i], (heddle_op)op, (struct scalars){alpha, 2}, x, y, &(struct room){0}, &ran));
                 CHECK_OK(bound_run(b, (struct scalars){alpha, 2}, x, y));
                 mem_fail_after(-1);
             }
@@ -216,8 +220,8 @@ static void follows_no_pointer(const struct device *d)
     const char *ran;
     void *y = zeros(d, 300);
     CHECK_OK(immediate_load(d, &A));
-    CHECK(immediate_workspace(d, &A) == 0);
-    CHECK_OK(immediate_run(d, &A, HEDDLE_N, (struct scalars){0, 2}, nowhere, y, NULL, 0, &ran));
+    CHECK(immediate_room(d, &A).workspace_bytes == 0);
+    CHECK_OK(immediate_run(d, &A, HEDDLE_N, (struct scalars){0, 2}, nowhere, y, &(struct room){0}, &ran));
     CHECK(strcmp(ran, "scale") == 0);
     for (int i = 0; i < 3; i++) {
         struct bound *b;

@@ -21,8 +21,7 @@ struct heddle {
     struct device device;
     struct shared_gpu *shared; /* NULL on the CPU */
     int debug;               /* check the matrix before every product */
-    void *workspace;         /* of the immediate product, on the device; grows by heddle_reserve only */
-    int64_t workspace_bytes;
+    struct room room;        /* of the immediate product, on the device; grows by heddle_reserve only */
     void *stage;             /* GPU: where x and y of the host go, on the device; grows likewise */
     int64_t stage_bytes;
     const char *last_kernel; /* "" before the first product */

@@ -138,7 +138,8 @@ void heddle_close(heddle *h)
 {
     if (!h)
         return;
-    device_free(&h->device, h->workspace);
+    device_free(&h->device, h->room.workspace);
+    device_free(&h->device, h->room.counters);
     device_free(&h->device, h->stage);
     gpu_leave(h->shared);
     mem_free(h);
@@ -187,10 +188,13 @@ static heddle_status grow(const heddle *h, void **p, int64_t *have, int64_t byte
     if (bytes <= *have)
         return HEDDLE_OK;
     TRY(device_alloc(&h->device, &larger, bytes));
+    TRY(device_fill(&h->device, larger, 0, bytes));
     device_free(&h->device, *p);
     *p = larger;
     *have = bytes;
+    larger = NULL;
 done:
+    device_free(&h->device, larger);
     return status;
 }
 
@@ -201,7 +205,9 @@ heddle_status heddle_reserve(heddle *h, const heddle_matrix *A)
     if (!A)
         return fail(HEDDLE_BAD_ARGUMENT, "the matrix is NULL");
     TRY(immediate_load(&h->device, &A->view));
-    TRY(grow(h, &h->workspace, &h->workspace_bytes, immediate_workspace(&h->device, &A->view)));
+    struct room needed = immediate_room(&h->device, &A->view);
+    TRY(grow(h, &h->room.workspace, &h->room.workspace_bytes, needed.workspace_bytes));
+    TRY(grow(h, &h->room.counters, &h->room.counters_bytes, needed.counters_bytes));
     if (h->shared)
         TRY(grow(h, &h->stage, &h->stage_bytes, stage_bytes(&A->view)));
 done:

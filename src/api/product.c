@@ -57,7 +57,7 @@ static heddle_status launch(heddle *h, const struct request *m, const void *x, v
         bound_use_stream(m->bound, h->device.stream); /* the caller may have changed it since the plan was made */
         return bound_run(m->bound, m->scalars, x, y);
     }
-    return immediate_run(&h->device, &m->A->view, m->op, m->scalars, x, y, h->workspace, h->workspace_bytes, &h->last_kernel);
+    return immediate_run(&h->device, &m->A->view, m->op, m->scalars, x, y, &h->room, &h->last_kernel);
 }
 
 /* x and y of the host go through the device; the call then waits for the result. */

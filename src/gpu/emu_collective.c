@@ -5,6 +5,7 @@
  *   - one of those has left the kernel (before or after it began to wait),
  *   - all of them wait, but not at the same line,
  *   - nobody can run any more. */
+#include <stdatomic.h>
 #include "gpu/emu.h"
 
 #include <stdio.h>
@@ -227,6 +228,11 @@ static int source_of(enum emu_op op, int lane, int by, int lanes)
     default:
         return begin + (by & (lanes - 1));
     }
+}
+
+void emu_fence(void)
+{
+    atomic_thread_fence(memory_order_seq_cst);
 }
 
 uint64_t emu_shuffle(const char *site, enum emu_op op, uint64_t bits, int by, int lanes)

@@ -63,6 +63,8 @@ struct kernel {
     int64_t (*parts)(const struct work *w);
     /* Bytes that launch needs in product.workspace; NULL: none.  Knows sizes and dimensions, no arrays. */
     int64_t (*workspace)(const struct work *w);
+    /* Bytes of product.counters, likewise: 0 at first, and every launch leaves them 0. */
+    int64_t (*counters)(const struct work *w);
     /* What the kernel derives from the matrix once, for all products: how many bytes it holds in product.prepared (from sizes
      * and dimensions alone), and the derivation, which may also leave numbers in product.fact, allocate for a while, and wait.
      * A kernel that prepares is never an immediate product.  NULL: it derives nothing; no bytes. */
@@ -92,6 +94,7 @@ const struct option *kernel_options(const struct kernel *kernel); /* never NULL 
 struct work work_for(const struct kernel *kernel, const struct device *device, const struct stored *s, int transposed,
                      const int64_t *option);
 int64_t work_workspace(const struct work *w);
+int64_t work_counters(const struct work *w);
 int64_t work_held(const struct work *w);
 /* HEDDLE_NO_KERNEL, with the reason: a kernel of another kind of device; one whose options do not fit. */
 heddle_status kernel_suits(const struct kernel *kernel, const struct device *device);

@@ -10,7 +10,7 @@
 #include "format/layout.h"
 
 #define SCALAR_BYTES 16
-#define PRODUCT_FACTS 4
+#define PRODUCT_FACTS 6
 
 struct product {
     int64_t rows, cols, nnz;             /* of the matrix as it is stored */
@@ -21,6 +21,7 @@ struct product {
     int64_t transposed;                  /* 1: y = alpha Aᵀ x + beta y for the stored A */
     int64_t parts;                       /* the work is cut into so many parts, whoever takes them */
     void *workspace;                     /* what the kernel asked for, not initialised, aligned to 64 bytes */
+    int32_t *counters;                   /* what the kernel asked for: 0 before every launch, and it leaves them so */
     void *prepared;                      /* what its `prepare` derived from the matrix; NULL without one */
     int64_t fact[PRODUCT_FACTS];         /* numbers, likewise */
     unsigned char alpha[SCALAR_BYTES];   /* the first bytes hold a `real`; alpha is not 0 */

@@ -196,6 +196,11 @@ int64_t work_workspace(const struct work *w)
     return w->kernel->workspace ? w->kernel->workspace(w) : 0;
 }
 
+int64_t work_counters(const struct work *w)
+{
+    return w->kernel->counters ? w->kernel->counters(w) : 0;
+}
+
 int64_t work_held(const struct work *w)
 {
     return w->kernel->held ? w->kernel->held(w) : 0;

@@ -15,7 +15,7 @@ struct bound {
     struct csr made;      /* CSR made from COO, or the transpose; empty when A serves as it is or the format needs it no more */
     struct stored stored;
     struct work work;
-    void *workspace;
+    void *workspace, *counters;
     struct bound_info info;
 };
 
@@ -89,22 +89,27 @@ static heddle_status prepare(struct bound *b, const struct route *r, const int64
     heddle_status status;
     double start = now_ms();
     b->work = work_for(b->work.kernel, &b->device, &b->stored, r->transposed && !r->transpose, option);
-    int64_t bytes = work_workspace(&b->work), held = work_held(&b->work);
+    int64_t bytes = work_workspace(&b->work), held = work_held(&b->work), counters = work_counters(&b->work);
     TRY(work_applies(&b->work));
     TRY(kernel_load(&b->device, b->work.kernel, b->work.variant));
     TRY(gpu_scale_load(&b->device, b->work.value));
     if (bytes > 0)
         TRY(device_alloc(&b->device, &b->workspace, bytes));
+    if (counters > 0) {
+        TRY(device_alloc(&b->device, &b->counters, counters));
+        TRY(device_fill(&b->device, b->counters, 0, counters));
+    }
     if (held > 0)
         TRY(device_alloc(&b->device, &b->work.product.prepared, held));
     b->work.product.workspace = b->workspace;
+    b->work.product.counters = b->counters;
     if (b->work.kernel->prepare && b->stored.nnz > 0) {
         TRY(b->work.kernel->prepare(&b->work));
         TRY(device_sync(&b->device));
     }
     if (bytes > 0 || b->work.kernel->prepare)
         b->info.prepare_ms = now_ms() - start;
-    b->info.bytes = stored_owned(&b->stored) + bytes + held + (b->made.row_ptr ? csr_bytes(&b->made) : 0);
+    b->info.bytes = stored_owned(&b->stored) + bytes + counters + held + (b->made.row_ptr ? csr_bytes(&b->made) : 0);
 done:
     return status;
 }
@@ -151,6 +156,7 @@ void bound_free(struct bound *b)
     device_stored_free(&b->device, &b->stored);
     device_csr_free(&b->device, &b->made);
     device_free(&b->device, b->workspace);
+    device_free(&b->device, b->counters);
     device_free(&b->device, b->work.product.prepared);
     mem_free(b);
 }
@@ -200,7 +206,7 @@ heddle_status bound_estimate(struct estimate *e, const struct device *device, co
     struct work w = work_for(kernel, device, &s, r.transposed && !r.transpose, option);
     TRY(work_applies(&w));
     e->cost = kernel->cost(&w, &s);
-    int64_t beside = work_workspace(&w) + work_held(&w);
+    int64_t beside = work_workspace(&w) + work_counters(&w) + work_held(&w);
     e->prepared = r.transpose || r.from_coo || stored_owned(&s) > 0 || kernel->prepare;
     int64_t made = r.transpose || r.from_coo ? (s.rows + 1) * (int64_t)type_size(s.offset) +
                                                    s.nnz * (int64_t)(sizeof(int32_t) + type_size(s.value)) : 0;

@@ -31,12 +31,17 @@ struct scalars {
 /* Finds everything that the immediate products with A (N and T) may launch, so that immediate_run never loads a binary or
  * allocates: call it once per matrix and handle.  Nothing to do on a CPU. */
 heddle_status immediate_load(const struct device *device, const struct view *A);
-/* Bytes of workspace that the immediate products with A (N and T) need at most. */
-int64_t immediate_workspace(const struct device *device, const struct view *A);
+/* What a kernel works in: product.h says what each is for. */
+struct room {
+    void *workspace, *counters;
+    int64_t workspace_bytes, counters_bytes;
+};
+/* How much of it the immediate products with A (N and T) need at most; the pointers are NULL. */
+struct room immediate_room(const struct device *device, const struct view *A);
 /* Runs it, without waiting for a GPU; *ran names the kernel ("scale" when only beta y was computed).  HEDDLE_NO_WORKSPACE if
- * it is too small. */
+ * the room is too small. */
 heddle_status immediate_run(const struct device *device, const struct view *A, heddle_op op, struct scalars s,
-                            const void *x, void *y, void *workspace, int64_t workspace_bytes, const char **ran);
+                            const void *x, void *y, const struct room *room, const char **ran);
 
 /* One kernel bound to one matrix and one operation: converted, prepared, ready to run again and again. */
 struct bound;

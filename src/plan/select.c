@@ -115,22 +115,27 @@ done:
     return status;
 }
 
-int64_t immediate_workspace(const struct device *device, const struct view *A)
+static int64_t larger(int64_t a, int64_t b)
+{
+    return a > b ? a : b;
+}
+
+struct room immediate_room(const struct device *device, const struct view *A)
 {
     struct stored s;
-    int64_t most = 0;
+    struct room room = {0};
     if (stored_view(&s, A) != HEDDLE_OK)
-        return 0;
+        return room;
     for (int transposed = 0; transposed <= 1; transposed++) {
         struct work w = work_for(select_kernel(device, A, transposed), device, &s, transposed, NULL);
-        int64_t bytes = work_workspace(&w);
-        most = bytes > most ? bytes : most;
+        room.workspace_bytes = larger(room.workspace_bytes, work_workspace(&w));
+        room.counters_bytes = larger(room.counters_bytes, work_counters(&w));
     }
-    return most;
+    return room;
 }
 
 heddle_status immediate_run(const struct device *device, const struct view *A, heddle_op op, struct scalars s,
-                            const void *x, void *y, void *workspace, int64_t workspace_bytes, const char **ran)
+                            const void *x, void *y, const struct room *room, const char **ran)
 {
     struct stored stored;
     heddle_status status;
@@ -139,10 +144,13 @@ heddle_status immediate_run(const struct device *device, const struct view *A, h
     int trivial = s.alpha == 0 || stored.nnz == 0; /* then not even row_ptr is looked at */
     const struct kernel *kernel = trivial ? any_kernel(device) : select_kernel(device, A, transposed);
     struct work w = work_for(kernel, device, &stored, transposed, NULL);
-    if (!trivial && work_workspace(&w) > workspace_bytes)
+    int64_t workspace = work_workspace(&w), counters = work_counters(&w);
+    if (!trivial && (workspace > room->workspace_bytes || counters > room->counters_bytes))
         return fail(HEDDLE_NO_WORKSPACE, "%s needs %lld bytes of workspace, the handle has %lld: call heddle_reserve",
-                    kernel->name, (long long)work_workspace(&w), (long long)workspace_bytes);
-    w.product.workspace = workspace;
+                    kernel->name, (long long)(workspace + counters),
+                    (long long)(room->workspace_bytes + room->counters_bytes));
+    w.product.workspace = room->workspace;
+    w.product.counters = room->counters;
     TRY(product_run(&w, s, x, y, &launched));
     *ran = launched ? kernel->name : "scale";
 done:

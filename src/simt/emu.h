@@ -36,6 +36,7 @@ enum emu_op { EMU_SYNC, EMU_WAVE_SYNC, EMU_SHFL, EMU_SHFL_UP, EMU_SHFL_DOWN, EMU
 /* A collective: `site` is "file:line" of the call, the same text for every thread that takes part. */
 void emu_sync(const char *site);
 void emu_wave_sync(const char *site);
+void emu_fence(void);
 uint64_t emu_shuffle(const char *site, enum emu_op op, uint64_t bits, int by, int lanes);
 uint64_t emu_vote(const char *site, enum emu_op op, int condition);
 

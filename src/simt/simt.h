@@ -30,6 +30,8 @@
  * Memory        simt_atomic_add(p, v), _min, _max, _or, _exchange, simt_atomic_cas(p, expected, v): return what stood there
  *               before; in global and shared memory, for (u)int32_t and (u)int64_t, _add for float and double as well.
  *               simt_atomic_add_cas(p, v): float and double by compare-and-swap; -DSIMT_ATOMIC_CAS makes simt_atomic_add so.
+ *               simt_fence()        what this thread wrote so far is seen by every block before what it does next
+ *               simt_fresh(p)       *p as another block left it before its simt_fence
  *               simt_readonly(p)    *p, of global memory that nobody writes during the launch
  *               simt_stream(p)      the same, and nobody will read it again soon: it should not displace x in the caches
  *               simt_load2(to, p), simt_load4(to, p); simt_stream2, simt_stream4: p[0], p[1] (and p[2], p[3]) into an array of

@@ -167,6 +167,17 @@ SIMT_ATOMIC_REAL(double, unsigned long long)
 #undef SIMT_ATOMIC_REAL
 #undef SIMT_ADD_REAL
 
+/* ------------------------------------------------------------------ between blocks ----------------------------- */
+
+DEVICE void simt_fence(void)
+{
+    __threadfence();
+}
+template <class T> DEVICE T simt_fresh(const T *p)
+{
+    return *(const volatile T *)p;
+}
+
 /* ------------------------------------------------------------------ loads -------------------------------------- */
 
 /* Memory that nobody writes is read by an ordinary load: both compilers see that it goes to global memory and is never

@@ -196,6 +196,11 @@ SIMT_ATOMIC_REAL(double, f64)
 #define simt_atomic_exchange(p, v) SIMT_TYPED_INTEGER(simt_atomic_exchange, *(p))(p, v)
 #define simt_atomic_cas(p, expected, v) SIMT_TYPED_INTEGER(simt_atomic_cas, *(p))(p, expected, v)
 
+/* ------------------------------------------------------------------ between blocks ----------------------------- */
+
+#define simt_fence() emu_fence()
+#define simt_fresh(p) (*(const volatile __typeof__(*(p)) *)(p))
+
 /* ------------------------------------------------------------------ loads -------------------------------------- */
 
 #define simt_readonly(p) (*(p))

@@ -191,6 +191,17 @@ SIMT_ATOMIC_REAL(double, uint64_t)
 #undef SIMT_ADD_REAL
 #undef SIMT_ORDER
 
+/* ------------------------------------------------------------------ between blocks ----------------------------- */
+
+DEVICE void simt_fence(void)
+{
+    __builtin_amdgcn_fence(__ATOMIC_SEQ_CST, "agent");
+}
+template <class T> DEVICE T simt_fresh(const T *p)
+{
+    return *(const volatile T *)p;
+}
+
 /* ------------------------------------------------------------------ loads -------------------------------------- */
 
 template <class T> DEVICE T simt_readonly(const T *p)
