@@ -69,8 +69,8 @@ struct bench {
     struct probe probe;
 };
 
-/* The rules that `heddle bench` uses unless told otherwise. */
-extern const struct rule bench_warm, bench_cold;
+/* The rules that `heddle bench` uses unless told otherwise: a flush costs a GPU a tenth of a millisecond, a CPU far more. */
+extern const struct rule bench_warm, bench_cold, bench_cold_gpu;
 
 heddle_status bench_subject(struct bench *b, const struct subject *subject);
 

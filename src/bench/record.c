@@ -143,6 +143,7 @@ static void run_what(struct json *j, const struct run *r)
     lengths(j, "row", &r->row);
     json_string(j, "kernel", r->kernel);
     json_string(j, "ran", r->made ? r->made->ran : NULL);
+    json_string(j, "peer", r->made && r->made->peer ? r->made->peer->version : NULL);
     json_string(j, "format", r->made ? r->made->format : NULL);
     json_string(j, "op", op_name(r->op));
     json_string(j, "value", type_name(r->value));

@@ -7,11 +7,12 @@
 
 #include "base/memory.h"
 #include "bench/record.h"
+#include "bench/versus.h"
 #include "cli/cli.h"
 
 struct choices {
     const char *device, *json;
-    struct words kernels, types, ops;
+    struct words kernels, peers, types, ops;
     double time_limit, spread;
     int64_t repetitions;
     int no_cold;
@@ -21,6 +22,7 @@ struct choices {
 static const struct cli_option options[] = {
     {"device", 'd', OPTION_TEXT, AT(device), "DEVICE", "where to compute (auto)"},
     {"kernel", 'k', OPTION_LIST, AT(kernels), "K,...|all", "what to time (auto,plan)"},
+    {"peer", 'p', OPTION_LIST, AT(peers), "P,...|all", "other libraries beside them: cusparse, or one algorithm of it"},
     {"type", 't', OPTION_LIST, AT(types), "f32,f64", "types of the numbers (f64)"},
     {"op", 0, OPTION_LIST, AT(ops), "N,T", "A itself, its transpose (N)"},
     {"json", 0, OPTION_TEXT, AT(json), "FILE", "records, one JSON object a line; - is standard output"},
@@ -65,6 +67,8 @@ struct benching {
     int to_file, to_stdout; /* where records go */
     int64_t done, total, verified, wrong, skipped, cached;
     struct mean gflops, of_floor, plan_gain;
+    struct versus versus; /* filled when there are peers */
+    int peers;
     double auto_ms; /* of the same matrix, type and operation; 0 before */
 };
 
@@ -181,6 +185,9 @@ static heddle_status ran(void *argument, const struct run *r)
     struct benching *k = argument;
     struct json j = {0};
     count(k, r);
+    if (k->peers && r->verdict.passed)
+        TRY(versus_add(&k->versus, r->subject->name, r->kernel, r->value, r->op,
+                       r->cold.repetitions > 0 ? r->cold.median_ms : r->warm.median_ms));
     if (k->to_file || k->to_stdout) {
         record_run(&j, r);
         TRY(keep(k, &j));
@@ -225,6 +232,13 @@ static heddle_status add_kernel(void *argument, const char *words)
     return candidates_add(&b->kernels, words, device_kind_name(b->h->device.kind));
 }
 
+static heddle_status add_peer(void *argument, const char *words)
+{
+    struct bench *b = argument;
+    const struct device *d = &b->h->device;
+    return candidates_add_peers(&b->kernels, words, d->kind == DEVICE_gpu ? gpu_driver_of(d->gpu)->name : "cpu");
+}
+
 /* Visits every value of a repeatable option, or its default. */
 static heddle_status each_value(const struct words *given, const char *preset,
                                 heddle_status (*visit)(void *argument, const char *words), struct bench *b)
@@ -248,7 +262,9 @@ static heddle_status add_ops(void *argument, const char *words)
 static heddle_status set_rules(struct bench *b, const struct choices *c)
 {
     b->warm = bench_warm;
-    b->cold = bench_cold;
+    b->cold = b->h->device.kind == DEVICE_gpu && strcmp(gpu_driver_of(b->h->device.gpu)->name, "emu") != 0
+                  ? bench_cold_gpu
+                  : bench_cold; /* the emulator flushes as a CPU does */
     if (c->time_limit < 0 || c->spread < 0)
         return fail(HEDDLE_BAD_ARGUMENT, "--time-limit and --spread take numbers above 0");
     if (c->time_limit > 0)
@@ -273,6 +289,10 @@ static heddle_status ready(struct benching *k, const struct choices *c)
     struct session *s = k->s;
     TRY(heddle_open(&b->h, c->device));
     TRY(each_value(&c->kernels, "auto,plan", add_kernel, b));
+    if (c->peers.count)
+        TRY(each_value(&c->peers, "", add_peer, b));
+    for (int i = 0; i < b->kernels.count; i++)
+        k->peers += peer_is_name(b->kernels.name[i]);
     TRY(each_value(&c->types, "f64", add_types, b));
     TRY(each_value(&c->ops, "N", add_ops, b));
     TRY(set_rules(b, c));
@@ -311,6 +331,74 @@ static void summary(struct benching *k)
         out(s, "records: %s\n", k->file.path);
 }
 
+#define LINE 110 /* letters of a line of matrices */
+
+/* Where a peer wins, by name; of the choice that matters most: Heddle's own ("auto", "plan"), the best, or a lone kernel. */
+static heddle_status below(struct benching *k, const struct versus_row *row)
+{
+    heddle_status status = HEDDLE_OK;
+    struct versus_ratio *list = NULL;
+    int64_t count = 0;
+    int letters = 0;
+    TRY(versus_matrices(&k->versus, row, &list, &count));
+    for (int64_t i = 0; i < count && list[i].ratio < VERSUS_LEVEL; i++) {
+        char item[128];
+        int size = snprintf(item, sizeof item, "%.80s %.2f", list[i].matrix, list[i].ratio);
+        if (i > 0)
+            out(k->s, letters + size > LINE ? ",\n    " : ", ");
+        letters = letters + size > LINE ? size : letters + size + 2;
+        out(k->s, "%s", item);
+    }
+    out(k->s, "\n");
+done:
+    mem_free(list);
+    return status;
+}
+
+static const struct column versus_columns[] = {
+    {"type", 0, 0}, {"op", 0, 0}, {"kernel", 0, 0}, {"matrices", 1, 0}, {"mean", 1, 7}, {"least", 1, 7}, {"most", 1, 7},
+    {"below 0.97", 1, 0}, {0}};
+
+static int named(const struct versus_row *row, int64_t rows)
+{
+    return row->below > 0 && (rows <= 4 || strcmp(row->kernel, "auto") == 0 || strcmp(row->kernel, "plan") == 0 ||
+                              strcmp(row->kernel, VERSUS_BEST) == 0);
+}
+
+/* Heddle beside the peers: the figure that this project is about. */
+static heddle_status summary_of_peers(struct benching *k)
+{
+    heddle_status status = HEDDLE_OK;
+    struct versus_row *rows = NULL;
+    struct table table = {0};
+    int64_t count = 0;
+    if (k->to_stdout || !k->peers)
+        return HEDDLE_OK;
+    TRY(versus_rows(&k->versus, &rows, &count));
+    if (count == 0) {
+        out(k->s, "no matrix was verified both by a kernel and by a peer: there is nothing to compare\n");
+        goto done;
+    }
+    out(k->s, "\nBest peer over kernel, %s; above 1 Heddle is faster; means are geometric\n\n",
+        k->bench.cold.most > 0 ? "cold" : "warm");
+    table_begin(&table, versus_columns);
+    for (int64_t i = 0; i < count; i++)
+        table_add(&table, "%s\t%s\t%s\t%d\t%s%.3f\t%.3f\t%.3f\t%d", type_name(rows[i].value), op_name(rows[i].op),
+                  rows[i].kernel, rows[i].matrices, rows[i].mean >= 1 ? GREEN : RED, rows[i].mean, rows[i].least,
+                  rows[i].most, rows[i].below);
+    table_end(&table, k->s);
+    for (int64_t i = 0; i < count; i++)
+        if (named(&rows[i], count)) {
+            out(k->s, "\n%s %s %s is below 0.97 on %d of %d:\n    ", type_name(rows[i].value), op_name(rows[i].op),
+                rows[i].kernel, rows[i].below, rows[i].matrices);
+            TRY(below(k, &rows[i]));
+        }
+done:
+    table_free(&table);
+    mem_free(rows);
+    return status;
+}
+
 static heddle_status run(struct session *s, void *into)
 {
     heddle_status status = HEDDLE_OK;
@@ -324,6 +412,7 @@ static heddle_status run(struct session *s, void *into)
     TRY(output_commit(&k->file));
     progress_clear(s);
     summary(k);
+    TRY(summary_of_peers(k));
     s->wrong = k->wrong > 0;
     if (interrupted || k->bench.unreadable > 0) {
         TRY(out_flush(s));
@@ -337,6 +426,8 @@ done:
         output_drop(&k->file);
         table_free(&k->table);
         probe_free(&k->bench.probe);
+        versus_free(&k->versus);
+        peers_close();
         heddle_close(k->bench.h);
         subjects_free(&k->list);
     }
