@@ -74,6 +74,16 @@ TEST(the_median_of_an_even_number_is_the_mean_of_the_middle_two)
     CHECK(measured_with((struct rule){0, 4, 4, 1e9}, &c).median_ms == 3.5);
 }
 
+TEST(times_of_a_throttled_device_do_not_count_unless_there_are_no_others)
+{
+    struct clock c = {(const double[]){1, -9, 1, -9, 1}, 5, 0, 0};
+    struct timing t = measured_with((struct rule){0, 3, 3, 1e9}, &c);
+    CHECK(t.median_ms == 1 && t.repetitions == 3 && t.dropped == 2);
+    c = (struct clock){(const double[]){-4}, 1, 0, 0};
+    t = measured_with((struct rule){0, 3, 3, 1e9}, &c);
+    CHECK(t.median_ms == 4 && t.repetitions == 3 && t.dropped == 0);
+}
+
 TEST(a_failing_product_fails_the_measurement)
 {
     struct clock c = {(const double[]){1}, 1, 0, 3};
@@ -347,9 +357,10 @@ static void run_bench(struct bench *b, const char *matrix)
 
 static const char *const run_fields[] = {
     "schema", "record", "version", "date", "machine", "device", "driver", "threads", "isa", "matrix", "origin", "rows",
-    "cols", "nnz", "row", "kernel", "ran", "format", "op", "value", "offset", "index", "transposed", "repeatable",
-    "held_bytes", "break_even", "convert_ms", "prepare_ms", "cold_ms", "cold_repetitions", "warm_ms", "warm_min_ms",
-    "spread", "repetitions", "bytes", "read_gbs", "launch_ms", "floor_ms", "of_floor", "fits_cache", "gflops", "gbs",
+    "cols", "nnz", "row", "kernel", "ran", "peer", "format", "op", "value", "offset", "index", "transposed", "repeatable",
+    "held_bytes", "break_even", "convert_ms", "prepare_ms", "cold_ms", "cold_min_ms", "cold_spread",
+    "cold_repetitions", "warm_ms", "warm_min_ms",
+    "spread", "repetitions", "dropped", "core_mhz", "memory_mhz", "bytes", "read_gbs", "launch_ms", "floor_ms", "of_floor", "fits_cache", "gflops", "gbs",
     "verified", "error", "wrong", "skipped"};
 
 static const char *const matrix_fields[] = {

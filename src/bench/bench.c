@@ -69,17 +69,25 @@ done:
     return status;
 }
 
+/* After the time is taken: a time under throttling is told as a negative one. */
+static heddle_status judged(const struct timed *t, heddle_status status, double *ms)
+{
+    if (status == HEDDLE_OK && clocks_slowed(&t->stage->b->clocks))
+        *ms = -*ms;
+    return status;
+}
+
 static heddle_status warm_once(void *argument, double *ms)
 {
     struct timed *t = argument;
-    return several(t, t->batch, ms);
+    return judged(t, several(t, t->batch, ms), ms);
 }
 
 static heddle_status cold_once(void *argument, double *ms)
 {
     struct timed *t = argument;
     probe_flush(&t->stage->b->probe);
-    return several(t, 1, ms);
+    return judged(t, several(t, 1, ms), ms);
 }
 
 /* y of NaN, where the products will write it: what they leave out shows. */
@@ -109,13 +117,15 @@ static heddle_status take_times(struct run *r, struct timed *t)
     struct rule warm = b->warm;
     double once, length = t->stage->base.device->kind == DEVICE_gpu ? BATCH_GPU_MS : BATCH_MS;
     TRY(poison(t->stage));
-    TRY(warm_once(t, &once));
+    TRY(several(t, 1, &once));
     if (b->cold.most > 0)
         TRY(measure(&r->cold, &b->cold, cold_once, t));
-    TRY(warm_once(t, &once));
+    TRY(several(t, 1, &once));
     t->batch = once < length / BATCH_MOST ? BATCH_MOST : (int)ceil(length / once);
     warm.limit_ms /= t->batch; /* samples are per product */
     TRY(measure(&r->warm, &warm, warm_once, t));
+    r->core_mhz = clocks_core_mhz(&b->clocks);
+    r->memory_mhz = clocks_memory_mhz(&b->clocks);
 done:
     return status;
 }
@@ -202,15 +212,58 @@ static void leave_operation(struct stage *s)
     s->x = s->y = s->x_there = s->y_there = NULL;
 }
 
+static int known(const struct bench *b, const struct run *r)
+{
+    return b->events.known && b->events.known(b->events.argument, r);
+}
+
+/* Is every kernel's run of this matrix, type and operation there already? */
+static int all_known(const struct bench *b, const struct run *base)
+{
+    struct run r = *base;
+    int left = 0;
+    for (int k = 0; k < b->kernels.count && !left; k++) {
+        r.kernel = b->kernels.name[k];
+        left = !known(b, &r);
+    }
+    return !left;
+}
+
+static int type_known(const struct bench *b, const struct run *base)
+{
+    struct run r = *base;
+    int left = 0;
+    for (int i = 0; i < b->op_count && !left; i++) {
+        r.op = b->op[i];
+        left = !all_known(b, &r);
+    }
+    return !left;
+}
+
+static int subject_known(const struct bench *b, const struct run *base)
+{
+    struct run r = *base;
+    int left = b->events.known == NULL;
+    for (int i = 0; i < b->type_count && !left; i++) {
+        r.value = b->type[i];
+        left = !type_known(b, &r);
+    }
+    return !left;
+}
+
 static heddle_status bench_operation(struct stage *s)
 {
     heddle_status status = HEDDLE_OK;
     int skipped_before = s->skip[0] != 0;
+    if (s->b->events.known && all_known(s->b, &s->base))
+        return HEDDLE_OK;
     if (!skipped_before)
         TRY(absorb(s, ready_operation(s), 0));
     for (int k = 0; k < s->b->kernels.count && !stopped(s->b); k++) {
         struct run r = s->base;
         r.kernel = s->b->kernels.name[k];
+        if (known(s->b, &r))
+            continue;
         if (s->b->events.begins)
             s->b->events.begins(s->b->events.argument, &r);
         TRY(run_candidate(s, &r));
@@ -259,6 +312,8 @@ static heddle_status bench_type(struct stage *s)
 {
     heddle_status status = HEDDLE_OK;
     int skipped_before = s->skip[0] != 0;
+    if (s->b->events.known && type_known(s->b, &s->base))
+        return HEDDLE_OK;
     if (!skipped_before)
         TRY(absorb(s, ready_type(s), 0));
     for (int i = 0; i < s->b->op_count; i++) {
@@ -287,7 +342,8 @@ static heddle_status describe(struct stage *s)
     TRY(csr_statistics(&d->stats, &s->loaded.csr));
     TRY(shape_of(&d->shape, &s->loaded.csr));
     s->base.row = d->stats.row;
-    TRY(s->b->events.described(s->b->events.argument, d));
+    if (!known(s->b, &s->base))
+        TRY(s->b->events.described(s->b->events.argument, d));
 done:
     mem_free(d);
     return status;
@@ -315,6 +371,8 @@ heddle_status bench_subject(struct bench *b, const struct subject *subject)
     TRY(NEW_ZEROED(s, 1));
     s->b = b;
     s->base = (struct run){.subject = subject, .device = &b->h->device};
+    if (subject_known(b, &s->base))
+        goto done;
     if (b->events.begins)
         b->events.begins(b->events.argument, &s->base);
     status = ready_matrix(s);

@@ -226,8 +226,9 @@ static heddle_status open_handle(int number, const struct device *d)
     if (libraries[number].has_handle && libraries[number].gpu == d->gpu)
         return HEDDLE_OK;
     close_handle(number);
-    if (libraries[number].library->open)
-        TRY(libraries[number].library->open(libraries[number].library, &libraries[number].handle, d, libraries[number].version));
+    const struct peer_library *l = libraries[number].library;
+    if (l->open)
+        TRY(l->open(l, &libraries[number].handle, d, libraries[number].version));
     libraries[number].gpu = d->gpu;
     libraries[number].has_handle = 1;
 done:

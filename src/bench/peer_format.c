@@ -18,7 +18,8 @@
 static heddle_status as_csr(struct peer *p)
 {
     struct peer_arrays *a = &p->arrays;
-    *a = (struct peer_arrays){.offset = p->A.offset, .ptr = p->A.row_ptr, .index = p->A.col, .val = p->A.val, .stored = p->A.nnz};
+    *a = (struct peer_arrays){.offset = p->A.offset, .ptr = p->A.row_ptr, .index = p->A.col, .val = p->A.val};
+    a->stored = p->A.nnz;
     return HEDDLE_OK;
 }
 

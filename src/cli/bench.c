@@ -4,8 +4,11 @@
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "base/memory.h"
+#include "base/timer.h"
+#include "bench/past.h"
 #include "bench/record.h"
 #include "bench/versus.h"
 #include "cli/cli.h"
@@ -15,7 +18,7 @@ struct choices {
     struct words kernels, peers, types, ops;
     double time_limit, spread;
     int64_t repetitions;
-    int no_cold;
+    int no_cold, fresh;
 };
 
 #define AT(member) offsetof(struct choices, member)
@@ -25,7 +28,8 @@ static const struct cli_option options[] = {
     {"peer", 'p', OPTION_LIST, AT(peers), "P,...|all", "other libraries beside them: cusparse, or one algorithm of it"},
     {"type", 't', OPTION_LIST, AT(types), "f32,f64", "types of the numbers (f64)"},
     {"op", 0, OPTION_LIST, AT(ops), "N,T", "A itself, its transpose (N)"},
-    {"json", 0, OPTION_TEXT, AT(json), "FILE", "records, one JSON object a line; - is standard output"},
+    {"json", 0, OPTION_TEXT, AT(json), "FILE", "records, one JSON object a line; - is standard output; what it holds is kept"},
+    {"fresh", 0, OPTION_FLAG, AT(fresh), NULL, "start the file of --json over instead of going on where it ends"},
     {"time-limit", 0, OPTION_REAL, AT(time_limit), "SECONDS", "at most, for one time (0.5)"},
     {"repetitions", 0, OPTION_COUNT, AT(repetitions), "N", "at most, for one time (1000)"},
     {"spread", 0, OPTION_REAL, AT(spread), "PERCENT", "close enough to stop: quartile distance over median (2)"},
@@ -65,7 +69,9 @@ struct benching {
     struct table table;
     struct output_file file;
     int to_file, to_stdout; /* where records go */
-    int64_t done, total, verified, wrong, skipped, cached;
+    struct past past;       /* what the file held before */
+    int64_t done, total, verified, wrong, skipped, cached, kept; /* kept: of done, those that were there before */
+    double begin;           /* of the first run */
     struct mean gflops, of_floor, plan_gain;
     struct versus versus; /* filled when there are peers */
     int peers;
@@ -103,14 +109,78 @@ static heddle_status described(void *argument, const struct description *d)
     return keep(argument, &j);
 }
 
+/* "3 min left", by the runs so far; "" before enough of them are done. */
+static const char *time_left(const struct benching *k, char text[32])
+{
+    int64_t runs = k->done - k->kept;
+    double seconds = runs > 0 ? (now_ms() - k->begin) / 1e3 / (double)runs * (double)(k->total - k->done) : 0;
+    text[0] = 0;
+    if (runs >= 5 && seconds >= 90)
+        snprintf(text, 32, "%.0f min left, ", seconds / 60);
+    else if (runs >= 5)
+        snprintf(text, 32, "%.0f s left, ", seconds);
+    return text;
+}
+
 static void begins(void *argument, const struct run *r)
 {
     struct benching *k = argument;
+    char left[32];
     if (r->kernel)
-        progress(k->s, k->done, k->total, "%s %s %s %s", r->subject->name, type_name(r->value), op_name(r->op),
-                 r->kernel);
+        progress(k->s, k->done, k->total, "%s%s %s %s %s", time_left(k, left), r->subject->name, type_name(r->value),
+                 op_name(r->op), r->kernel);
     else
-        progress(k->s, k->done, k->total, "loading %s", r->subject->name);
+        progress(k->s, k->done, k->total, "%sloading %s", time_left(k, left), r->subject->name);
+}
+
+/* The earlier record of a run by this version on this device, or NULL. */
+static const struct past_run *before(const struct benching *k, const struct run *r)
+{
+    const struct device *d = r->device;
+    int gpu = d->kind == DEVICE_gpu;
+    struct past_run what = {.device = gpu ? gpu_info_of(d->gpu)->name : "cpu",
+                            .isa = gpu ? gpu_info_of(d->gpu)->arch : isa_name(d->isa),
+                            .threads = d->threads,
+                            .origin = r->subject->origin,
+                            .kernel = r->kernel,
+                            .value = r->value,
+                            .op = r->op};
+    const struct past_run *found = past_find(&k->past, &what);
+    return found && strcmp(found->version, heddle_version()) == 0 ? found : NULL;
+}
+
+static int known(void *argument, const struct run *r)
+{
+    const struct benching *k = argument;
+    return r->kernel ? before(k, r) != NULL : past_describes(&k->past, r->subject->origin);
+}
+
+/* Counts what need not be measured again, so that totals and the comparison are those of the whole. */
+static heddle_status take_over(struct benching *k)
+{
+    heddle_status status = HEDDLE_OK;
+    struct bench *b = &k->bench;
+    int64_t per_matrix = (int64_t)b->type_count * b->op_count * b->kernels.count;
+    for (int64_t i = 0; i < k->total; i++) {
+        const struct subject *subject = &k->list.item[i / per_matrix];
+        int kernel = (int)(i % b->kernels.count), op = (int)(i / b->kernels.count % b->op_count);
+        int type = (int)(i / b->kernels.count / b->op_count % b->type_count);
+        struct run r = {.subject = subject, .device = &b->h->device, .kernel = b->kernels.name[kernel], .op = b->op[op],
+                        .value = b->type[type]};
+        const struct past_run *p = before(k, &r);
+        if (!p)
+            continue;
+        k->kept++;
+        k->done++;
+        k->verified += p->verified;
+        k->skipped += p->skipped;
+        k->wrong += !p->verified && !p->skipped;
+        if (k->peers && p->verified)
+            TRY(versus_add(&k->versus, subject->name, r.kernel, r.value, r.op,
+                           p->cold.repetitions > 0 ? p->cold.median_ms : p->warm.median_ms));
+    }
+done:
+    return status;
 }
 
 /* Only when there is something to show: a single matrix that cannot be read leaves no output. */
@@ -194,7 +264,7 @@ static heddle_status ran(void *argument, const struct run *r)
     }
     if (!k->to_stdout && !k->s->quiet) {
         progress_clear(k->s);
-        if (k->done == 1)
+        if (k->done - k->kept == 1)
             head(k);
         add_row(k, r);
         table_rows(&k->table, k->s);
@@ -300,13 +370,19 @@ static heddle_status ready(struct benching *k, const struct choices *c)
         TRY(subjects_add(&k->list, s->operand[i]));
     k->to_stdout = c->json && strcmp(c->json, "-") == 0;
     k->to_file = c->json && !k->to_stdout;
+    if (k->to_file && !c->fresh && access(c->json, F_OK) == 0)
+        TRY(past_read(&k->past, c->json));
     if (k->to_file)
-        TRY(output_open(&k->file, c->json));
+        TRY(output_grow(&k->file, c->json, k->past.whole));
     TRY(probe_new(&b->probe, &b->h->device));
+    clocks_open(&b->clocks, &b->h->device);
     b->keep_going = k->list.count > 1;
     b->stop = &interrupted;
-    b->events = (struct bench_events){k, c->json ? described : NULL, ran, begins};
+    b->events = (struct bench_events){k, c->json ? described : NULL, ran, begins, k->past.lines > 0 ? known : NULL};
     k->total = k->list.count * b->type_count * b->op_count * b->kernels.count;
+    if (k->past.count > 0)
+        TRY(take_over(k));
+    k->begin = now_ms();
 done:
     return status;
 }
@@ -325,6 +401,8 @@ static void summary(struct benching *k)
     if (k->plan_gain.count)
         out(s, "; a plan is %.2f times as fast as auto", mean_of(&k->plan_gain));
     out(s, "\n");
+    if (k->kept && !s->quiet)
+        out(s, "%lld of them were in %s before; --fresh measures them again\n", (long long)k->kept, k->file.path);
     if (k->cached && !s->quiet)
         out(s, "* fits in the cache: the floor is the time to read as many bytes from there\n");
     if (k->to_file && !s->quiet)
@@ -425,8 +503,10 @@ done:
     if (k) {
         output_drop(&k->file);
         table_free(&k->table);
+        clocks_close(&k->bench.clocks);
         probe_free(&k->bench.probe);
         versus_free(&k->versus);
+        past_free(&k->past);
         peers_close();
         heddle_close(k->bench.h);
         subjects_free(&k->list);

@@ -131,10 +131,14 @@ void told_written(struct session *s, const char *path, const struct csr *A, doub
 /* A file that appears under its name only when it is complete. */
 struct output_file {
     const char *path;
-    char *temporary;
-    void *stream; /* FILE * */
+    char *temporary; /* NULL for a file that grows */
+    void *stream;    /* FILE * */
+    int created, lines;
 };
 heddle_status output_open(struct output_file *f, const char *path);
+/* A file that grows line by line under its own name: `keep` bytes of what it holds stay.  output_drop removes it if it was not
+ * there before and nothing was written. */
+heddle_status output_grow(struct output_file *f, const char *path, int64_t keep);
 heddle_status output_line(struct output_file *f, const char *line);
 heddle_status output_commit(struct output_file *f); /* closes and renames */
 void output_drop(struct output_file *f);            /* removes it; nothing after a commit */

@@ -334,7 +334,8 @@ EXPORT API(SpMVOp)(handle_type handle, void *plan, const void *alpha, const void
     (void)handle;
     if ((const void *)y != (const void *)z)
         return (STATUS)NOT_SUPPORTED;
-    return multiply(p->matrix, (int)p->op != 0, alpha, beta, (const struct vector *)x, (const struct vector *)z, p->matrix->type);
+    return multiply(p->matrix, (int)p->op != 0, alpha, beta, (const struct vector *)x, (const struct vector *)z,
+                    p->matrix->type);
 }
 EXPORT API(SpMVOp_destroyPlan)(void *plan)
 {
