@@ -25,7 +25,7 @@ static const struct cli_option options[] = {
     {"json", 0, OPTION_FLAG, AT(json), NULL, "as JSON, one object a line"},
     {0}};
 
-static const struct column columns[] = {{"matrix", 0, 0}, {"type", 0, 0},   {"op", 0, 0},     {"kernel", 0, 0}, {"", 0, 0},
+static const struct column columns[] = {{"matrix", 0, 0}, {"type", 0, 0},   {"op", 0, 0},     {"kernel", 0, 0}, {"time", 0, 0},
                                         {"old ms", 1, 9}, {"new ms", 1, 9}, {"change", 1, 8}, {"spread", 1, 0}, {0}};
 
 /* The same product in both files, cold or warm. */
