@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: MIT
  *
- * peer_cusparse.c: NVIDIA's cuSPARSE, from CUDA 11 on.  The symbols of SpMVOp come with CUDA 13.1. */
+ * peer_cusparse.c: NVIDIA's cuSPARSE, from CUDA 11 on.  SpMVOp came with CUDA 13.1 and took these arguments from its first
+ * update (12.7.3) to CUDA 13.2; from 13.3 on it asks for an algorithm as well. */
 #include "bench/peer_generic.h"
 
-static struct generic_calls calls = {.library = "cusparse", .op_oldest = 12700, .op_newest = 12799};
+static struct generic_calls calls = {.library = "cusparse", .op_oldest = 12703, .op_newest = 12799};
 
 static const struct peer_symbol symbols[] = {
 #define CALL(member, symbol, optional, arguments) {"cusparse" #symbol, &calls.member, optional},
