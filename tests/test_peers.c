@@ -82,7 +82,7 @@ static int every_algorithm(struct setting *s, const struct awkward *w, heddle_op
 {
     struct candidate_list list = {0};
     int ran = 0;
-    CHECK_OK(candidates_add_peers(&list, library, "cuda"));
+    CHECK_OK(candidates_add_peers(&list, library, ""));
     for (int i = 0; i < list.count; i++) {
         struct candidate c;
         heddle_status status = candidate_new(&c, s->h, s->A, op, list.name[i]);
@@ -99,27 +99,6 @@ static int every_algorithm(struct setting *s, const struct awkward *w, heddle_op
     return ran;
 }
 
-TEST(every_algorithm_multiplies_every_awkward_matrix_or_says_why_not)
-{
-    static const heddle_type types[] = {HEDDLE_F32, HEDDLE_F64}, offsets[] = {HEDDLE_I32, HEDDLE_I64};
-    int ran = 0;
-    use("HEDDLE_CUSPARSE_LIBRARY", "libfake_cusparse_op.so");
-    setenv("FAKE_SPARSE_VERSION", "12709", 1);
-    for (int i = 0; i < awkward_count; i++)
-        for (int v = 0; v < 4; v++) {
-            struct setting s;
-            if (awkward[i].rows > 5000 || awkward[i].cols > 5000)
-                continue;
-            make(&s, "emu", &awkward[i], types[v / 2], offsets[v % 2]);
-            ran += every_algorithm(&s, &awkward[i], HEDDLE_N, "cusparse");
-            ran += every_algorithm(&s, &awkward[i], HEDDLE_T, "cusparse");
-            drop(&s);
-        }
-    struct fake_sparse_state *state = state_of("HEDDLE_CUSPARSE_LIBRARY");
-    CHECK_THAT(ran > 100, "%d were measured", ran);
-    CHECK(state->handles == 0 && state->matrices == 0 && state->vectors == 0 && state->plans == 0);
-}
-
 /* Entries in whole blocks of 3 x 3. */
 static int64_t of_nine(int64_t i, int64_t rows, int64_t cols)
 {
@@ -132,6 +111,81 @@ static int64_t block_column(int64_t i, int64_t j, int64_t n, int64_t cols, uint6
     return (i / 3 * 3 + j / 3 * 12 + j % 3) % cols;
 }
 static const struct awkward blocked = {"blocked", "BSR", 90, 90, of_nine, block_column};
+
+/* All awkward matrices that are not large, in every type, by every algorithm of a library; nothing is left behind. */
+static int every_matrix(const char *device, const char *library, const char *variable)
+{
+    static const heddle_type types[] = {HEDDLE_F32, HEDDLE_F64}, offsets[] = {HEDDLE_I32, HEDDLE_I64};
+    struct fake_sparse_state *state = state_of(variable); /* first, so that the library stays loaded */
+    int ran = 0;
+    for (int i = 0; i < awkward_count; i++)
+        for (int v = 0; v < 4; v++) {
+            struct setting s;
+            if (awkward[i].rows > 5000 || awkward[i].cols > 5000)
+                continue;
+            make(&s, device, &awkward[i], types[v / 2], offsets[v % 2]);
+            ran += every_algorithm(&s, &awkward[i], HEDDLE_N, library);
+            ran += every_algorithm(&s, &awkward[i], HEDDLE_T, library);
+            drop(&s);
+        }
+    CHECK_THAT(state->handles == 0 && state->matrices == 0 && state->vectors == 0 && state->plans == 0,
+               "%s keeps handles %d, matrices %d, vectors %d, plans %d", library, (int)state->handles, (int)state->matrices,
+               (int)state->vectors, (int)state->plans);
+    CHECK(state->prepared > 0);
+    return ran;
+}
+
+TEST(every_algorithm_multiplies_every_awkward_matrix_or_says_why_not)
+{
+    use("HEDDLE_CUSPARSE_LIBRARY", "libfake_cusparse_op.so");
+    setenv("FAKE_SPARSE_VERSION", "12709", 1);
+    CHECK(every_matrix("emu", "cusparse", "HEDDLE_CUSPARSE_LIBRARY") > 100);
+    use("HEDDLE_HIPSPARSE_LIBRARY", "libfake_hipsparse.so");
+    CHECK(every_matrix("emu:wave=64", "hipsparse", "HEDDLE_HIPSPARSE_LIBRARY") > 100);
+    use("HEDDLE_ROCSPARSE_LIBRARY", "libfake_rocsparse.so");
+    CHECK(every_matrix("emu:wave=64", "rocsparse", "HEDDLE_ROCSPARSE_LIBRARY") > 100);
+}
+
+static const char *const cpu_libraries[][2] = {
+    {"mkl", "HEDDLE_MKL_LIBRARY"}, {"armpl", "HEDDLE_ARMPL_LIBRARY"}, {"rsb", "HEDDLE_RSB_LIBRARY"}};
+
+TEST(so_do_the_libraries_for_cpus)
+{
+    for (int i = 0; i < 3; i++) {
+        use(cpu_libraries[i][1], "libfake_cpu_sparse.so");
+        CHECK(every_matrix("cpu:threads=2", cpu_libraries[i][0], cpu_libraries[i][1]) > 50);
+    }
+}
+
+TEST(failures_of_the_other_libraries_are_named_too)
+{
+    static const struct {
+        const char *device, *variable, *file, *fail, *peer, *words;
+    } cases[] = {
+        {"emu", "HEDDLE_ROCSPARSE_LIBRARY", "libfake_rocsparse.so", "rocsparse_spmv@2=5", "rocsparse:csr_lrb",
+         "rocsparse: rocsparse_spmv (preprocess): rocsparse_status_invalid_value"},
+        {"emu", "HEDDLE_HIPSPARSE_LIBRARY", "libfake_hipsparse.so", "hipsparseSpMV=10", "hipsparse:coo_alg1",
+         "hipsparse: hipsparseSpMV: FAKE_STATUS_NOT_SUPPORTED"},
+        {"cpu", "HEDDLE_MKL_LIBRARY", "libfake_cpu_sparse.so", "mkl_sparse_optimize=6", "mkl:csr",
+         "mkl: mkl_sparse_optimize: SPARSE_STATUS_NOT_SUPPORTED"},
+        {"cpu", "HEDDLE_ARMPL_LIBRARY", "libfake_cpu_sparse.so", "armpl_spmv_optimize=2", "armpl:csr",
+         "armpl: armpl_spmv_optimize: ARMPL_STATUS_EXECUTION_FAILURE"},
+        {"cpu", "HEDDLE_RSB_LIBRARY", "libfake_cpu_sparse.so", "rsb_mtx_alloc_from_csr_const=7", "rsb:rsb",
+         "rsb: rsb_mtx_alloc_from_csr_const: fake error 7"},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        struct setting s;
+        struct candidate c;
+        use(cases[i].variable, cases[i].file);
+        struct fake_sparse_state *state = state_of(cases[i].variable);
+        make(&s, cases[i].device, &blocked, HEDDLE_F64, HEDDLE_I32);
+        setenv("FAKE_FAIL", cases[i].fail, 1);
+        CHECK_FAILS(candidate_new(&c, s.h, s.A, HEDDLE_N, cases[i].peer), HEDDLE_NOT_SUPPORTED, cases[i].words);
+        unsetenv("FAKE_FAIL");
+        drop(&s);
+        CHECK_THAT(state->handles == 0 && state->matrices == 0 && state->vectors == 0, "after %s", cases[i].fail);
+    }
+}
 
 TEST(blocks_are_found_where_they_are_and_refused_where_they_are_not)
 {

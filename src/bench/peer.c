@@ -175,7 +175,8 @@ static heddle_status device_suits(int number, const struct device *d)
 {
     const char *devices = libraries[number].devices;
     const char *here = d->kind == DEVICE_gpu ? gpu_driver_of(d->gpu)->name : "cpu";
-    if (strcmp(here, devices) == 0 || (strcmp(here, "emu") == 0 && getenv(libraries[number].variable)))
+    int stand_in = strcmp(here, "emu") == 0 && strcmp(devices, "cpu") != 0 && getenv(libraries[number].variable);
+    if (strcmp(here, devices) == 0 || stand_in)
         return HEDDLE_OK;
     return fail(HEDDLE_NOT_SUPPORTED, "%s computes on %s devices; this one is %s", libraries[number].name, devices, here);
 }

@@ -7,6 +7,7 @@
 #include <stdlib.h>
 
 #include "fake.h"
+#include "fake_product.h"
 
 #define JOIN_(a, b) a##b
 #define JOIN(a, b) JOIN_(a, b)
@@ -42,20 +43,7 @@ typedef void *stream_type;
 #define EXPORT __attribute__((visibility("default"))) STATUS
 
 enum { INVALID_VALUE = 3, NOT_SUPPORTED = 10 };
-enum { CSR, COO, SELL, BSR };
 
-/* What the opaque handles stand for. */
-struct matrix {
-    int format;
-    int64_t rows, cols, nnz, stored, slice, block;
-    const void *ptr, *row, *col, *val;
-    int wide, type, prepared;
-};
-struct vector {
-    int64_t size;
-    void *val;
-    int type;
-};
 struct plan {
     const struct matrix *matrix;
     op_type op;
@@ -79,73 +67,11 @@ __attribute__((visibility("default"))) struct fake_sparse_state *fake_sparse(voi
 
 /* ------------------------------------------------------------------ the product */
 
-static int64_t offset(const struct matrix *m, int64_t i)
+static STATUS product(const struct matrix *m, int t, const void *alpha, const void *beta, const struct vector *x,
+                      const struct vector *y, int type)
 {
-    return m->wide ? ((const int64_t *)m->ptr)[i] : ((const int32_t *)m->ptr)[i];
-}
-
-static double value(const void *val, int type, int64_t k)
-{
-    return type == 0 ? (double)((const float *)val)[k] : ((const double *)val)[k];
-}
-
-static void add(const struct vector *y, int64_t i, double what)
-{
-    if (y->type == 0)
-        ((float *)y->val)[i] += (float)what;
-    else
-        ((double *)y->val)[i] += what;
-}
-
-static void entry(const struct matrix *m, int64_t i, int64_t j, int64_t k, int transposed, double alpha, const struct vector *x,
-                  const struct vector *y)
-{
-    add(y, transposed ? j : i, alpha * value(m->val, m->type, k) * value(x->val, x->type, transposed ? i : j));
-}
-
-static void each_entry(const struct matrix *m, int t, double alpha, const struct vector *x, const struct vector *y)
-{
-    const int32_t *col = m->col, *row = m->row;
-    int64_t b = m->block;
-    switch (m->format) {
-    case CSR:
-        for (int64_t i = 0; i < m->rows; i++)
-            for (int64_t k = offset(m, i); k < offset(m, i + 1); k++)
-                entry(m, i, col[k], k, t, alpha, x, y);
-        break;
-    case COO:
-        for (int64_t k = 0; k < m->nnz; k++)
-            entry(m, row[k], col[k], k, t, alpha, x, y);
-        break;
-    case SELL:
-        for (int64_t i = 0; i < m->rows; i++)
-            for (int64_t k = offset(m, i / m->slice) + i % m->slice; k < offset(m, i / m->slice + 1); k += m->slice)
-                if (col[k] >= 0)
-                    entry(m, i, col[k], k, t, alpha, x, y);
-        break;
-    case BSR:
-        for (int64_t i = 0; i < m->rows; i++)
-            for (int64_t k = offset(m, i / b); k < offset(m, i / b + 1); k++)
-                for (int64_t c = 0; c < b; c++)
-                    entry(m, i, col[k] * b + c, (k * b + i % b) * b + c, t, alpha, x, y);
-        break;
-    }
-}
-
-static STATUS multiply(const struct matrix *m, int t, const void *alpha, const void *beta, const struct vector *x,
-                       const struct vector *y, int type)
-{
-    double b = value(beta, type, 0);
-    if (!m || !x || !y || x->size != (t ? m->rows : m->cols) || y->size != (t ? m->cols : m->rows) || m->type != type)
+    if (!m || !x || !y || m->type != type || !multiply(m, t, value(alpha, type, 0), value(beta, type, 0), x, y))
         return (STATUS)INVALID_VALUE;
-    for (int64_t i = 0; i < y->size; i++) {
-        double before = b == 0 ? 0 : b * value(y->val, type, i);
-        if (type == 0)
-            ((float *)y->val)[i] = (float)before;
-        else
-            ((double *)y->val)[i] = before;
-    }
-    each_entry(m, t, value(alpha, type, 0), x, y);
     if (fake_number("FAKE_SPARSE_WRONG", 0) && y->size > 0)
         add(y, 0, 1);
     state.products++;
@@ -293,8 +219,8 @@ EXPORT API(SpMV)(handle_type handle, op_type op, const void *alpha, const_mat ma
     TRY_SCRIPT(SpMV);
     ((char *)buffer)[0] = 1;
     state.alg = (int)alg;
-    return multiply((const struct matrix *)mat, (int)op != 0, alpha, beta, (const struct vector *)x, (const struct vector *)y,
-                    (int)type);
+    return product((const struct matrix *)mat, (int)op != 0, alpha, beta, (const struct vector *)x, (const struct vector *)y,
+                   (int)type);
 }
 
 /* ------------------------------------------------------------------ SpMVOp, as in CUDA 13.2 */
@@ -334,8 +260,8 @@ EXPORT API(SpMVOp)(handle_type handle, void *plan, const void *alpha, const void
     (void)handle;
     if ((const void *)y != (const void *)z)
         return (STATUS)NOT_SUPPORTED;
-    return multiply(p->matrix, (int)p->op != 0, alpha, beta, (const struct vector *)x, (const struct vector *)z,
-                    p->matrix->type);
+    return product(p->matrix, (int)p->op != 0, alpha, beta, (const struct vector *)x, (const struct vector *)z,
+                   p->matrix->type);
 }
 EXPORT API(SpMVOp_destroyPlan)(void *plan)
 {
