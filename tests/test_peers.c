@@ -11,6 +11,7 @@
 #include "bench/bench.h"
 #include "bench/versus.h"
 #include "fakes/fake_sparse.h"
+#include "fakes/use.h"
 #include "test.h"
 
 /* The library that peers of a name shall open from now on. */
@@ -330,6 +331,33 @@ TEST(names_of_peers_are_checked_before_anything_runs)
     CHECK_FAILS(candidates_add_peers(&list, "cusparse:csr_alg9", "cuda"), HEDDLE_BAD_ARGUMENT, "csr_alg1, csr_alg2");
     CHECK_FAILS(candidates_add_peers(&list, "cusparse:coo_alg1:preprocess=0", "cuda"), HEDDLE_BAD_ARGUMENT, "preprocess");
     CHECK_FAILS(candidate_check("cusparse:"), HEDDLE_BAD_ARGUMENT, "");
+}
+
+/* ------------------------------------------------------------------ beside a vendor's driver */
+
+TEST(the_device_is_current_while_a_peer_lives_and_its_memory_is_given_back)
+{
+    struct csr here, there;
+    struct peer *p = NULL;
+    use("HEDDLE_CUSPARSE_LIBRARY", "libfake_cusparse.so");
+    const struct fake_vendor *v = &fake_vendors[0];
+    struct device d = {.kind = DEVICE_gpu, .gpu = fake_open(v)};
+    double x[90] = {0}, y[90] = {1};
+    CHECK_OK(awkward_make(&here, &blocked, HEDDLE_F64, HEDDLE_I32));
+    CHECK_OK(device_csr_upload(&d, &there, &here));
+    CHECK(fake_state_of(v)->depth == 0);
+    CHECK_OK(peer_new(&p, &d, &there, HEDDLE_N, "cusparse:sell"));
+    CHECK(p && fake_state_of(v)->depth == 1);
+    if (p) {
+        CHECK_OK(peer_run(p, (struct scalars){1, 0}, x, y));
+        CHECK(fake_state_of(v)->depth == 1 && y[0] == 0);
+    }
+    peer_free(p);
+    CHECK(fake_state_of(v)->depth == 0);
+    peers_close();
+    device_csr_free(&d, &there);
+    csr_free(&here);
+    fake_close(v, d.gpu);
 }
 
 /* ------------------------------------------------------------------ the summary */

@@ -287,12 +287,24 @@ static int64_t cache_of(const struct device *d)
     return d->kind == DEVICE_gpu ? gpu_info_of(d->gpu)->cache : cpu_this()->cache;
 }
 
+/* A, another copy in the format of a kernel, and x, y and the reference twice over. */
+static heddle_status within_limit(const struct stage *s)
+{
+    char need_text[NUMBER_TEXT], limit_text[NUMBER_TEXT];
+    double need = 2 * (double)csr_bytes(&s->csr) + 32 * (double)(s->csr.rows + s->csr.cols), limit = (double)s->b->memory_limit;
+    if (limit <= 0 || need <= limit)
+        return HEDDLE_OK;
+    return fail(HEDDLE_NO_MEMORY, "the matrix needs about %s; the limit is %s", text_bytes(need_text, need),
+                text_bytes(limit_text, limit));
+}
+
 static heddle_status ready_type(struct stage *s)
 {
     heddle_status status = HEDDLE_OK;
     heddle_type value = s->base.value;
     s->csr = s->loaded.csr;
     s->csr.value = value;
+    TRY(within_limit(s));
     if (value != s->loaded.csr.value) {
         s->csr.val = NULL;
         TRY((s->csr.val = mem_alloc(s->csr.nnz, type_size(value))) ? HEDDLE_OK : HEDDLE_NO_MEMORY);

@@ -67,6 +67,7 @@ struct bench {
     heddle_type type[2];
     heddle_op op[2];
     struct rule warm, cold; /* cold.most 0: no cold runs */
+    int64_t memory_limit;   /* bytes for A, one converted copy and vectors; larger matrices are skipped; 0: no limit */
     int keep_going;         /* a matrix that cannot be loaded is skipped and counted, not an error */
     int unreadable;         /* how many there were */
     volatile sig_atomic_t *stop; /* not NULL and set: what is left is left out */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * peer_armpl.c: Arm Performance Libraries.  The preparation is armpl_spmv_optimize with the hint of many products.  Integers are
- * 32-bit (the LP64 libraries), and as many threads run as OpenMP is told to. */
+ * peer_armpl.c: Arm Performance Libraries.  The preparation is armpl_spmv_optimize with the hint of many products.  Integers
+ * are 32-bit (the LP64 libraries), and as many threads run as OpenMP is told to. */
 #include <stdio.h>
 
 #include "base/memory.h"

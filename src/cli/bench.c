@@ -10,14 +10,13 @@
 #include "base/timer.h"
 #include "bench/past.h"
 #include "bench/record.h"
-#include "bench/versus.h"
 #include "cli/cli.h"
 
 struct choices {
     const char *device, *json;
     struct words kernels, peers, types, ops;
     double time_limit, spread;
-    int64_t repetitions;
+    int64_t repetitions, memory;
     int no_cold, fresh;
 };
 
@@ -33,6 +32,7 @@ static const struct cli_option options[] = {
     {"time-limit", 0, OPTION_REAL, AT(time_limit), "SECONDS", "at most, for one time (0.5)"},
     {"repetitions", 0, OPTION_COUNT, AT(repetitions), "N", "at most, for one time (1000)"},
     {"spread", 0, OPTION_REAL, AT(spread), "PERCENT", "close enough to stop: quartile distance over median (2)"},
+    {"memory", 0, OPTION_COUNT, AT(memory), "BYTES", "skip matrices that need more (8G is 8e9; no limit)"},
     {"no-cold", 0, OPTION_FLAG, AT(no_cold), NULL, "no times with flushed caches"},
     {0}};
 
@@ -40,8 +40,8 @@ static const struct cli_option options[] = {
 
 /* Columns of the table; the width of the first follows the names at hand. */
 static const struct column columns[] = {
-    {"matrix", 0, 0},  {"type", 0, 0}, {"op", 0, 0},       {"kernel", 0, KERNEL_WIDTH}, {"ms", 1, 9},
-    {"GFLOP/s", 1, 7}, {"GB/s", 1, 6}, {"of floor", 1, 9}, {"verified", 0, 0},          {0}};
+    {"matrix", 0, 0},  {"type", 0, 0}, {"op", 0, 0},       {"kernel", 0, KERNEL_WIDTH}, {"cold ms", 1, 9},
+    {"ms", 1, 9},      {"GFLOP/s", 1, 7}, {"GB/s", 1, 6},  {"of floor", 1, 9},          {"verified", 0, 0}, {0}};
 
 /* A geometric mean on its way. */
 struct mean {
@@ -216,16 +216,19 @@ static int first_clause(const char *reason)
 static void add_row(struct benching *k, const struct run *r)
 {
     char kernel[160];
-    double ms = r->warm.median_ms;
+    char cold[32] = "";
+    double ms = r->warm.median_ms, cold_ms = r->cold.median_ms;
     int chosen = r->made && (strcmp(r->kernel, "auto") == 0 || strcmp(r->kernel, "plan") == 0);
     snprintf(kernel, sizeof kernel, "%s%s%s", chosen ? r->kernel : r->made ? r->made->ran : r->kernel,
              chosen ? ": " : "", chosen ? r->made->ran : "");
+    if (r->cold.repetitions > 0)
+        snprintf(cold, sizeof cold, "%.*f", cold_ms < 100 ? 4 : 1, cold_ms);
     if (r->skipped[0])
-        table_add(&k->table, "%s\t%s\t%s\t%s\t\t\t\t\t" DIM "skipped: %.*s", r->subject->name, type_name(r->value),
+        table_add(&k->table, "%s\t%s\t%s\t%s\t\t\t\t\t\t" DIM "skipped: %.*s", r->subject->name, type_name(r->value),
                   op_name(r->op), kernel, first_clause(r->skipped), r->skipped);
     else
-        table_add(&k->table, "%s\t%s\t%s\t%s\t%.*f\t%.2f\t%.1f\t%.0f %%%s\t%s%s", r->subject->name,
-                  type_name(r->value), op_name(r->op), kernel, ms < 100 ? 4 : 1, ms, r->gflops, r->gbs,
+        table_add(&k->table, "%s\t%s\t%s\t%s\t%s\t%.*f\t%.2f\t%.1f\t%.0f %%%s\t%s%s", r->subject->name,
+                  type_name(r->value), op_name(r->op), kernel, cold, ms < 100 ? 4 : 1, ms, r->gflops, r->gbs,
                   100 * r->of_floor, r->fits_cache ? "*" : " ", r->verdict.passed ? GREEN "yes" : RED "NO: ", r->wrong);
 }
 
@@ -349,6 +352,7 @@ static heddle_status set_rules(struct bench *b, const struct choices *c)
     }
     if (c->no_cold)
         b->cold.most = 0;
+    b->memory_limit = c->memory;
     return HEDDLE_OK;
 }
 
@@ -409,74 +413,6 @@ static void summary(struct benching *k)
         out(s, "records: %s\n", k->file.path);
 }
 
-#define LINE 110 /* letters of a line of matrices */
-
-/* Where a peer wins, by name; of the choice that matters most: Heddle's own ("auto", "plan"), the best, or a lone kernel. */
-static heddle_status below(struct benching *k, const struct versus_row *row)
-{
-    heddle_status status = HEDDLE_OK;
-    struct versus_ratio *list = NULL;
-    int64_t count = 0;
-    int letters = 0;
-    TRY(versus_matrices(&k->versus, row, &list, &count));
-    for (int64_t i = 0; i < count && list[i].ratio < VERSUS_LEVEL; i++) {
-        char item[128];
-        int size = snprintf(item, sizeof item, "%.80s %.2f", list[i].matrix, list[i].ratio);
-        if (i > 0)
-            out(k->s, letters + size > LINE ? ",\n    " : ", ");
-        letters = letters + size > LINE ? size : letters + size + 2;
-        out(k->s, "%s", item);
-    }
-    out(k->s, "\n");
-done:
-    mem_free(list);
-    return status;
-}
-
-static const struct column versus_columns[] = {
-    {"type", 0, 0}, {"op", 0, 0}, {"kernel", 0, 0}, {"matrices", 1, 0}, {"mean", 1, 7}, {"least", 1, 7}, {"most", 1, 7},
-    {"below 0.97", 1, 0}, {0}};
-
-static int named(const struct versus_row *row, int64_t rows)
-{
-    return row->below > 0 && (rows <= 4 || strcmp(row->kernel, "auto") == 0 || strcmp(row->kernel, "plan") == 0 ||
-                              strcmp(row->kernel, VERSUS_BEST) == 0);
-}
-
-/* Heddle beside the peers: the figure that this project is about. */
-static heddle_status summary_of_peers(struct benching *k)
-{
-    heddle_status status = HEDDLE_OK;
-    struct versus_row *rows = NULL;
-    struct table table = {0};
-    int64_t count = 0;
-    if (k->to_stdout || !k->peers)
-        return HEDDLE_OK;
-    TRY(versus_rows(&k->versus, &rows, &count));
-    if (count == 0) {
-        out(k->s, "no matrix was verified both by a kernel and by a peer: there is nothing to compare\n");
-        goto done;
-    }
-    out(k->s, "\nBest peer over kernel, %s; above 1 Heddle is faster; means are geometric\n\n",
-        k->bench.cold.most > 0 ? "cold" : "warm");
-    table_begin(&table, versus_columns);
-    for (int64_t i = 0; i < count; i++)
-        table_add(&table, "%s\t%s\t%s\t%d\t%s%.3f\t%.3f\t%.3f\t%d", type_name(rows[i].value), op_name(rows[i].op),
-                  rows[i].kernel, rows[i].matrices, rows[i].mean >= 1 ? GREEN : RED, rows[i].mean, rows[i].least,
-                  rows[i].most, rows[i].below);
-    table_end(&table, k->s);
-    for (int64_t i = 0; i < count; i++)
-        if (named(&rows[i], count)) {
-            out(k->s, "\n%s %s %s is below 0.97 on %d of %d:\n    ", type_name(rows[i].value), op_name(rows[i].op),
-                rows[i].kernel, rows[i].below, rows[i].matrices);
-            TRY(below(k, &rows[i]));
-        }
-done:
-    table_free(&table);
-    mem_free(rows);
-    return status;
-}
-
 static heddle_status run(struct session *s, void *into)
 {
     heddle_status status = HEDDLE_OK;
@@ -485,12 +421,14 @@ static heddle_status run(struct session *s, void *into)
     k->s = s;
     TRY(ready(k, into));
     signal(SIGINT, interrupt);
+    signal(SIGTERM, interrupt);
     for (int64_t i = 0; i < k->list.count && !interrupted; i++)
         TRY(bench_subject(&k->bench, &k->list.item[i]));
     TRY(output_commit(&k->file));
     progress_clear(s);
     summary(k);
-    TRY(summary_of_peers(k));
+    if (k->peers && !k->to_stdout)
+        TRY(versus_told(s, &k->versus, k->bench.cold.most > 0));
     s->wrong = k->wrong > 0;
     if (interrupted || k->bench.unreadable > 0) {
         TRY(out_flush(s));
@@ -516,15 +454,18 @@ done:
 }
 
 const struct page page_bench = {
-    .usage = "MATRIX... [--kernel K,...|all] [--type f32,f64] [--op N,T] [--json FILE]",
-    .details = "Times products, verifies each one, and prints a table.  ms is the median of warm products; GFLOP/s counts\n"
-               "2 operations a nonzero; GB/s counts A, x and y once; the floor is the time of a plain loop that reads as\n"
-               "many bytes, measured in the same run.  Records in --json also hold cold times (caches flushed), conversion and\n"
-               "preparation times, and a description of each matrix.  The exit status is 1 when a result is wrong.\n"
+    .usage = "MATRIX... [--kernel K,...|all] [--peer P,...] [--type f32,f64] [--op N,T] [--json FILE]",
+    .details = "Times products, verifies each one, and prints a table.  cold ms is the median of products with flushed caches,\n"
+               "ms that of warm ones; GFLOP/s counts 2 operations a nonzero; GB/s counts A, x and y once; the floor is the\n"
+               "time of a plain loop that reads as many bytes, measured in the same run.  Records in --json also hold\n"
+               "conversion and preparation times and a description of each matrix; a run that was interrupted goes on where\n"
+               "its file ends.  Peers are other libraries, measured by the same clock on the same arrays, and the summary then\n"
+               "tells how the best of them compares.  The exit status is 1 when a result is wrong.\n"
                "\n"
                "Examples:\n"
                "  heddle bench a.mtx\n"
                "  heddle bench set:smoke --device cpu --kernel all\n"
                "  heddle bench gen:grid3d:n=100 --kernel plan,cpu_sell:slice=8,window=512 --op N,T\n"
-               "  heddle bench set:paper --kernel all --type f32,f64 --op N,T --json r.jsonl\n",
+               "  heddle bench set:paper --kernel all --type f32,f64 --op N,T --json r.jsonl\n"
+               "  heddle bench set:paper --device cuda:0 --peer cusparse --op N,T --json r.jsonl\n",
     .option = options, .least = 1, .most = 1 << 20, .size = sizeof(struct choices), .run = run};

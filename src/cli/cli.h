@@ -11,6 +11,7 @@
 #include "base/json.h"
 #include "base/text.h"
 #include "bench/subject.h"
+#include "bench/versus.h"
 
 enum { EXIT_GOOD = 0, EXIT_WRONG = 1, EXIT_BAD = 2 }; /* a result is wrong; bad usage or input */
 
@@ -127,6 +128,9 @@ heddle_status op_choice(const char *text, heddle_op *op);       /* N, T */
 heddle_status each_word(const char *text, heddle_status (*visit)(void *argument, const char *word), void *argument);
 /* "a.mtx: 8,000 x 8,000, 53,600 nonzeros, 1.2 MB in 0.1 s" after a matrix was written. */
 void told_written(struct session *s, const char *path, const struct csr *A, double ms);
+
+/* What `v` has gathered, as a table; `cold` says which times these are. */
+heddle_status versus_told(struct session *s, struct versus *v, int cold);
 
 /* A file that appears under its name only when it is complete. */
 struct output_file {

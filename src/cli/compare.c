@@ -144,7 +144,8 @@ static heddle_status told(struct session *s, struct comparing *c, const struct c
         goto done;
     if (rows > 0 && !s->quiet)
         table_end(&table, s);
-    out(s, "%s%lld time%s in both: %lld slower, %lld faster, the others within their scatter; new over old %.3f (geometric mean)\n",
+    out(s, "%s%lld time%s in both: %lld slower, %lld faster, the others within their scatter; new over old %.3f (geometric "
+        "mean)\n",
         rows > 0 && !s->quiet ? "\n" : "", (long long)c->count, c->count == 1 ? "" : "s", (long long)c->slower,
         (long long)c->faster, c->count ? exp(c->logs / (double)c->count) : 1.0);
     if (c->only_old || c->only_new)
