@@ -361,7 +361,8 @@ static const char *const run_fields[] = {
     "cols", "nnz", "row", "kernel", "ran", "peer", "format", "op", "value", "offset", "index", "transposed", "repeatable",
     "held_bytes", "break_even", "convert_ms", "prepare_ms", "cold_ms", "cold_min_ms", "cold_spread",
     "cold_repetitions", "warm_ms", "warm_min_ms",
-    "spread", "repetitions", "dropped", "core_mhz", "memory_mhz", "bytes", "read_gbs", "launch_ms", "floor_ms", "of_floor", "fits_cache", "gflops", "gbs",
+    "spread", "repetitions", "dropped", "core_mhz", "memory_mhz",
+    "bytes", "read_gbs", "launch_ms", "floor_ms", "of_floor", "fits_cache", "gflops", "gbs",
     "verified", "error", "wrong", "skipped"};
 
 static const char *const matrix_fields[] = {

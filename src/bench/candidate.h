@@ -43,8 +43,8 @@ struct candidate_list {
 };
 
 /* Adds the names in `text`, which are separated by commas: "auto,cpu_sell:slice=8,window=512,cpu_csr" is three, because a
- * comma before key=value goes on with the options.  "all" stands for auto, plan and every kernel of the kind of device: "cpu" or
- * "gpu". */
+ * comma before key=value goes on with the options.  "all" stands for auto, plan and every kernel of the kind of device:
+ * "cpu" or "gpu". */
 heddle_status candidates_add(struct candidate_list *list, const char *text, const char *device);
 
 /* The same for peers: "cusparse" stands for all its algorithms, "cusparse:csr_alg2" for one, "all" for every library that

@@ -181,19 +181,6 @@ static heddle_status device_suits(int number, const struct device *d)
     return fail(HEDDLE_NOT_SUPPORTED, "%s computes on %s devices; this one is %s", libraries[number].name, devices, here);
 }
 
-/* The device is the thread's current one between enter and leave, for libraries that use the vendor's runtime. */
-static heddle_status enter(const struct device *d, void **before)
-{
-    *before = NULL;
-    return d->kind == DEVICE_gpu && gpu_driver_of(d->gpu)->enter ? gpu_driver_of(d->gpu)->enter(d->gpu, before) : HEDDLE_OK;
-}
-
-static void leave(const struct device *d, void *before)
-{
-    if (d->kind == DEVICE_gpu && gpu_driver_of(d->gpu)->leave)
-        gpu_driver_of(d->gpu)->leave(d->gpu, before);
-}
-
 static void close_handle(int number)
 {
     void *before;
@@ -202,9 +189,9 @@ static void close_handle(int number)
         return;
     if (!d.gpu)
         d.kind = DEVICE_cpu;
-    if (libraries[number].library->close && enter(&d, &before) == HEDDLE_OK) {
+    if (libraries[number].library->close && device_enter(&d, &before) == HEDDLE_OK) {
         libraries[number].library->close(libraries[number].library, libraries[number].handle);
-        leave(&d, before);
+        device_leave(&d, before);
     }
     libraries[number].has_handle = 0;
     libraries[number].handle = NULL;
@@ -300,7 +287,7 @@ heddle_status peer_new(struct peer **out, const struct device *d, const struct c
     int number = (int)p->row->library;
     TRY(device_suits(number, d));
     TRY(open_library(number));
-    TRY(enter(d, &p->context));
+    TRY(device_enter(d, &p->context));
     *out = p; /* from here on peer_free leaves again */
     p = NULL;
     TRY(open_handle(number, d));
@@ -328,6 +315,6 @@ void peer_free(struct peer *p)
     device_free(p->device, p->workspace);
     for (int i = 0; i < 4; i++)
         device_free(p->device, p->arrays.owned[i]);
-    leave(p->device, p->context);
+    device_leave(p->device, p->context);
     mem_free(p);
 }

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
  * peer_mkl.c: Intel's oneMKL, its inspector and executor.  The preparation is mkl_sparse_optimize with the hint of many
- * products; without it the product runs on the CSR arrays as they are.  Integers are 32-bit (the LP64 interface, libmkl_rt's default). */
+ * products; without it the product runs on the CSR arrays as they are.  Integers are 32-bit (the LP64
+ * interface, libmkl_rt's default). */
 #include <stdio.h>
 
 #include "base/memory.h"

@@ -75,7 +75,7 @@ struct benching {
     struct mean gflops, of_floor, plan_gain;
     struct versus versus; /* filled when there are peers */
     int peers;
-    double auto_ms; /* of the same matrix, type and operation; 0 before */
+    struct run last_auto; /* kernel NULL: none yet */
 };
 
 static volatile sig_atomic_t interrupted;
@@ -146,7 +146,10 @@ static const struct past_run *before(const struct benching *k, const struct run 
                             .value = r->value,
                             .op = r->op};
     const struct past_run *found = past_find(&k->past, &what);
-    return found && strcmp(found->version, heddle_version()) == 0 ? found : NULL;
+    if (!found || strcmp(found->version, heddle_version()) != 0)
+        return NULL;
+    int lacks_cold = k->bench.cold.most > 0 && found->verified && found->cold.repetitions == 0;
+    return lacks_cold ? NULL : found;
 }
 
 static int known(void *argument, const struct run *r)
@@ -234,9 +237,10 @@ static void add_row(struct benching *k, const struct run *r)
 
 static void count(struct benching *k, const struct run *r)
 {
+    const struct run *a = &k->last_auto;
     k->done++;
     if (strcmp(r->kernel, "auto") == 0)
-        k->auto_ms = r->warm.median_ms;
+        k->last_auto = *r;
     if (r->skipped[0]) {
         k->skipped++;
         return;
@@ -244,12 +248,12 @@ static void count(struct benching *k, const struct run *r)
     k->verified += r->verdict.passed;
     k->wrong += !r->verdict.passed;
     k->cached += r->fits_cache;
-    if (!r->verdict.passed)
+    if (!r->verdict.passed || r->made->peer)
         return;
     mean_add(&k->gflops, r->gflops);
     mean_add(&k->of_floor, r->of_floor);
-    if (strcmp(r->kernel, "plan") == 0)
-        mean_add(&k->plan_gain, k->auto_ms / r->warm.median_ms);
+    if (strcmp(r->kernel, "plan") == 0 && a->subject == r->subject && a->value == r->value && a->op == r->op)
+        mean_add(&k->plan_gain, a->warm.median_ms / r->warm.median_ms);
 }
 
 static heddle_status ran(void *argument, const struct run *r)
@@ -455,12 +459,12 @@ done:
 
 const struct page page_bench = {
     .usage = "MATRIX... [--kernel K,...|all] [--peer P,...] [--type f32,f64] [--op N,T] [--json FILE]",
-    .details = "Times products, verifies each one, and prints a table.  cold ms is the median of products with flushed caches,\n"
-               "ms that of warm ones; GFLOP/s counts 2 operations a nonzero; GB/s counts A, x and y once; the floor is the\n"
-               "time of a plain loop that reads as many bytes, measured in the same run.  Records in --json also hold\n"
-               "conversion and preparation times and a description of each matrix; a run that was interrupted goes on where\n"
-               "its file ends.  Peers are other libraries, measured by the same clock on the same arrays, and the summary then\n"
-               "tells how the best of them compares.  The exit status is 1 when a result is wrong.\n"
+    .details = "Times products, verifies each one, and prints a table.  cold ms is the median of products with flushed\n"
+               "caches, ms that of warm ones; GFLOP/s counts 2 operations a nonzero; GB/s counts A, x and y once; the floor\n"
+               "is the time of a plain loop that reads as many bytes, measured in the same run.  Records in --json also\n"
+               "hold conversion and preparation times and a description of each matrix; a run that was interrupted goes on\n"
+               "where its file ends.  Peers are other libraries, measured by the same clock on the same arrays; the summary\n"
+               "then tells how the best of them compares.  The exit status is 1 when a result is wrong.\n"
                "\n"
                "Examples:\n"
                "  heddle bench a.mtx\n"
