@@ -249,8 +249,15 @@ TEST(the_preparation_can_be_left_out)
     CHECK(c.bytes == 128 && c.prepare_ms > 0 && c.convert_ms == 0 && strcmp(c.peer->version, "cusparse 12603") == 0);
     candidate_free(&c);
     CHECK_OK(candidate_new(&c, s.h, s.A, HEDDLE_N, "cusparse:coo_alg2"));
-    CHECK(state->prepared == before + 1 && state->alg == 4 && c.convert_ms > 0 && c.bytes == 128 + 4 * s.csr.nnz);
+    CHECK(state->prepared == before + 2 && state->alg == 4 && c.convert_ms > 0 && c.bytes == 128 + 4 * s.csr.nnz);
     candidate_free(&c);
+    CHECK_OK(candidate_new(&c, s.h, s.A, HEDDLE_N, "cusparse:coo_alg2"));
+    CHECK(state->prepared == before + 3); /* the first of its kind is made twice: it loads the library's code */
+    candidate_free(&c);
+    setenv("FAKE_FAIL", "cusparseSpMV_preprocess=10", 1);
+    CHECK_OK(candidate_new(&c, s.h, s.A, HEDDLE_N, "cusparse:coo_alg1")); /* COO needs none */
+    candidate_free(&c);
+    unsetenv("FAKE_FAIL");
     drop(&s);
 }
 
@@ -357,6 +364,28 @@ TEST(the_device_is_current_while_a_peer_lives_and_its_memory_is_given_back)
     peers_close();
     device_csr_free(&d, &there);
     csr_free(&here);
+    fake_close(v, d.gpu);
+}
+
+TEST(a_throttled_device_is_noticed_and_without_nvml_nothing_is_known)
+{
+    struct clocks c;
+    const struct fake_vendor *v = &fake_vendors[0];
+    struct device d = {.kind = DEVICE_gpu, .gpu = fake_open(v)};
+    setenv("HEDDLE_NVML_LIBRARY", FAKES "libfake_nvml.so", 1);
+    setenv("FAKE_THROTTLE", "1", 1); /* idle is no reason */
+    clocks_open(&c, &d);
+    CHECK(c.library && clocks_core_mhz(&c) == 1980 && clocks_memory_mhz(&c) == 3201 && !clocks_slowed(&c));
+    setenv("FAKE_THROTTLE", "64", 1);
+    CHECK(!clocks_slowed(&c)); /* the answer of a moment ago */
+    c.asked = 0;
+    CHECK(clocks_slowed(&c));
+    clocks_close(&c);
+    setenv("HEDDLE_NVML_LIBRARY", "", 1);
+    clocks_open(&c, &d);
+    CHECK(!c.library && clocks_core_mhz(&c) == 0 && !clocks_slowed(&c));
+    clocks_close(&c);
+    unsetenv("HEDDLE_NVML_LIBRARY");
     fake_close(v, d.gpu);
 }
 

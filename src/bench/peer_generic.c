@@ -182,17 +182,16 @@ done:
     return status;
 }
 
+/* Formats without a preparation of their own may refuse the call: then there is nothing to prepare. */
 heddle_status generic_prepare(struct peer *p)
 {
-    heddle_status status = HEDDLE_OK;
     const struct generic_calls *call = calls_of(p);
-    struct generic *g = p->state;
+    const struct generic *g = p->state;
     if (is_op(p) || !call->preprocess)
         return HEDDLE_OK;
-    TRY_CALL(preprocess, "SpMV_preprocess", p->handle, g->op, peer_alpha(p), g->mat, g->x, peer_beta(p), g->y, g->type,
-             p->row->number, p->workspace);
-done:
-    return status;
+    int code = call->preprocess(p->handle, g->op, peer_alpha(p), g->mat, g->x, peer_beta(p), g->y, g->type, p->row->number,
+                                p->workspace);
+    return code && p->row->preprocess ? failed(call, "SpMV_preprocess", code) : HEDDLE_OK;
 }
 
 static heddle_status set_vectors(struct peer *p, struct generic *g, const void *x, void *y)
