@@ -393,7 +393,10 @@ TEST(a_throttled_device_is_noticed_and_without_nvml_nothing_is_known)
 
 static void add(struct versus *v, const char *matrix, const char *kernel, heddle_op op, double ms)
 {
-    CHECK_OK(versus_add(v, matrix, kernel, HEDDLE_F64, op, ms));
+    char name[16], origin[24];
+    snprintf(name, sizeof name, "%s", matrix);
+    snprintf(origin, sizeof origin, "%s.mtx", matrix);
+    CHECK_OK(versus_add(v, &(struct subject){.name = name, .origin = origin}, kernel, HEDDLE_F64, op, ms));
 }
 
 TEST(the_summary_compares_each_kernel_with_the_best_peer_of_the_same_matrix)

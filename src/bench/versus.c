@@ -8,7 +8,8 @@
 
 #include "base/memory.h"
 
-heddle_status versus_add(struct versus *v, const char *matrix, const char *kernel, heddle_type value, heddle_op op, double ms)
+heddle_status versus_add(struct versus *v, const struct subject *subject, const char *kernel, heddle_type value, heddle_op op,
+                         double ms)
 {
     if (v->count == v->capacity) {
         int64_t capacity = v->capacity ? 2 * v->capacity : 64;
@@ -20,10 +21,12 @@ heddle_status versus_add(struct versus *v, const char *matrix, const char *kerne
     }
     struct versus_time *t = &v->item[v->count];
     *t = (struct versus_time){.value = value, .op = op, .ms = ms, .peer = peer_is_name(kernel), .order = v->count};
-    size_t size = strlen(matrix) + 1;
-    if (!(t->matrix = mem_alloc((int64_t)size, 1)))
+    size_t name = strlen(subject->name) + 1, origin = strlen(subject->origin) + 1;
+    if (!(t->matrix = mem_alloc((int64_t)(name + origin), 1)))
         return HEDDLE_NO_MEMORY;
-    memcpy(t->matrix, matrix, size);
+    memcpy(t->matrix, subject->name, name);
+    memcpy(t->matrix + name, subject->origin, origin);
+    t->origin = t->matrix + name;
     snprintf(t->kernel, sizeof t->kernel, "%s", kernel);
     v->count++;
     return HEDDLE_OK;
@@ -39,19 +42,19 @@ void versus_free(struct versus *v)
 
 static int same_place(const struct versus_time *a, const struct versus_time *b)
 {
-    return a->value == b->value && a->op == b->op && strcmp(a->matrix, b->matrix) == 0;
+    return a->value == b->value && a->op == b->op && strcmp(a->origin, b->origin) == 0;
 }
 
 /* By type, operation and matrix, so that what is compared stands together. */
 static int by_place(const void *a, const void *b)
 {
     const struct versus_time *x = a, *y = b;
-    int names = strcmp(x->matrix, y->matrix);
+    int origins = strcmp(x->origin, y->origin);
     if (x->value != y->value)
         return x->value < y->value ? -1 : 1;
     if (x->op != y->op)
         return x->op < y->op ? -1 : 1;
-    return names ? names : x->order < y->order ? -1 : 1;
+    return origins ? origins : x->order < y->order ? -1 : 1;
 }
 
 /* The fastest at the place of item `i`, of the peers or of Heddle's; NULL if there is none. */

@@ -6,11 +6,13 @@
 #define BENCH_VERSUS_H
 
 #include "bench/candidate.h"
+#include "bench/subject.h"
 
 #define VERSUS_LEVEL 0.97 /* a matrix below it is named: the peer is faster by more than measurements scatter */
 
 struct versus_time {
-    char *matrix; /* owned */
+    char *matrix; /* owned: its name and, behind the zero, its origin, which tells two of the same name apart */
+    const char *origin;
     char kernel[CANDIDATE_NAME];
     heddle_type value;
     heddle_op op;
@@ -24,7 +26,8 @@ struct versus {
     int64_t count, capacity;
 };
 
-heddle_status versus_add(struct versus *v, const char *matrix, const char *kernel, heddle_type value, heddle_op op, double ms);
+heddle_status versus_add(struct versus *v, const struct subject *subject, const char *kernel, heddle_type value, heddle_op op,
+                         double ms);
 void versus_free(struct versus *v);
 
 /* One kernel (or VERSUS_BEST: the best of Heddle's on each matrix) over all matrices that it and a peer were verified on. */

@@ -1,6 +1,4 @@
 /* SPDX-License-Identifier: MIT */
-#include "bench/bench.h"
-
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -8,9 +6,8 @@
 
 #include "base/memory.h"
 #include "base/timer.h"
-#include "bench/past.h"
 #include "bench/record.h"
-#include "cli/cli.h"
+#include "cli/benching.h"
 
 struct choices {
     const char *device, *json;
@@ -43,12 +40,6 @@ static const struct column columns[] = {
     {"matrix", 0, 0},  {"type", 0, 0}, {"op", 0, 0},       {"kernel", 0, KERNEL_WIDTH}, {"cold ms", 1, 9},
     {"ms", 1, 9},      {"GFLOP/s", 1, 7}, {"GB/s", 1, 6},  {"of floor", 1, 9},          {"verified", 0, 0}, {0}};
 
-/* A geometric mean on its way. */
-struct mean {
-    double logs;
-    int count;
-};
-
 static void mean_add(struct mean *m, double value)
 {
     if (value > 0) {
@@ -61,22 +52,6 @@ static double mean_of(const struct mean *m)
 {
     return m->count ? exp(m->logs / m->count) : 0;
 }
-
-struct benching {
-    struct session *s;
-    struct bench bench;
-    struct subject_list list;
-    struct table table;
-    struct output_file file;
-    int to_file, to_stdout; /* where records go */
-    struct past past;       /* what the file held before */
-    int64_t done, total, verified, wrong, skipped, cached, kept; /* kept: of done, those that were there before */
-    double begin;           /* of the first run */
-    struct mean gflops, of_floor, plan_gain;
-    struct versus versus; /* filled when there are peers */
-    int peers;
-    struct run last_auto; /* kernel NULL: none yet */
-};
 
 static volatile sig_atomic_t interrupted;
 
@@ -131,59 +106,6 @@ static void begins(void *argument, const struct run *r)
                  op_name(r->op), r->kernel);
     else
         progress(k->s, k->done, k->total, "%sloading %s", time_left(k, left), r->subject->name);
-}
-
-/* The earlier record of a run by this version on this device, or NULL. */
-static const struct past_run *before(const struct benching *k, const struct run *r)
-{
-    const struct device *d = r->device;
-    int gpu = d->kind == DEVICE_gpu;
-    struct past_run what = {.device = gpu ? gpu_info_of(d->gpu)->name : "cpu",
-                            .isa = gpu ? gpu_info_of(d->gpu)->arch : isa_name(d->isa),
-                            .threads = d->threads,
-                            .origin = r->subject->origin,
-                            .kernel = r->kernel,
-                            .value = r->value,
-                            .op = r->op};
-    const struct past_run *found = past_find(&k->past, &what);
-    if (!found || strcmp(found->version, heddle_version()) != 0)
-        return NULL;
-    int lacks_cold = k->bench.cold.most > 0 && found->verified && found->cold.repetitions == 0;
-    return lacks_cold ? NULL : found;
-}
-
-static int known(void *argument, const struct run *r)
-{
-    const struct benching *k = argument;
-    return r->kernel ? before(k, r) != NULL : past_describes(&k->past, r->subject->origin);
-}
-
-/* Counts what need not be measured again, so that totals and the comparison are those of the whole. */
-static heddle_status take_over(struct benching *k)
-{
-    heddle_status status = HEDDLE_OK;
-    struct bench *b = &k->bench;
-    int64_t per_matrix = (int64_t)b->type_count * b->op_count * b->kernels.count;
-    for (int64_t i = 0; i < k->total; i++) {
-        const struct subject *subject = &k->list.item[i / per_matrix];
-        int kernel = (int)(i % b->kernels.count), op = (int)(i / b->kernels.count % b->op_count);
-        int type = (int)(i / b->kernels.count / b->op_count % b->type_count);
-        struct run r = {.subject = subject, .device = &b->h->device, .kernel = b->kernels.name[kernel], .op = b->op[op],
-                        .value = b->type[type]};
-        const struct past_run *p = before(k, &r);
-        if (!p)
-            continue;
-        k->kept++;
-        k->done++;
-        k->verified += p->verified;
-        k->skipped += p->skipped;
-        k->wrong += !p->verified && !p->skipped;
-        if (k->peers && p->verified)
-            TRY(versus_add(&k->versus, subject->name, r.kernel, r.value, r.op,
-                           p->cold.repetitions > 0 ? p->cold.median_ms : p->warm.median_ms));
-    }
-done:
-    return status;
 }
 
 /* Only when there is something to show: a single matrix that cannot be read leaves no output. */
@@ -263,7 +185,7 @@ static heddle_status ran(void *argument, const struct run *r)
     struct json j = {0};
     count(k, r);
     if (k->peers && r->verdict.passed)
-        TRY(versus_add(&k->versus, r->subject->name, r->kernel, r->value, r->op,
+        TRY(versus_add(&k->versus, r->subject, r->kernel, r->value, r->op,
                        r->cold.repetitions > 0 ? r->cold.median_ms : r->warm.median_ms));
     if (k->to_file || k->to_stdout) {
         record_run(&j, r);
@@ -386,10 +308,10 @@ static heddle_status ready(struct benching *k, const struct choices *c)
     clocks_open(&b->clocks, &b->h->device);
     b->keep_going = k->list.count > 1;
     b->stop = &interrupted;
-    b->events = (struct bench_events){k, c->json ? described : NULL, ran, begins, k->past.lines > 0 ? known : NULL};
+    b->events = (struct bench_events){k, c->json ? described : NULL, ran, begins, k->past.lines > 0 ? benching_known : NULL};
     k->total = k->list.count * b->type_count * b->op_count * b->kernels.count;
     if (k->past.count > 0)
-        TRY(take_over(k));
+        TRY(benching_take_over(k));
     k->begin = now_ms();
 done:
     return status;
