@@ -2,9 +2,11 @@
 #include "bench/peer.h"
 
 #include <dlfcn.h>
+#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "base/memory.h"
 #include "base/timer.h"
@@ -216,6 +218,27 @@ void peers_close(void)
     }
 }
 
+/* Some libraries print what they refuse, to standard output, where records may go: it is shut meanwhile.  -1: it stays open. */
+static int hush(void)
+{
+    int nowhere = open("/dev/null", O_WRONLY), kept = nowhere < 0 ? -1 : dup(STDOUT_FILENO);
+    fflush(stdout);
+    if (kept >= 0)
+        dup2(nowhere, STDOUT_FILENO);
+    if (nowhere >= 0)
+        close(nowhere);
+    return kept;
+}
+
+static void speak(int kept)
+{
+    fflush(stdout);
+    if (kept >= 0) {
+        dup2(kept, STDOUT_FILENO);
+        close(kept);
+    }
+}
+
 static heddle_status open_handle(int number, const struct device *d)
 {
     heddle_status status = HEDDLE_OK;
@@ -223,8 +246,10 @@ static heddle_status open_handle(int number, const struct device *d)
         return HEDDLE_OK;
     close_handle(number);
     const struct peer_library *l = libraries[number].library;
-    if (l->open)
-        TRY(l->open(l, &libraries[number].handle, d, libraries[number].version));
+    int kept = hush();
+    status = l->open ? l->open(l, &libraries[number].handle, d, libraries[number].version) : HEDDLE_OK;
+    speak(kept);
+    TRY(status);
     libraries[number].gpu = d->gpu;
     libraries[number].has_handle = 1;
 done:
@@ -286,6 +311,7 @@ static heddle_status with_vectors(struct peer *p)
 {
     heddle_status status = HEDDLE_OK;
     int64_t size = (int64_t)type_size(p->A.value);
+    int kept = hush();
     TRY(device_alloc(p->device, &p->stand_in_x, p->x_count * size));
     TRY(device_alloc(p->device, &p->stand_in_y, p->y_count * size));
     TRY(device_fill(p->device, p->stand_in_x, 0, p->x_count * size));
@@ -295,6 +321,7 @@ done:
     device_free(p->device, p->stand_in_x);
     device_free(p->device, p->stand_in_y);
     p->stand_in_x = p->stand_in_y = NULL;
+    speak(kept);
     return status;
 }
 
