@@ -41,7 +41,7 @@ check-full: build
 	@fuzz/run.sh $(SECONDS)
 
 bench: build
-	build/heddle bench set:paper --device cpu --kernel all --type f32,f64 --op N,T --json bench.jsonl
+	build/heddle bench set:paper --device cpu --kernel all --type f32,f64 --op N,T --json bench.jsonl --fresh
 
 install: build
 	@cmake --install build

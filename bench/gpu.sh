@@ -13,14 +13,16 @@
 # A matrix is whatever heddle takes; a bare word that names a set may go without set:.  Into ${OUT:-.} are written: gpu.log
 # with all output, resources.txt, and the records of each bench as bench-MATRIX.jsonl.  The last lines are a table of the
 # steps; the exit status is that of the worst.  In the environment: DEVICE (the first GPU), BUILD (build-gpu), CMAKE_ARGS,
-# JOBS, and HEDDLE_MODULE_DIR, which loads device binaries from files instead of those that were built here.
+# JOBS, RESUME (not empty: a bench goes on where its records end), and HEDDLE_MODULE_DIR, which loads device binaries from files
+# instead of those that were built here.
 set -u
 cd "$(dirname "$0")/.." || exit 2
 out=${OUT:-.} build=${BUILD:-build-gpu} jobs=${JOBS:-$(nproc)}
 mkdir -p "$out" || exit 2
 log=$out/gpu.log
 : >"$log"
-table=() worst=0
+table=() worst=0 fresh=--fresh
+[ -z "${RESUME:-}" ] || fresh=
 
 # step NAME COMMAND...: runs it, with its output in the log as well, and adds a row to the table.
 step() {
@@ -82,7 +84,8 @@ run() {
   case $action in
   test) step test run_tests ;;
   check) step "$label" "$build/heddle" check "${words[@]}" --device "$device" ;;
-  bench) step "$label" "$build/heddle" bench "${words[@]}" --device "$device" --json "$out/$label.jsonl" ;;
+  bench) # shellcheck disable=SC2086  # nothing, or one word
+    step "$label" "$build/heddle" bench "${words[@]}" --device "$device" --json "$out/$label.jsonl" $fresh ;;
   sanitize)
     command -v compute-sanitizer >/dev/null || { table+=("sanitize: compute-sanitizer is not here"); return; }
     for tool in memcheck racecheck initcheck; do

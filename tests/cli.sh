@@ -124,6 +124,33 @@ good 'bench ends in a summary' ' 0 wrong' \
 verdict 'bench keeps a record for each run and matrix' "$([ "$(wc -l <r.jsonl)" -eq 26 ] || wc -l r.jsonl)"
 verdict 'every record is verified' "$([ "$(grep -c '"verified":true' r.jsonl)" -eq 24 ] || echo 'not 24')"
 json 'bench records parse' r.jsonl
+cp r.jsonl whole.jsonl && head -c -150 whole.jsonl >r.jsonl
+good 'an interrupted bench goes on where its records end' '23 of them were in r.jsonl' \
+    heddle bench s.mtx gen:grid2d:n=20 --kernel auto,plan,cpu_csr --type f32,f64 --op N,T --time-limit 0.01 --json r.jsonl
+verdict 'and its file is whole again' "$([ "$(wc -l <r.jsonl)" -eq 26 ] || wc -l r.jsonl)"
+json 'records of both parts parse' r.jsonl
+good 'a bench can start over' '2 runs: 2 verified' heddle bench s.mtx --time-limit 0.01 --no-cold --json r.jsonl --fresh
+verdict 'which leaves nothing of the old file' "$([ "$(wc -l <r.jsonl)" -eq 3 ] || wc -l r.jsonl)"
+good 'compare finds nothing between a file and itself' '0 slower, 0 faster' heddle compare whole.jsonl whole.jsonl
+sed 's/"warm_ms":[^,]*/"warm_ms":777/' whole.jsonl >slow.jsonl
+good 'compare names what is slower' '24 slower, 0 faster' heddle compare whole.jsonl slow.jsonl
+good 'compare names the kernel' 'cpu_csr' heddle compare whole.jsonl slow.jsonl
+good 'compare as JSON' '"significant":true' heddle compare whole.jsonl slow.jsonl --json
+json 'compare --json parses' "$work/out"
+good 'matrices over the memory limit are skipped' 'skipped: the matrix needs about' \
+    heddle bench s.mtx --memory 10 --time-limit 0.01 --no-cold
+good 'a peer that is not there is skipped' 'skipped: cusparse computes on cuda devices' \
+    heddle bench s.mtx --device cpu --peer cusparse:csr_alg1 --time-limit 0.01 --no-cold
+fake=$build/tests/fakes/libfake_cpu_sparse.so
+if [ -f "$fake" ]; then
+    export HEDDLE_RSB_LIBRARY="$fake"
+    good 'peers end in a comparison' 'Best peer over kernel, warm' \
+        heddle bench s.mtx --device cpu --kernel auto,cpu_csr --peer rsb --time-limit 0.01 --no-cold --json peers.jsonl
+    verdict 'and their records name the library' "$([ "$(grep -c '"peer":"rsb 1"' peers.jsonl)" -eq 2 ] || echo no)"
+    good 'the comparison takes what was recorded before' 'Best peer over kernel, warm' \
+        heddle bench s.mtx --device cpu --kernel auto,cpu_csr --peer rsb --time-limit 0.01 --no-cold --json peers.jsonl
+    unset HEDDLE_RSB_LIBRARY
+fi
 good 'bench writes records to standard output' '"record":"run"' heddle bench s.mtx --json - --time-limit 0.01 --no-cold
 json 'records on standard output parse' "$work/out"
 good 'skipped runs tell why' 'skipped: cpu_csr_t' heddle bench s.mtx --kernel cpu_csr_t,cpu_csr --time-limit 0.01
@@ -153,6 +180,11 @@ bad 'bad time limit' '--time-limit' heddle bench a.mtx --time-limit soon
 bad 'negative repetitions' '--repetitions' heddle bench a.mtx --repetitions -3
 bad 'bad device' 'gpu' heddle mv a.mtx --device gpu:0
 bad 'bad kernel' "did you mean 'cpu_csr'" heddle mv a.mtx --kernel cpu_crs
+bad 'bad peer' "there is no peer 'cusparze' (there are: cusparse" heddle bench a.mtx --peer cusparze
+bad 'bad algorithm of a peer' "cusparse has no algorithm 'csr_alg9'" heddle bench a.mtx --peer cusparse:csr_alg9
+bad 'bad option of a peer' 'preprocess' heddle bench a.mtx --peer cusparse:csr_alg1:preproces=0
+bad 'compare without records' 'there are no runs in it' heddle compare s.mtx s.mtx
+bad 'compare without a file' 'cannot be read' heddle compare nosuch.jsonl nosuch.jsonl
 bad 'bad kernel in a list' "'cpu_foo'" heddle bench a.mtx --kernel cpu_csr,cpu_foo
 bad 'bad kernel option' 'slices' heddle mv a.mtx --kernel cpu_sell:slices=8
 bad 'bad kernel option value' 'slice' heddle mv a.mtx --kernel cpu_sell:slice=7
@@ -233,6 +265,7 @@ verdict 'a closed pipe' "$([ "$rc" -eq 2 ] || [ "$rc" -eq 0 ] && [ "$(wc -l <"$w
 # ---------------------------------------------------------------- completion
 good 'completion asks for commands' 'bench' heddle complete commands
 good 'completion asks for kernels' 'cpu_csr' heddle complete kernels
+good 'completion asks for peers' 'cusparse:csr_alg1' heddle complete peers
 good 'completion asks for options' '--time-limit=' heddle complete options bench
 good 'completion asks for sets' 'set:smoke' heddle complete sets
 # shellcheck disable=SC1091
@@ -264,6 +297,7 @@ done
 # ---------------------------------------------------------------- leaks (in a build with AddressSanitizer)
 export ASAN_OPTIONS="$with_leaks"
 good 'bench does not leak' '2 verified' heddle bench s.mtx --time-limit 0.01 --no-cold --json leak.jsonl
+good 'compare does not leak' '0 slower' heddle compare leak.jsonl leak.jsonl
 good 'check does not leak' ' 0 wrong' heddle check s.mtx
 bad 'errors do not leak' 'range.mtx:4' heddle bench range.mtx
 

@@ -10,6 +10,7 @@
 #include "base/memory.h"
 #include "bench/bench.h"
 #include "bench/fill.h"
+#include "bench/past.h"
 #include "bench/record.h"
 #include "test.h"
 
@@ -72,6 +73,16 @@ TEST(the_median_of_an_even_number_is_the_mean_of_the_middle_two)
 {
     struct clock c = {(const double[]){4, 1, 3, 100}, 4, 0, 0};
     CHECK(measured_with((struct rule){0, 4, 4, 1e9}, &c).median_ms == 3.5);
+}
+
+TEST(times_of_a_throttled_device_do_not_count_unless_there_are_no_others)
+{
+    struct clock c = {(const double[]){1, -9, 1, -9, 1}, 5, 0, 0};
+    struct timing t = measured_with((struct rule){0, 3, 3, 1e9}, &c);
+    CHECK(t.median_ms == 1 && t.repetitions == 3 && t.dropped == 2);
+    c = (struct clock){(const double[]){-4}, 1, 0, 0};
+    t = measured_with((struct rule){0, 3, 3, 1e9}, &c);
+    CHECK(t.median_ms == 4 && t.repetitions == 3 && t.dropped == 0);
 }
 
 TEST(a_failing_product_fails_the_measurement)
@@ -347,9 +358,11 @@ static void run_bench(struct bench *b, const char *matrix)
 
 static const char *const run_fields[] = {
     "schema", "record", "version", "date", "machine", "device", "driver", "threads", "isa", "matrix", "origin", "rows",
-    "cols", "nnz", "row", "kernel", "ran", "format", "op", "value", "offset", "index", "transposed", "repeatable",
-    "held_bytes", "break_even", "convert_ms", "prepare_ms", "cold_ms", "cold_repetitions", "warm_ms", "warm_min_ms",
-    "spread", "repetitions", "bytes", "read_gbs", "launch_ms", "floor_ms", "of_floor", "fits_cache", "gflops", "gbs",
+    "cols", "nnz", "row", "kernel", "ran", "peer", "format", "op", "value", "offset", "index", "transposed", "repeatable",
+    "held_bytes", "break_even", "convert_ms", "prepare_ms", "cold_ms", "cold_min_ms", "cold_spread",
+    "cold_repetitions", "warm_ms", "warm_min_ms",
+    "spread", "repetitions", "dropped", "core_mhz", "memory_mhz",
+    "bytes", "read_gbs", "launch_ms", "floor_ms", "of_floor", "fits_cache", "gflops", "gbs",
     "verified", "error", "wrong", "skipped"};
 
 static const char *const matrix_fields[] = {
@@ -497,4 +510,46 @@ done:
 TEST(loading_survives_every_failing_allocation)
 {
     CHECK(test_every_allocation(load_and_shape, NULL) > 5);
+}
+
+/* ------------------------------------------------------------------ records of the past */
+
+#define PAST_RUN(kernel, warm)                                                                                   \
+    "{\"schema\":1,\"record\":\"run\",\"version\":\"0.1.0\",\"device\":\"cpu\",\"isa\":\"x\",\"threads\":2,"              \
+    "\"matrix\":\"a\",\"origin\":\"a.mtx\",\"kernel\":\"" kernel "\",\"op\":\"T\",\"value\":\"f32\","                    \
+    "\"verified\":true,\"skipped\":null,\"warm_ms\":" warm ",\"warm_min_ms\":1,\"spread\":0.1,"                    \
+    "\"repetitions\":5,\"cold_ms\":null,\"cold_repetitions\":0}\n"
+#define PAST_MATRIX "{\"record\":\"matrix\",\"origin\":\"b.mtx\"}\n"
+
+TEST(runs_of_the_past_are_found_by_what_they_measured_and_the_last_one_counts)
+{
+    struct past p = {0};
+    struct past_run what = {.device = "cpu", .isa = "x", .threads = 2, .origin = "a.mtx", .kernel = "plan",
+                            .value = HEDDLE_F32, .op = HEDDLE_T};
+    const char *path = test_file("past.jsonl", PAST_RUN("plan", "3") "garbage\n" PAST_MATRIX "\n" PAST_RUN("auto", "4")
+                                                   PAST_RUN("plan", "5") "{\"record\":\"run\",\"torn");
+    CHECK_OK(past_read(&p, path));
+    CHECK(p.count == 3 && p.broken == 1 && p.matrices == 1 && p.lines == 6);
+    const struct past_run *r = past_find(&p, &what);
+    CHECK(r && r->verified && !r->skipped && r->warm.median_ms == 5 && r->warm.repetitions == 5 && r->cold.repetitions == 0);
+    what.op = HEDDLE_N;
+    CHECK(past_find(&p, &what) == NULL);
+    CHECK(past_describes(&p, "b.mtx") && !past_describes(&p, "a.mtx"));
+    past_free(&p);
+    CHECK_FAILS(past_read(&p, "/nosuch/past.jsonl"), HEDDLE_FILE_ERROR, "/nosuch/past.jsonl");
+}
+
+static heddle_status read_the_past(void *argument)
+{
+    struct past p = {0};
+    heddle_status status = past_read(&p, argument);
+    past_free(&p);
+    return status;
+}
+
+TEST(reading_the_past_survives_every_failing_allocation)
+{
+    char path[256];
+    snprintf(path, sizeof path, "%s", test_file("past.jsonl", PAST_RUN("plan", "3") PAST_MATRIX));
+    CHECK(test_every_allocation(read_the_past, path) > 4);
 }

@@ -8,6 +8,7 @@
 #include <signal.h>
 
 #include "bench/candidate.h"
+#include "bench/clocks.h"
 #include "bench/measure.h"
 #include "bench/probe.h"
 #include "bench/shape.h"
@@ -33,6 +34,7 @@ struct run {
     double floor_ms;        /* bytes over read_gbs; if they fit in the cache, the time to read as many from there */
     double of_floor;        /* floor_ms over the warm median: 1 is as fast as memory allows */
     double gflops, gbs;     /* 2 nnz and bytes over the warm median */
+    int core_mhz, memory_mhz; /* of the device right after the products; 0: not known */
     int fits_cache;         /* bytes fit in the last-level cache, so that the floor is the cache's */
     struct verdict verdict; /* `passed` 0 when not verified */
     char wrong[VERDICT_TEXT];
@@ -53,6 +55,9 @@ struct bench_events {
     heddle_status (*described)(void *argument, const struct description *d);
     heddle_status (*ran)(void *argument, const struct run *r);
     void (*begins)(void *argument, const struct run *r); /* before each run, for progress; r->kernel NULL: loading */
+    /* Is this run (or, with kernel NULL, this description of a matrix) there already?  Then it is left out, and a matrix of
+     * which everything is there is not even loaded. */
+    int (*known)(void *argument, const struct run *r);
 };
 
 struct bench {
@@ -62,15 +67,17 @@ struct bench {
     heddle_type type[2];
     heddle_op op[2];
     struct rule warm, cold; /* cold.most 0: no cold runs */
+    int64_t memory_limit;   /* bytes for A, one converted copy and vectors; larger matrices are skipped; 0: no limit */
     int keep_going;         /* a matrix that cannot be loaded is skipped and counted, not an error */
     int unreadable;         /* how many there were */
     volatile sig_atomic_t *stop; /* not NULL and set: what is left is left out */
     struct bench_events events;
     struct probe probe;
+    struct clocks clocks; /* zeroed: not asked */
 };
 
-/* The rules that `heddle bench` uses unless told otherwise. */
-extern const struct rule bench_warm, bench_cold;
+/* The rules that `heddle bench` uses unless told otherwise: a flush costs a GPU a tenth of a millisecond, a CPU far more. */
+extern const struct rule bench_warm, bench_cold, bench_cold_gpu;
 
 heddle_status bench_subject(struct bench *b, const struct subject *subject);
 

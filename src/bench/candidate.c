@@ -41,12 +41,31 @@ static heddle_status new_bound(struct candidate *c, const char *name)
     return HEDDLE_OK;
 }
 
+static heddle_status new_peer(struct candidate *c, const char *name)
+{
+    static const char *const formats[] = {[PEER_csr] = "csr", [PEER_coo] = "coo", [PEER_sell] = "sell", [PEER_bsr] = "bsr"};
+    heddle_status status = HEDDLE_OK;
+    if (c->A->view.format != HEDDLE_CSR)
+        return fail(HEDDLE_NOT_SUPPORTED, "peers are measured on CSR matrices");
+    TRY(peer_new(&c->peer, &c->h->device, &c->A->view.csr, c->op, name));
+    snprintf(c->ran, sizeof c->ran, "%s", name);
+    snprintf(c->format, sizeof c->format, "%s", formats[c->peer->row->format]);
+    c->repeatable = 0; /* not known */
+    c->bytes = c->peer->arrays.bytes + c->peer->workspace_bytes;
+    c->convert_ms = c->peer->convert_ms;
+    c->prepare_ms = c->peer->prepare_ms;
+done:
+    return status;
+}
+
 heddle_status candidate_new(struct candidate *c, heddle *h, const heddle_matrix *A, heddle_op op, const char *name)
 {
     heddle_status status = HEDDLE_OK;
     *c = (struct candidate){.h = h, .A = A, .op = op, .format = "csr", .repeatable = 1};
     if (strcmp(name, "plan") == 0)
         status = new_plan(c);
+    else if (peer_is_name(name))
+        status = new_peer(c, name);
     else if (strcmp(name, "auto") != 0)
         status = new_bound(c, name);
     if (status != HEDDLE_OK)
@@ -58,6 +77,7 @@ void candidate_free(struct candidate *c)
 {
     heddle_plan_free(c->plan);
     bound_free(c->bound);
+    peer_free(c->peer);
     *c = (struct candidate){0};
 }
 
@@ -66,6 +86,8 @@ heddle_status candidate_run(struct candidate *c, struct scalars s, const void *x
     float alpha = (float)s.alpha, beta = (float)s.beta;
     int single = view_value(&c->A->view) == HEDDLE_F32;
     const void *a = single ? (const void *)&alpha : &s.alpha, *b = single ? (const void *)&beta : &s.beta;
+    if (c->peer)
+        return peer_run(c->peer, s, x, y);
     if (c->bound)
         return multiply(c->h, &(struct request){c->A, c->op, c->bound, s, x, y});
     if (c->plan)
@@ -82,6 +104,8 @@ heddle_status candidate_check(const char *name)
     int count = 2;
     heddle_kernel_desc desc;
     struct spec spec;
+    if (peer_is_name(name))
+        return peer_check(name);
     heddle_status status = spec_parse(&spec, name);
     if (status != HEDDLE_OK)
         return status;
@@ -151,6 +175,59 @@ heddle_status candidates_add(struct candidate_list *list, const char *text, cons
             TRY(add_all(list, device));
         else
             TRY(add(list, text, (size_t)(end - text)));
+        if (!*end)
+            break;
+        text = end + 1;
+    }
+done:
+    return status;
+}
+
+/* Every algorithm of a library, and without its preparation where that can be left out. */
+static heddle_status add_library(struct candidate_list *list, int library)
+{
+    heddle_status status = HEDDLE_OK;
+    char name[CANDIDATE_NAME];
+    for (const struct peer_row *r = peer_rows; r->name; r++)
+        for (int without = 0; without <= r->preprocess && (int)r->library == library; without++) {
+            int size = snprintf(name, sizeof name, "%s:%s%s", peer_library_name(r->library), r->name,
+                                without ? ":preprocess=0" : "");
+            TRY(add(list, name, (size_t)size));
+        }
+done:
+    return status;
+}
+
+/* One word of --peer, `size` bytes long. */
+static heddle_status add_peer(struct candidate_list *list, const char *word, size_t size, const char *driver)
+{
+    heddle_status status = HEDDLE_OK;
+    int all = size == 3 && strncmp(word, "all", 3) == 0;
+    int found = 0;
+    for (int i = 0; i < PEER_LIBRARIES; i++) {
+        const char *name = peer_library_name((enum peer_library_id)i);
+        if (all ? strcmp(peer_library_devices((enum peer_library_id)i), driver) == 0
+                : strlen(name) == size && strncmp(name, word, size) == 0) {
+            TRY(add_library(list, i));
+            found = 1;
+        }
+    }
+    if (!found && !all) {
+        char name[CANDIDATE_NAME];
+        snprintf(name, sizeof name, "%.*s", (int)size, word);
+        TRY(peer_check(name));
+        TRY(add(list, word, size));
+    }
+done:
+    return status;
+}
+
+heddle_status candidates_add_peers(struct candidate_list *list, const char *text, const char *driver)
+{
+    heddle_status status = HEDDLE_OK;
+    for (;;) {
+        const char *end = name_end(text);
+        TRY(add_peer(list, text, (size_t)(end - text), driver));
         if (!*end)
             break;
         text = end + 1;

@@ -3,11 +3,13 @@
  * candidate.h: one way to compute op(A) x, bound to a matrix and ready to run.  Named as on the command line:
  *     auto              heddle_mv: no set-up, Heddle chooses
  *     plan              heddle_plan_create with its defaults: Heddle chooses and prepares
- *     cpu_sell:slice=8  one kernel with options */
+ *     cpu_sell:slice=8  one kernel with options
+ *     cusparse:csr_alg1 another library's product (peer.h) */
 #ifndef BENCH_CANDIDATE_H
 #define BENCH_CANDIDATE_H
 
 #include "api/api.h"
+#include "bench/peer.h"
 
 struct candidate {
     heddle *h;
@@ -15,6 +17,7 @@ struct candidate {
     heddle_op op;
     heddle_plan *plan;   /* of "plan" */
     struct bound *bound; /* of a kernel */
+    struct peer *peer;   /* of a peer */
     char ran[64];        /* the kernel with its options; for "auto" known after the first run */
     char format[16];
     int transposed, repeatable;
@@ -28,11 +31,11 @@ heddle_status candidate_new(struct candidate *c, heddle *h, const heddle_matrix 
 void candidate_free(struct candidate *c);
 heddle_status candidate_run(struct candidate *c, struct scalars s, const void *x, void *y);
 
-/* Is `name` auto, plan or a kernel of the registry?  Fails with the nearest one. */
+/* Is `name` auto, plan, a kernel of the registry or a peer?  Fails with the nearest one. */
 heddle_status candidate_check(const char *name);
 
 /* Names in a list, at most CANDIDATES_MOST of them. */
-#define CANDIDATES_MOST 64
+#define CANDIDATES_MOST 128
 #define CANDIDATE_NAME 64
 struct candidate_list {
     int count;
@@ -40,7 +43,12 @@ struct candidate_list {
 };
 
 /* Adds the names in `text`, which are separated by commas: "auto,cpu_sell:slice=8,window=512,cpu_csr" is three, because a
- * comma before key=value goes on with the options.  "all" stands for auto, plan and every kernel of the kind of device: "cpu" or "gpu". */
+ * comma before key=value goes on with the options.  "all" stands for auto, plan and every kernel of the kind of device:
+ * "cpu" or "gpu". */
 heddle_status candidates_add(struct candidate_list *list, const char *text, const char *device);
+
+/* The same for peers: "cusparse" stands for all its algorithms, "cusparse:csr_alg2" for one, "all" for every library that
+ * computes on devices of this driver ("cuda", "cpu"). */
+heddle_status candidates_add_peers(struct candidate_list *list, const char *text, const char *driver);
 
 #endif

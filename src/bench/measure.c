@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "bench/measure.h"
 
+#include <math.h>
 #include <stdlib.h>
 
 #include "base/memory.h"
@@ -26,21 +27,29 @@ static struct timing summary(double *sample, int n)
 heddle_status measure(struct timing *t, const struct rule *rule, measured *once, void *argument)
 {
     heddle_status status = HEDDLE_OK;
-    double *sample = NULL, spent = 0;
-    int next_look = rule->least, n = 0;
+    double *sample = NULL, *slow = NULL, spent = 0, ms = 0;
+    int next_look = rule->least, n = 0, dropped = 0;
     *t = (struct timing){0};
     TRY(NEW(sample, rule->most));
-    while (n < rule->most && (n == 0 || spent < rule->limit_ms)) {
-        TRY(once(argument, &sample[n]));
-        spent += sample[n++];
+    TRY(NEW(slow, rule->most));
+    while (n < rule->most && dropped < rule->most && (n + dropped == 0 || spent < rule->limit_ms)) {
+        TRY(once(argument, &ms));
+        spent += fabs(ms);
+        if (signbit(ms)) {
+            slow[dropped++] = -ms;
+            continue;
+        }
+        sample[n++] = ms;
         if (n >= next_look) { /* looking sorts: do it at growing distances */
             if (summary(sample, n).spread <= rule->spread)
                 break;
             next_look = n + n / 4 + 1;
         }
     }
-    *t = summary(sample, n);
+    *t = n > 0 ? summary(sample, n) : summary(slow, dropped);
+    t->dropped = n > 0 ? dropped : 0;
 done:
     mem_free(sample);
+    mem_free(slow);
     return status;
 }

@@ -17,9 +17,11 @@ struct timing {
     double median_ms, least_ms;
     double spread;   /* as in the rule; 0 for one repetition */
     int repetitions; /* 0: not measured */
+    int dropped;     /* repetitions that did not count */
 };
 
-/* Does it once and tells how long that took. */
+/* Does it once and tells how long that took: as a negative number if the device was slowed down meanwhile.  Such repetitions do
+ * not count, unless all were like that. */
 typedef heddle_status measured(void *argument, double *ms);
 
 heddle_status measure(struct timing *t, const struct rule *rule, measured *once, void *argument);

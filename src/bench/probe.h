@@ -10,7 +10,8 @@
 struct probe {
     struct device device;
     struct stopwatch watch; /* of a GPU */
-    void *buffer;           /* of a GPU: `words` words of zeros */
+    void *buffer;           /* of a GPU: `words` words */
+    int flushes;            /* so many: each writes another byte */
     int threads;            /* of a CPU, like everything below */
     int64_t words;  /* of the buffer; the GPU's too */
     int64_t part;   /* how many of them the read loop takes */

@@ -143,6 +143,7 @@ static void run_what(struct json *j, const struct run *r)
     lengths(j, "row", &r->row);
     json_string(j, "kernel", r->kernel);
     json_string(j, "ran", r->made ? r->made->ran : NULL);
+    json_string(j, "peer", r->made && r->made->peer ? r->made->peer->version : NULL);
     json_string(j, "format", r->made ? r->made->format : NULL);
     json_string(j, "op", op_name(r->op));
     json_string(j, "value", type_name(r->value));
@@ -163,11 +164,16 @@ void record_run(struct json *j, const struct run *r)
     real_if(j, "convert_ms", made, c->convert_ms);
     real_if(j, "prepare_ms", made, c->prepare_ms);
     real_if(j, "cold_ms", cold, r->cold.median_ms);
+    real_if(j, "cold_min_ms", cold, r->cold.least_ms);
+    real_if(j, "cold_spread", cold, r->cold.spread);
     json_int(j, "cold_repetitions", r->cold.repetitions);
     real_if(j, "warm_ms", made, r->warm.median_ms);
     real_if(j, "warm_min_ms", made, r->warm.least_ms);
     real_if(j, "spread", made, r->warm.spread);
     json_int(j, "repetitions", r->warm.repetitions);
+    json_int(j, "dropped", r->warm.dropped + r->cold.dropped);
+    real_if(j, "core_mhz", r->core_mhz > 0, r->core_mhz);
+    real_if(j, "memory_mhz", r->memory_mhz > 0, r->memory_mhz);
     json_real(j, "bytes", r->bytes);
     real_if(j, "read_gbs", made, r->read_gbs);
     real_if(j, "launch_ms", made, r->launch_ms);

@@ -1,32 +1,35 @@
 /* SPDX-License-Identifier: MIT */
-#include "bench/bench.h"
-
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "base/memory.h"
+#include "base/timer.h"
 #include "bench/record.h"
-#include "cli/cli.h"
+#include "cli/benching.h"
 
 struct choices {
     const char *device, *json;
-    struct words kernels, types, ops;
+    struct words kernels, peers, types, ops;
     double time_limit, spread;
-    int64_t repetitions;
-    int no_cold;
+    int64_t repetitions, memory;
+    int no_cold, fresh;
 };
 
 #define AT(member) offsetof(struct choices, member)
 static const struct cli_option options[] = {
     {"device", 'd', OPTION_TEXT, AT(device), "DEVICE", "where to compute (auto)"},
     {"kernel", 'k', OPTION_LIST, AT(kernels), "K,...|all", "what to time (auto,plan)"},
+    {"peer", 'p', OPTION_LIST, AT(peers), "P,...|all", "other libraries beside them: cusparse, or one algorithm of it"},
     {"type", 't', OPTION_LIST, AT(types), "f32,f64", "types of the numbers (f64)"},
     {"op", 0, OPTION_LIST, AT(ops), "N,T", "A itself, its transpose (N)"},
-    {"json", 0, OPTION_TEXT, AT(json), "FILE", "records, one JSON object a line; - is standard output"},
+    {"json", 0, OPTION_TEXT, AT(json), "FILE", "records, one JSON object a line; - is standard output; what it holds is kept"},
+    {"fresh", 0, OPTION_FLAG, AT(fresh), NULL, "start the file of --json over instead of going on where it ends"},
     {"time-limit", 0, OPTION_REAL, AT(time_limit), "SECONDS", "at most, for one time (0.5)"},
     {"repetitions", 0, OPTION_COUNT, AT(repetitions), "N", "at most, for one time (1000)"},
     {"spread", 0, OPTION_REAL, AT(spread), "PERCENT", "close enough to stop: quartile distance over median (2)"},
+    {"memory", 0, OPTION_COUNT, AT(memory), "BYTES", "skip matrices that need more (8G is 8e9; no limit)"},
     {"no-cold", 0, OPTION_FLAG, AT(no_cold), NULL, "no times with flushed caches"},
     {0}};
 
@@ -34,14 +37,8 @@ static const struct cli_option options[] = {
 
 /* Columns of the table; the width of the first follows the names at hand. */
 static const struct column columns[] = {
-    {"matrix", 0, 0},  {"type", 0, 0}, {"op", 0, 0},       {"kernel", 0, KERNEL_WIDTH}, {"ms", 1, 9},
-    {"GFLOP/s", 1, 7}, {"GB/s", 1, 6}, {"of floor", 1, 9}, {"verified", 0, 0},          {0}};
-
-/* A geometric mean on its way. */
-struct mean {
-    double logs;
-    int count;
-};
+    {"matrix", 0, 0},  {"type", 0, 0}, {"op", 0, 0},       {"kernel", 0, KERNEL_WIDTH}, {"cold ms", 1, 9},
+    {"ms", 1, 9},      {"GFLOP/s", 1, 7}, {"GB/s", 1, 6},  {"of floor", 1, 9},          {"verified", 0, 0}, {0}};
 
 static void mean_add(struct mean *m, double value)
 {
@@ -55,18 +52,6 @@ static double mean_of(const struct mean *m)
 {
     return m->count ? exp(m->logs / m->count) : 0;
 }
-
-struct benching {
-    struct session *s;
-    struct bench bench;
-    struct subject_list list;
-    struct table table;
-    struct output_file file;
-    int to_file, to_stdout; /* where records go */
-    int64_t done, total, verified, wrong, skipped, cached;
-    struct mean gflops, of_floor, plan_gain;
-    double auto_ms; /* of the same matrix, type and operation; 0 before */
-};
 
 static volatile sig_atomic_t interrupted;
 
@@ -99,14 +84,28 @@ static heddle_status described(void *argument, const struct description *d)
     return keep(argument, &j);
 }
 
+/* "3 min left", by the runs so far; "" before enough of them are done. */
+static const char *time_left(const struct benching *k, char text[32])
+{
+    int64_t runs = k->done - k->kept;
+    double seconds = runs > 0 ? (now_ms() - k->begin) / 1e3 / (double)runs * (double)(k->total - k->done) : 0;
+    text[0] = 0;
+    if (runs >= 5 && seconds >= 90)
+        snprintf(text, 32, "%.0f min left, ", seconds / 60);
+    else if (runs >= 5)
+        snprintf(text, 32, "%.0f s left, ", seconds);
+    return text;
+}
+
 static void begins(void *argument, const struct run *r)
 {
     struct benching *k = argument;
+    char left[32];
     if (r->kernel)
-        progress(k->s, k->done, k->total, "%s %s %s %s", r->subject->name, type_name(r->value), op_name(r->op),
-                 r->kernel);
+        progress(k->s, k->done, k->total, "%s%s %s %s %s", time_left(k, left), r->subject->name, type_name(r->value),
+                 op_name(r->op), r->kernel);
     else
-        progress(k->s, k->done, k->total, "loading %s", r->subject->name);
+        progress(k->s, k->done, k->total, "%sloading %s", time_left(k, left), r->subject->name);
 }
 
 /* Only when there is something to show: a single matrix that cannot be read leaves no output. */
@@ -142,24 +141,28 @@ static int first_clause(const char *reason)
 static void add_row(struct benching *k, const struct run *r)
 {
     char kernel[160];
-    double ms = r->warm.median_ms;
+    char cold[32] = "";
+    double ms = r->warm.median_ms, cold_ms = r->cold.median_ms;
     int chosen = r->made && (strcmp(r->kernel, "auto") == 0 || strcmp(r->kernel, "plan") == 0);
     snprintf(kernel, sizeof kernel, "%s%s%s", chosen ? r->kernel : r->made ? r->made->ran : r->kernel,
              chosen ? ": " : "", chosen ? r->made->ran : "");
+    if (r->cold.repetitions > 0)
+        snprintf(cold, sizeof cold, "%.*f", cold_ms < 100 ? 4 : 1, cold_ms);
     if (r->skipped[0])
-        table_add(&k->table, "%s\t%s\t%s\t%s\t\t\t\t\t" DIM "skipped: %.*s", r->subject->name, type_name(r->value),
+        table_add(&k->table, "%s\t%s\t%s\t%s\t\t\t\t\t\t" DIM "skipped: %.*s", r->subject->name, type_name(r->value),
                   op_name(r->op), kernel, first_clause(r->skipped), r->skipped);
     else
-        table_add(&k->table, "%s\t%s\t%s\t%s\t%.*f\t%.2f\t%.1f\t%.0f %%%s\t%s%s", r->subject->name,
-                  type_name(r->value), op_name(r->op), kernel, ms < 100 ? 4 : 1, ms, r->gflops, r->gbs,
+        table_add(&k->table, "%s\t%s\t%s\t%s\t%s\t%.*f\t%.2f\t%.1f\t%.0f %%%s\t%s%s", r->subject->name,
+                  type_name(r->value), op_name(r->op), kernel, cold, ms < 100 ? 4 : 1, ms, r->gflops, r->gbs,
                   100 * r->of_floor, r->fits_cache ? "*" : " ", r->verdict.passed ? GREEN "yes" : RED "NO: ", r->wrong);
 }
 
 static void count(struct benching *k, const struct run *r)
 {
+    const struct run *a = &k->last_auto;
     k->done++;
     if (strcmp(r->kernel, "auto") == 0)
-        k->auto_ms = r->warm.median_ms;
+        k->last_auto = *r;
     if (r->skipped[0]) {
         k->skipped++;
         return;
@@ -167,12 +170,12 @@ static void count(struct benching *k, const struct run *r)
     k->verified += r->verdict.passed;
     k->wrong += !r->verdict.passed;
     k->cached += r->fits_cache;
-    if (!r->verdict.passed)
+    if (!r->verdict.passed || r->made->peer)
         return;
     mean_add(&k->gflops, r->gflops);
     mean_add(&k->of_floor, r->of_floor);
-    if (strcmp(r->kernel, "plan") == 0)
-        mean_add(&k->plan_gain, k->auto_ms / r->warm.median_ms);
+    if (strcmp(r->kernel, "plan") == 0 && a->subject == r->subject && a->value == r->value && a->op == r->op)
+        mean_add(&k->plan_gain, a->warm.median_ms / r->warm.median_ms);
 }
 
 static heddle_status ran(void *argument, const struct run *r)
@@ -181,13 +184,16 @@ static heddle_status ran(void *argument, const struct run *r)
     struct benching *k = argument;
     struct json j = {0};
     count(k, r);
+    if (k->peers && r->verdict.passed)
+        TRY(versus_add(&k->versus, r->subject, r->kernel, r->value, r->op,
+                       r->cold.repetitions > 0 ? r->cold.median_ms : r->warm.median_ms));
     if (k->to_file || k->to_stdout) {
         record_run(&j, r);
         TRY(keep(k, &j));
     }
     if (!k->to_stdout && !k->s->quiet) {
         progress_clear(k->s);
-        if (k->done == 1)
+        if (k->done - k->kept == 1)
             head(k);
         add_row(k, r);
         table_rows(&k->table, k->s);
@@ -225,6 +231,13 @@ static heddle_status add_kernel(void *argument, const char *words)
     return candidates_add(&b->kernels, words, device_kind_name(b->h->device.kind));
 }
 
+static heddle_status add_peer(void *argument, const char *words)
+{
+    struct bench *b = argument;
+    const struct device *d = &b->h->device;
+    return candidates_add_peers(&b->kernels, words, d->kind == DEVICE_gpu ? gpu_driver_of(d->gpu)->name : "cpu");
+}
+
 /* Visits every value of a repeatable option, or its default. */
 static heddle_status each_value(const struct words *given, const char *preset,
                                 heddle_status (*visit)(void *argument, const char *words), struct bench *b)
@@ -248,7 +261,9 @@ static heddle_status add_ops(void *argument, const char *words)
 static heddle_status set_rules(struct bench *b, const struct choices *c)
 {
     b->warm = bench_warm;
-    b->cold = bench_cold;
+    b->cold = b->h->device.kind == DEVICE_gpu && strcmp(gpu_driver_of(b->h->device.gpu)->name, "emu") != 0
+                  ? bench_cold_gpu
+                  : bench_cold; /* the emulator flushes as a CPU does */
     if (c->time_limit < 0 || c->spread < 0)
         return fail(HEDDLE_BAD_ARGUMENT, "--time-limit and --spread take numbers above 0");
     if (c->time_limit > 0)
@@ -263,6 +278,7 @@ static heddle_status set_rules(struct bench *b, const struct choices *c)
     }
     if (c->no_cold)
         b->cold.most = 0;
+    b->memory_limit = c->memory;
     return HEDDLE_OK;
 }
 
@@ -273,6 +289,10 @@ static heddle_status ready(struct benching *k, const struct choices *c)
     struct session *s = k->s;
     TRY(heddle_open(&b->h, c->device));
     TRY(each_value(&c->kernels, "auto,plan", add_kernel, b));
+    if (c->peers.count)
+        TRY(each_value(&c->peers, "", add_peer, b));
+    for (int i = 0; i < b->kernels.count; i++)
+        k->peers += peer_is_name(b->kernels.name[i]);
     TRY(each_value(&c->types, "f64", add_types, b));
     TRY(each_value(&c->ops, "N", add_ops, b));
     TRY(set_rules(b, c));
@@ -280,13 +300,19 @@ static heddle_status ready(struct benching *k, const struct choices *c)
         TRY(subjects_add(&k->list, s->operand[i]));
     k->to_stdout = c->json && strcmp(c->json, "-") == 0;
     k->to_file = c->json && !k->to_stdout;
+    if (k->to_file && !c->fresh && access(c->json, F_OK) == 0)
+        TRY(past_read(&k->past, c->json));
     if (k->to_file)
-        TRY(output_open(&k->file, c->json));
+        TRY(output_grow(&k->file, c->json, k->past.whole));
     TRY(probe_new(&b->probe, &b->h->device));
+    clocks_open(&b->clocks, &b->h->device);
     b->keep_going = k->list.count > 1;
     b->stop = &interrupted;
-    b->events = (struct bench_events){k, c->json ? described : NULL, ran, begins};
+    b->events = (struct bench_events){k, c->json ? described : NULL, ran, begins, k->past.lines > 0 ? benching_known : NULL};
     k->total = k->list.count * b->type_count * b->op_count * b->kernels.count;
+    if (k->past.count > 0)
+        TRY(benching_take_over(k));
+    k->begin = now_ms();
 done:
     return status;
 }
@@ -305,6 +331,8 @@ static void summary(struct benching *k)
     if (k->plan_gain.count)
         out(s, "; a plan is %.2f times as fast as auto", mean_of(&k->plan_gain));
     out(s, "\n");
+    if (k->kept && !s->quiet)
+        out(s, "%lld of them were in %s before; --fresh measures them again\n", (long long)k->kept, k->file.path);
     if (k->cached && !s->quiet)
         out(s, "* fits in the cache: the floor is the time to read as many bytes from there\n");
     if (k->to_file && !s->quiet)
@@ -319,11 +347,14 @@ static heddle_status run(struct session *s, void *into)
     k->s = s;
     TRY(ready(k, into));
     signal(SIGINT, interrupt);
+    signal(SIGTERM, interrupt);
     for (int64_t i = 0; i < k->list.count && !interrupted; i++)
         TRY(bench_subject(&k->bench, &k->list.item[i]));
     TRY(output_commit(&k->file));
     progress_clear(s);
     summary(k);
+    if (k->peers && !k->to_stdout)
+        TRY(versus_told(s, &k->versus, k->bench.cold.most > 0));
     s->wrong = k->wrong > 0;
     if (interrupted || k->bench.unreadable > 0) {
         TRY(out_flush(s));
@@ -336,7 +367,11 @@ done:
     if (k) {
         output_drop(&k->file);
         table_free(&k->table);
+        clocks_close(&k->bench.clocks);
         probe_free(&k->bench.probe);
+        versus_free(&k->versus);
+        past_free(&k->past);
+        peers_close();
         heddle_close(k->bench.h);
         subjects_free(&k->list);
     }
@@ -345,15 +380,18 @@ done:
 }
 
 const struct page page_bench = {
-    .usage = "MATRIX... [--kernel K,...|all] [--type f32,f64] [--op N,T] [--json FILE]",
-    .details = "Times products, verifies each one, and prints a table.  ms is the median of warm products; GFLOP/s counts\n"
-               "2 operations a nonzero; GB/s counts A, x and y once; the floor is the time of a plain loop that reads as\n"
-               "many bytes, measured in the same run.  Records in --json also hold cold times (caches flushed), conversion and\n"
-               "preparation times, and a description of each matrix.  The exit status is 1 when a result is wrong.\n"
+    .usage = "MATRIX... [--kernel K,...|all] [--peer P,...] [--type f32,f64] [--op N,T] [--json FILE]",
+    .details = "Times products, verifies each one, and prints a table.  cold ms is the median of products with flushed\n"
+               "caches, ms that of warm ones; GFLOP/s counts 2 operations a nonzero; GB/s counts A, x and y once; the floor\n"
+               "is the time of a plain loop that reads as many bytes, measured in the same run.  Records in --json also\n"
+               "hold conversion and preparation times and a description of each matrix; a run that was interrupted goes on\n"
+               "where its file ends.  Peers are other libraries, measured by the same clock on the same arrays; the summary\n"
+               "then tells how the best of them compares.  The exit status is 1 when a result is wrong.\n"
                "\n"
                "Examples:\n"
                "  heddle bench a.mtx\n"
                "  heddle bench set:smoke --device cpu --kernel all\n"
                "  heddle bench gen:grid3d:n=100 --kernel plan,cpu_sell:slice=8,window=512 --op N,T\n"
-               "  heddle bench set:paper --kernel all --type f32,f64 --op N,T --json r.jsonl\n",
+               "  heddle bench set:paper --kernel all --type f32,f64 --op N,T --json r.jsonl\n"
+               "  heddle bench set:paper --device cuda:0 --peer cusparse --op N,T --json r.jsonl\n",
     .option = options, .least = 1, .most = 1 << 20, .size = sizeof(struct choices), .run = run};

@@ -11,6 +11,7 @@
 #include "base/json.h"
 #include "base/text.h"
 #include "bench/subject.h"
+#include "bench/versus.h"
 
 enum { EXIT_GOOD = 0, EXIT_WRONG = 1, EXIT_BAD = 2 }; /* a result is wrong; bad usage or input */
 
@@ -128,13 +129,20 @@ heddle_status each_word(const char *text, heddle_status (*visit)(void *argument,
 /* "a.mtx: 8,000 x 8,000, 53,600 nonzeros, 1.2 MB in 0.1 s" after a matrix was written. */
 void told_written(struct session *s, const char *path, const struct csr *A, double ms);
 
+/* What `v` has gathered, as a table; `cold` says which times these are. */
+heddle_status versus_told(struct session *s, struct versus *v, int cold);
+
 /* A file that appears under its name only when it is complete. */
 struct output_file {
     const char *path;
-    char *temporary;
-    void *stream; /* FILE * */
+    char *temporary; /* NULL for a file that grows */
+    void *stream;    /* FILE * */
+    int created, lines;
 };
 heddle_status output_open(struct output_file *f, const char *path);
+/* A file that grows line by line under its own name: `keep` bytes of what it holds stay.  output_drop removes it if it was not
+ * there before and nothing was written. */
+heddle_status output_grow(struct output_file *f, const char *path, int64_t keep);
 heddle_status output_line(struct output_file *f, const char *line);
 heddle_status output_commit(struct output_file *f); /* closes and renames */
 void output_drop(struct output_file *f);            /* removes it; nothing after a commit */

@@ -47,11 +47,21 @@ static void list_devices(struct session *s)
         out(s, "%s\n", d.name);
 }
 
+static void list_peers(struct session *s)
+{
+    out(s, "all\n");
+    for (int i = 0; i < PEER_LIBRARIES; i++)
+        out(s, "%s\n", peer_library_name((enum peer_library_id)i));
+    for (const struct peer_row *r = peer_rows; r->name; r++)
+        out(s, "%s:%s\n", peer_library_name(r->library), r->name);
+}
+
 static const struct {
     const char *name;
     void (*list)(struct session *s);
 } lists[] = {{"commands", list_commands}, {"kernels", list_kernels}, {"families", list_families},
-             {"sets", list_sets},         {"members", list_members}, {"devices", list_devices}};
+             {"sets", list_sets},         {"members", list_members}, {"devices", list_devices},
+             {"peers", list_peers}};
 
 static void list_options(struct session *s, const struct cli_option *o)
 {
@@ -70,8 +80,8 @@ static heddle_status run(struct session *s, void *into)
         }
     const struct command *c = s->operands > 1 ? command_by_name(s->operand[1]) : NULL;
     if (strcmp(s->operand[0], "options") != 0 || !c)
-        return fail(HEDDLE_BAD_ARGUMENT, "complete knows commands, kernels, families, sets, members, devices and "
-                                         "options COMMAND");
+        return fail(HEDDLE_BAD_ARGUMENT, "complete knows commands, kernels, families, sets, members, devices, peers "
+                                         "and options COMMAND");
     list_options(s, c->page->option);
     list_options(s, common_options);
     return HEDDLE_OK;
@@ -79,5 +89,6 @@ static heddle_status run(struct session *s, void *into)
 
 const struct page page_complete = {
     .usage = "LIST",
-    .details = "Words for the shell's completion: commands, kernels, families, sets, members, devices, options COMMAND.\n",
+    .details = "Words for the shell's completion: commands, kernels, families, sets, members, devices, peers,\n"
+               "options COMMAND.\n",
     .least = 1, .most = 2, .size = 1, .run = run};

@@ -55,8 +55,21 @@ heddle_status output_open(struct output_file *f, const char *path)
     return HEDDLE_OK;
 }
 
+heddle_status output_grow(struct output_file *f, const char *path, int64_t keep)
+{
+    *f = (struct output_file){.path = path, .created = access(path, F_OK) != 0};
+    f->stream = fopen(path, "a");
+    if (!f->stream || ftruncate(fileno(f->stream), (off_t)keep) != 0) {
+        int error = errno;
+        output_drop(f);
+        return fail(HEDDLE_FILE_ERROR, "%s: cannot be written: %s", path, strerror(error));
+    }
+    return HEDDLE_OK;
+}
+
 heddle_status output_line(struct output_file *f, const char *line)
 {
+    f->lines++;
     if (fprintf(f->stream, "%s\n", line) < 0 || fflush(f->stream) != 0)
         return fail(HEDDLE_FILE_ERROR, "%s: cannot be written: %s", f->path, strerror(errno));
     return HEDDLE_OK;
@@ -69,9 +82,10 @@ heddle_status output_commit(struct output_file *f)
     if (!stream)
         return HEDDLE_OK;
     heddle_status status = HEDDLE_OK;
-    if (fclose(stream) != 0 || rename(f->temporary, f->path) != 0) {
+    if (fclose(stream) != 0 || (f->temporary && rename(f->temporary, f->path) != 0)) {
         status = fail(HEDDLE_FILE_ERROR, "%s: cannot be written: %s", f->path, strerror(errno));
-        remove(f->temporary);
+        if (f->temporary)
+            remove(f->temporary);
     }
     mem_free(f->temporary);
     f->temporary = NULL;
@@ -82,7 +96,10 @@ void output_drop(struct output_file *f)
 {
     if (f->stream) {
         fclose(f->stream);
-        remove(f->temporary);
+        if (f->temporary)
+            remove(f->temporary);
+        else if (f->created && f->lines == 0)
+            remove(f->path);
         mem_free(f->temporary);
     }
     *f = (struct output_file){0};

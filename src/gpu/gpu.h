@@ -60,6 +60,11 @@ struct gpu_driver {
     void (*event_free)(struct gpu *gpu, struct gpu_event *event);
     heddle_status (*event_record)(struct gpu *gpu, struct gpu_event *event, void *stream);
     heddle_status (*event_ms)(struct gpu *gpu, double *ms, struct gpu_event *from, struct gpu_event *to); /* waits for `to` */
+
+    /* Between the two the device is the current one of this thread, for calls to libraries of the vendor.  NULL where there is
+     * no such thing. */
+    heddle_status (*enter)(struct gpu *gpu, void **before);
+    void (*leave)(struct gpu *gpu, void *before);
 };
 
 /* What every driver's struct gpu begins with. */

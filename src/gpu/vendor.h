@@ -102,12 +102,14 @@ heddle_status vendor_event_new(struct gpu *gpu, struct gpu_event **event);
 void vendor_event_free(struct gpu *gpu, struct gpu_event *event);
 heddle_status vendor_event_record(struct gpu *gpu, struct gpu_event *event, void *stream);
 heddle_status vendor_event_ms(struct gpu *gpu, double *ms, struct gpu_event *from, struct gpu_event *to);
+heddle_status vendor_enter(struct gpu *gpu, void **before);
+void vendor_leave(struct gpu *gpu, void *before);
 
 #define VENDOR_FUNCTIONS                                                                                               \
     .close = vendor_close, .alloc = vendor_alloc, .release = vendor_release, .alloc_pinned = vendor_alloc_pinned,      \
     .release_pinned = vendor_release_pinned, .copy = vendor_copy, .fill = vendor_fill, .on_device = vendor_on_device,  \
     .load = vendor_load, .unload = vendor_unload, .find = vendor_find, .launch = vendor_launch, .sync = vendor_sync,   \
     .event_new = vendor_event_new, .event_free = vendor_event_free, .event_record = vendor_event_record,               \
-    .event_ms = vendor_event_ms
+    .event_ms = vendor_event_ms, .enter = vendor_enter, .leave = vendor_leave
 
 #endif

@@ -294,3 +294,14 @@ heddle_status vendor_event_ms(struct gpu *gpu, double *ms, struct gpu_event *fro
     *ms = (double)passed;
     return status;
 }
+
+heddle_status vendor_enter(struct gpu *gpu, void **before)
+{
+    *before = NULL;
+    return enter(gpu, before);
+}
+
+void vendor_leave(struct gpu *gpu, void *before)
+{
+    gpu->vendor->leave(gpu, before);
+}

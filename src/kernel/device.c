@@ -59,6 +59,18 @@ heddle_status device_read(const struct device *d, void *to, const void *from, in
     return status == HEDDLE_OK ? device_sync(d) : status;
 }
 
+heddle_status device_enter(const struct device *d, void **before)
+{
+    *before = NULL;
+    return d->kind == DEVICE_gpu && driver(d)->enter ? driver(d)->enter(d->gpu, before) : HEDDLE_OK;
+}
+
+void device_leave(const struct device *d, void *before)
+{
+    if (d->kind == DEVICE_gpu && driver(d)->leave)
+        driver(d)->leave(d->gpu, before);
+}
+
 /* ------------------------------------------------------------------ matrices ----------------------------------- */
 
 heddle_status device_csr_new(const struct device *d, struct csr *A, const struct csr *shape)

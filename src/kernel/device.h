@@ -17,6 +17,11 @@ heddle_status device_sync(const struct device *d);
 /* To host memory, which has it when the call returns. */
 heddle_status device_read(const struct device *d, void *to, const void *from, int64_t bytes);
 
+/* Between the two a GPU is the current device of this thread: for calls to its vendor's libraries, and so that many calls in a
+ * row need not switch each time.  Nothing happens on a CPU. */
+heddle_status device_enter(const struct device *d, void **before);
+void device_leave(const struct device *d, void *before);
+
 /* A matrix whose arrays lie in the memory of the device. */
 heddle_status device_csr_new(const struct device *d, struct csr *A, const struct csr *shape); /* sizes and types of `shape` */
 void device_csr_free(const struct device *d, struct csr *A);

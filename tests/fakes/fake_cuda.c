@@ -67,6 +67,12 @@ EXPORT cuDeviceGet(CUdevice *device, int number)
     *device = number;
     return 0;
 }
+EXPORT cuDeviceGetPCIBusId(char *bus, int size, CUdevice device)
+{
+    ENTER(cuDeviceGetPCIBusId);
+    snprintf(bus, (size_t)size, "0000:%02x:00.0", device + 1);
+    return 0;
+}
 EXPORT cuDeviceGetName(char *name, int size, CUdevice device)
 {
     ENTER(cuDeviceGetName);

@@ -1,0 +1,185 @@
+/* SPDX-License-Identifier: MIT */
+#include "bench/versus.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/memory.h"
+
+heddle_status versus_add(struct versus *v, const struct subject *subject, const char *kernel, heddle_type value, heddle_op op,
+                         double ms)
+{
+    if (v->count == v->capacity) {
+        int64_t capacity = v->capacity ? 2 * v->capacity : 64;
+        struct versus_time *item = mem_resize(v->item, v->count, capacity, sizeof *item);
+        if (!item)
+            return HEDDLE_NO_MEMORY;
+        v->item = item;
+        v->capacity = capacity;
+    }
+    struct versus_time *t = &v->item[v->count];
+    *t = (struct versus_time){.value = value, .op = op, .ms = ms, .peer = peer_is_name(kernel), .order = v->count};
+    size_t name = strlen(subject->name) + 1, origin = strlen(subject->origin) + 1;
+    if (!(t->matrix = mem_alloc((int64_t)(name + origin), 1)))
+        return HEDDLE_NO_MEMORY;
+    memcpy(t->matrix, subject->name, name);
+    memcpy(t->matrix + name, subject->origin, origin);
+    t->origin = t->matrix + name;
+    snprintf(t->kernel, sizeof t->kernel, "%s", kernel);
+    v->count++;
+    return HEDDLE_OK;
+}
+
+void versus_free(struct versus *v)
+{
+    for (int64_t i = 0; i < v->count; i++)
+        mem_free(v->item[i].matrix);
+    mem_free(v->item);
+    *v = (struct versus){0};
+}
+
+static int same_place(const struct versus_time *a, const struct versus_time *b)
+{
+    return a->value == b->value && a->op == b->op && strcmp(a->origin, b->origin) == 0;
+}
+
+/* By type, operation and matrix, so that what is compared stands together. */
+static int by_place(const void *a, const void *b)
+{
+    const struct versus_time *x = a, *y = b;
+    int origins = strcmp(x->origin, y->origin);
+    if (x->value != y->value)
+        return x->value < y->value ? -1 : 1;
+    if (x->op != y->op)
+        return x->op < y->op ? -1 : 1;
+    return origins ? origins : x->order < y->order ? -1 : 1;
+}
+
+/* The fastest at the place of item `i`, of the peers or of Heddle's; NULL if there is none. */
+static const struct versus_time *fastest(const struct versus *v, int64_t i, int peer)
+{
+    const struct versus_time *best = NULL;
+    int64_t k = i;
+    while (k > 0 && same_place(&v->item[k - 1], &v->item[i]))
+        k--;
+    for (; k < v->count && same_place(&v->item[k], &v->item[i]); k++)
+        if (v->item[k].peer == peer && (!best || v->item[k].ms < best->ms))
+            best = &v->item[k];
+    return best;
+}
+
+/* Is item i one of the row's, and for VERSUS_BEST the one that stands for its matrix? */
+static int in_row(const struct versus *v, int64_t i, const struct versus_row *row)
+{
+    const struct versus_time *t = &v->item[i];
+    if (t->peer || t->value != row->value || t->op != row->op)
+        return 0;
+    return strcmp(row->kernel, VERSUS_BEST) == 0 ? fastest(v, i, 0) == t : strcmp(row->kernel, t->kernel) == 0;
+}
+
+static int worst_first(const void *a, const void *b)
+{
+    double x = ((const struct versus_ratio *)a)->ratio, y = ((const struct versus_ratio *)b)->ratio;
+    return (x > y) - (x < y);
+}
+
+heddle_status versus_matrices(const struct versus *v, const struct versus_row *row, struct versus_ratio **list, int64_t *count)
+{
+    *count = 0;
+    if (!(*list = mem_alloc(v->count, sizeof **list)))
+        return HEDDLE_NO_MEMORY;
+    for (int64_t i = 0; i < v->count; i++) {
+        const struct versus_time *peer = in_row(v, i, row) ? fastest(v, i, 1) : NULL;
+        if (peer && v->item[i].ms > 0)
+            (*list)[(*count)++] = (struct versus_ratio){v->item[i].matrix, peer->kernel, peer->ms / v->item[i].ms};
+    }
+    qsort(*list, (size_t)*count, sizeof **list, worst_first);
+    return HEDDLE_OK;
+}
+
+static heddle_status sum_up(const struct versus *v, struct versus_row *row)
+{
+    heddle_status status = HEDDLE_OK;
+    struct versus_ratio *list = NULL;
+    int64_t count = 0;
+    double logs = 0;
+    TRY(versus_matrices(v, row, &list, &count));
+    for (int64_t i = 0; i < count; i++) {
+        logs += log(list[i].ratio);
+        row->below += list[i].ratio < VERSUS_LEVEL;
+    }
+    row->matrices = (int)count;
+    if (count > 0) {
+        row->mean = exp(logs / (double)count);
+        row->least = list[0].ratio;
+        row->most = list[count - 1].ratio;
+    }
+done:
+    mem_free(list);
+    return status;
+}
+
+/* The row of a kernel, added if it is new. */
+static struct versus_row *row_of(struct versus_row *rows, int64_t begin, int64_t *count, const struct versus_time *t)
+{
+    for (int64_t i = begin; i < *count; i++)
+        if (strcmp(rows[i].kernel, t->kernel) == 0)
+            return &rows[i];
+    struct versus_row *row = &rows[(*count)++];
+    *row = (struct versus_row){.value = t->value, .op = t->op, .first = t->order};
+    snprintf(row->kernel, sizeof row->kernel, "%s", t->kernel);
+    return row;
+}
+
+static int by_first(const void *a, const void *b)
+{
+    int64_t x = ((const struct versus_row *)a)->first, y = ((const struct versus_row *)b)->first;
+    return (x > y) - (x < y);
+}
+
+/* The rows of one type and operation. */
+static heddle_status add_rows(const struct versus *v, struct versus_row *rows, int64_t *count, heddle_type value, heddle_op op)
+{
+    heddle_status status = HEDDLE_OK;
+    int64_t begin = *count, end = *count, kept = *count;
+    for (int64_t i = 0; i < v->count; i++)
+        if (!v->item[i].peer && v->item[i].value == value && v->item[i].op == op) {
+            struct versus_row *row = row_of(rows, begin, &end, &v->item[i]);
+            row->first = v->item[i].order < row->first ? v->item[i].order : row->first;
+        }
+    qsort(rows + begin, (size_t)(end - begin), sizeof *rows, by_first);
+    if (end - begin > 1) { /* the best of one is that one */
+        rows[end] = (struct versus_row){.value = value, .op = op};
+        snprintf(rows[end++].kernel, CANDIDATE_NAME, "%s", VERSUS_BEST);
+    }
+    for (int64_t i = begin; i < end; i++) {
+        TRY(sum_up(v, &rows[i]));
+        if (rows[i].matrices > 0)
+            rows[kept++] = rows[i];
+    }
+    *count = kept;
+done:
+    return status;
+}
+
+heddle_status versus_rows(struct versus *v, struct versus_row **rows, int64_t *count)
+{
+    static const heddle_type types[] = {HEDDLE_F32, HEDDLE_F64};
+    static const heddle_op ops[] = {HEDDLE_N, HEDDLE_T};
+    heddle_status status = HEDDLE_OK;
+    *count = 0;
+    if (!(*rows = mem_alloc(v->count + 4, sizeof **rows)))
+        return HEDDLE_NO_MEMORY;
+    if (v->count > 0)
+        qsort(v->item, (size_t)v->count, sizeof *v->item, by_place);
+    for (int i = 0; i < 4; i++)
+        TRY(add_rows(v, *rows, count, types[i / 2], ops[i % 2]));
+done:
+    if (status != HEDDLE_OK) {
+        mem_free(*rows);
+        *rows = NULL;
+    }
+    return status;
+}

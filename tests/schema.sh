@@ -1,0 +1,61 @@
+#!/bin/bash
+# SPDX-License-Identifier: MIT
+#
+# Records are what docs/record.schema.json says: bash tests/schema.sh BUILD_DIR SOURCE_DIR.
+# Validated by Python's jsonschema where it is installed, else by the few keywords that tests/schema.py knows itself.  Broken
+# records must be found by it, so that a validator that finds nothing does not pass.
+set -u
+build=$(cd "$1" && pwd)
+source=$(cd "${2:-.}" && pwd)
+python=$(command -v python3) || { echo "0 passed, 0 failed (no python3 here)"; exit 0; }
+work=$(mktemp -d "${TMPDIR:-/tmp}/heddle-schema-XXXXXX")
+trap 'rm -rf "$work"' EXIT
+passed=0
+failed=0
+
+verdict() { # verdict NAME COMMAND...
+    local name=$1
+    shift
+    if "$@" >"$work/said" 2>&1; then
+        passed=$((passed + 1))
+    else
+        failed=$((failed + 1))
+        printf 'FAILED %s: %s\n' "$name" "$(head -c 400 "$work/said")"
+    fi
+}
+valid() { "$python" "$source/tests/schema.py" "$source/docs/record.schema.json" "$@"; }
+broken() { ! valid "$@"; }
+
+# Verified runs, skipped ones, an empty matrix, a file that cannot be read, and peers.
+printf '%%%%MatrixMarket matrix coordinate real general\n0 0 0\n' >"$work/empty.mtx"
+printf 'garbage' >"$work/garbage.mtx"
+library=$build/tests/fakes/libfake_cusparse.so
+"$build/heddle" bench gen:grid2d:n=12 set:smoke/band "$work/empty.mtx" "$work/garbage.mtx" --kernel auto,plan,cpu_csr_t \
+    --device cpu --type f32,f64 --op N,T --time-limit 0.01 --json "$work/r.jsonl" >/dev/null 2>&1
+[ ! -f "$library" ] || HEDDLE_CUSPARSE_LIBRARY=$library "$build/heddle" bench gen:diagonal:n=20 --kernel auto --device emu \
+    --peer cusparse --op N,T --no-cold --repetitions 2 --time-limit 0.01 --json - >"$work/p.jsonl" 2>/dev/null
+"$build/heddle" bench gen:diagonal:n=20 --kernel auto --peer cusparse --device cpu --no-cold --time-limit 0.01 \
+    --json "$work/s.jsonl" >/dev/null 2>&1
+verdict 'records of a bench are valid' valid "$work/r.jsonl"
+[ ! -f "$library" ] || verdict 'records of peers are valid, and nothing else is on standard output' valid "$work/p.jsonl"
+verdict 'records of skipped peers are valid' valid "$work/s.jsonl"
+for file in "$source"/bench/results/*h200*peers*.jsonl; do
+    [ ! -f "$file" ] || verdict "$(basename "$file") is valid" valid "$file"
+done
+
+run=$(grep -m1 '"record":"run".*"verified":true' "$work/r.jsonl")
+break_it() { # break_it NAME SED: a record that was changed so is not valid
+    sed "$2" <<<"$run" >"$work/b.jsonl"
+    verdict "$1" broken "$work/b.jsonl"
+}
+break_it 'a missing member is found' 's/"nnz":[0-9]*,//'
+break_it 'a wrong type is found' 's/"rows":\([0-9]*\)/"rows":"\1"/'
+break_it 'a wrong word is found' 's/"op":"[NT]"/"op":"X"/'
+break_it 'a negative time is found' 's/"warm_ms":/"warm_ms":-/'
+break_it 'a later schema is found' 's/"schema":1/"schema":2/'
+break_it 'a run both verified and wrong is found' 's/"wrong":null/"wrong":"row 3"/'
+break_it 'a run both skipped and timed is found' 's/"skipped":null/"skipped":"why"/'
+break_it 'a line that is no JSON is found' 's/}$//'
+
+printf '%d passed, %d failed\n' "$passed" "$failed"
+[ "$failed" -eq 0 ]
