@@ -393,7 +393,7 @@ DRAWINGS = {
             ("write", "- - - - | y4 . . ."), ("row 5", "- - - - | l . . ."), ("write", "- - - - | y5 . . .")]}],
         "strips": [("val", "a b | c d e f g | h | i j k | l")],
         "notes": ["The middle of the 18 steps (an entry, or the end of a row) lies in row 2, and parts have whole rows:",
-                  "4 steps and 14.  One row decides, on so small a matrix.  Vectors have four lanes in the drawing, eight in truth."],
+                  "4 steps and 14.  One row decides, on so small a matrix.  Vectors have four lanes here, eight in truth."],
     },
     "cpu_merge": {
         "title": "the merge path, cut into parts of equal length",
