@@ -104,7 +104,8 @@ KERNEL(csr_adaptive_count)(struct product p)
     }
 }
 
-/* Each count becomes the sum of those before; a block of threads a kind.  Windows are few: some thousandths of the entries. */
+/* Each count becomes the sum of those before; a block of threads a kind.  Windows are few: less than a thousandth of rows and
+ * entries. */
 KERNEL(csr_adaptive_scan)(struct product p)
 {
     const int64_t windows = p.dim[WINDOWS];
@@ -122,13 +123,13 @@ KERNEL(csr_adaptive_scan)(struct product p)
 /* How many lanes should sum a row, as the log2?  Rows are done in rounds; each costs something for itself, for the exchange
  * between lanes and for the length of its rows, and the longest row delays one of them.  The weights are rough counts of
  * instructions. */
-DEVICE int32_t steps_for(int64_t rows, int64_t entries, int64_t longest, int64_t threads)
+DEVICE int steps_for(int rows, int entries, int longest, int threads)
 {
-    int64_t least = INT64_MAX;
-    int32_t best = 0;
-    for (int32_t steps = 0; 1 << steps <= WAVE; steps++) {
-        const int64_t lanes = (int64_t)1 << steps, rounds = (rows * lanes + threads - 1) / threads;
-        const int64_t cost = rounds * (6 + 4 * steps + 3 * entries / rows / lanes) + 3 * longest / lanes;
+    const int mean = entries / rows;
+    int best = 0, least = INT32_MAX;
+    for (int steps = 0; 1 << steps <= WAVE; steps++) {
+        const int rounds = ((rows << steps) + threads - 1) / threads;
+        const int cost = rounds * (6 + 4 * steps + (3 * mean >> steps)) + (3 * longest >> steps);
         if (cost < least) {
             least = cost;
             best = steps;
@@ -166,7 +167,7 @@ DEVICE void put_long(const struct product *p, int64_t number, int64_t first, int
 DEVICE void write_window(const struct product *p, const struct window *w, struct place at)
 {
     const off *row_ptr = (const off *)p->array[CSR_ROW_PTR];
-    const int64_t rows = w->head - w->first, last = w->head;
+    const int64_t rows = w->head - w->first, last = w->head, entries = w->alone - w->begin;
     int64_t longest = 0;
     for (int64_t i = w->first + simt_lane(); i < w->head; i += WAVE) {
         const int64_t length = row_ptr[i + 1] - row_ptr[i];
@@ -175,7 +176,7 @@ DEVICE void write_window(const struct product *p, const struct window *w, struct
     longest = wave_max_long(longest, WAVE);
     if (simt_lane() == 0 && rows > 0)
         put_block(p, at.block, w->begin, w->first,
-                  rows == 1 ? VECTOR : 1 + steps_for(rows, w->alone - w->begin, longest, p->dim[THREADS]));
+                  rows == 1 ? VECTOR : 1 + steps_for((int)rows, (int)entries, (int)longest, (int)p->dim[THREADS]));
     at.block += rows > 0;
     if (simt_lane() == 0 && w->end > last && w->pieces == 0)
         put_block(p, at.block, w->alone, last, VECTOR);
@@ -356,7 +357,7 @@ KERNEL(csr_adaptive_long)(struct product p)
 
 static const struct option options[] = {
     {"threads", 256, VALUES(128, 256, 512)},
-    {"npt", 8, VALUES(4, 8)},
+    {"npt", 0, VALUES(0, 4, 8)},
     {0},
 };
 enum { OPTION_THREADS, OPTION_NPT };
@@ -368,9 +369,15 @@ static const char *const entries[] = {
 
 #define ROW_BLOCK_BYTES 16 /* and a long row has as many */
 
+/* Automatic: 8; on AMD, whose multiprocessors have less shared memory, 4, which with 256 threads is the original's block. */
+static int64_t npt_of(const struct work *w)
+{
+    return w->option[OPTION_NPT] ? w->option[OPTION_NPT] : gpu_arch(w->device->gpu)->amd ? 4 : 8;
+}
+
 static int64_t capacity_of(const struct work *w)
 {
-    return w->option[OPTION_THREADS] * w->option[OPTION_NPT];
+    return w->option[OPTION_THREADS] * npt_of(w);
 }
 
 /* So much smaller than the capacity that the last row of a window, if it is not much longer than others, fits into the block;
@@ -434,7 +441,7 @@ static heddle_status prepare(struct work *w)
     q.product.fact[LONG_AT] = w->product.fact[LONG_AT] = blocks_most(w) + 1;
     TRY(device_alloc(w->device, &q.product.workspace, bytes));
     TRY(gpu_run_over(&q, "csr_adaptive_count", windows));
-    TRY(gpu_run(&q, "csr_adaptive_scan", COUNTS, 256, 0));
+    TRY(gpu_run(&q, "csr_adaptive_scan", COUNTS, windows < 1024 ? 256 : 1024, 0));
     TRY(gpu_run_over(&q, "csr_adaptive_write", windows * gpu_info_of(w->device->gpu)->wave));
     for (int i = 0; i < COUNTS; i++)
         TRY(device_read(w->device, &total[i], (int64_t *)q.product.workspace + i * (windows + 1) + windows, sizeof total[i]));
@@ -451,7 +458,7 @@ static heddle_status launch(const struct work *w)
     heddle_status status;
     int64_t threads = w->option[OPTION_THREADS], capacity = capacity_of(w), value = (int64_t)type_size(w->value);
     int64_t shared = capacity * value + capacity * value / 128 * value + (capacity + 1) * (int64_t)sizeof(uint16_t);
-    int entry = (threads == 128 ? 0 : threads == 256 ? 2 : 4) + (w->option[OPTION_NPT] == 8);
+    int entry = (threads == 128 ? 0 : threads == 256 ? 2 : 4) + (npt_of(w) == 8);
     TRY(gpu_run(w, entries[entry], grid_of(w, w->product.fact[BLOCKS], threads), (int)threads, shared));
     if (w->product.fact[LONGS] > 0)
         TRY(gpu_run(w, "csr_adaptive_long", grid_of(w, w->product.fact[LONGS], 256), 256, 0));
