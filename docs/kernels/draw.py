@@ -207,9 +207,10 @@ CLASSICAL = [("row 0, 1", "a b . . | . . . ."), ("add up", "=a+b . . . | =0 . . 
              ("row 2, 3", "c d e f | h . . ."), ("", "g . . . | . . . ."), ("add up", "=c…g . . . | =h . . ."),
              ("write", "y2 . . . | y3 . . ."), ("row 4, 5", "i j k . | l . . ."), ("add up", "=i…k . . . | =l . . ."),
              ("write", "y4 . . . | y5 . . .")]
-BALANCE = [("step 1", "a b c d | i j k l"), ("runs", "=a+b . =c+d . | =i…k . . =l"), ("add", ">0 . >2 . | >4 . . >5"),
-           ("step 2", "e f g h | - - - -"), ("runs", "=e…g . . =h | - - - -"), ("add", ">2 . . >3 | - - - -")]
-
+BALANCE = [("step 1", "a b c d | h i j k"), ("runs", "=a+b . =c+d . | =h =i…k . ."), ("step 2", "e f g . | l . . ."),
+           ("runs", "=c…g . . . | =l . . ."), ("write", "y0 y1 y2 . | y3 y4 y5 .")]
+SEGMENTS = [("step 1", "a b c d | i j k l"), ("runs", "=a+b . =c+d . | =i…k . . =l"), ("add", ">0 . . . | >4 . . >5"),
+            ("step 2", "e f g h | - - - -"), ("runs", "=c…g . . =h | - - - -"), ("add", ">2 . . >3 | - - - -")]
 
 
 def brief(steps):
@@ -260,12 +261,12 @@ DRAWINGS = {
                   "A sub-wave that is done takes the row that is as many rows further on as there are sub-waves."],
     },
     "csr_balance": {
-        "title": "entries split evenly, sums by segments",
+        "title": "entries split evenly between waves, sums by segments",
         "panels": [{"steps": BALANCE}],
-        "strips": [("val", "a b c d | e f g h | i j k l")],
-        "notes": ["A wave has a stretch of entries, whatever rows they are in, and looks their rows up in row_ptr.",
-                  "Lanes of the same row add up; the first of each run adds to y atomically, for y has been scaled before.",
-                  "While all lanes stay in one row, a wave carries their sums on to the next step instead."],
+        "strips": [("val", "a b | c d e f g | | h | i j k | l")],
+        "notes": ["A wave has a stretch of entries and rows, and adds up runs of the same row by a segmented scan;",
+                  "what it has of a row is carried on to the next step.  Its rows are written together.",
+                  "Only a row that is longer than a share has several waves, which add to it atomically."],
     },
     "csr_ginkgo": {
         "title": "csr_classical or csr_balance, by two limits",
@@ -302,28 +303,29 @@ DRAWINGS = {
             ("add up", "=a+b,_c =d…f =g,_h,_i =j+k,_l"), ("scan", ". . =c…g =i…k"), ("write", "y0 . y2,_y3 y4,_y5")]}],
         "strips": [("CSR", "a b | c d e f g | h | i j k | l"), ("CSR5", "a d g j | b e h k | c f i l")],
         "notes": ["A lane has consecutive entries; transposing the tile makes what the lanes read together lie together.",
-                  "A flag marks the first entry of a row.  Row 1 is empty: the tile keeps the offsets of its rows apart."],
+                  "A flag marks the first entry of a row.  Row 1 has none: empty rows are written apart."],
     },
     "csr_hola": {
         "title": "equal numbers of entries a lane (here 3), rows by bit masks",
         "panels": [{"cell": 66, "steps": [
             ("load 1", "a b c d"), ("2", "e f g h"), ("3", "i j k l"), ("transpose", ":a_b_c :d_e_f :g_h_i :j_k_l"),
             ("row ends", ":0_1_0 :0_0_0 :1_1_0 :0_1_1"), ("add up", "=a+b,_c =d…f =g,_h,_i =j+k,_l"),
-            ("buffer", "=+y0,_+y2 =+y2 =+y2_…_y4 =+y4,_+y5"), ("write", "y0 y1 y2 y3"), ("", "y4 y5 . .")]}],
-        "notes": ["Loads are coalesced; shuffles then give each lane consecutive entries.  A bit says where a row ends.",
-                  "Sums meet in a buffer in shared memory, which goes to y in order.  Rows that reach into other blocks",
-                  "are added atomically."],
+            ("hand on", ". . =c…g =i…k"), ("buffer", "=row_0 . =rows_2,_3 =rows_4,_5"),
+            ("write", "y0 . y2 y3"), ("", "y4 y5 . .")]}],
+        "notes": ["Loads are coalesced; shuffles then give each lane consecutive entries.  A bit says where a row ends, and",
+                  "what a lane has of a row that it does not end is handed on.  Sums meet in a buffer in shared memory, which",
+                  "goes to y in order.  The kernel before, which finds where blocks begin, has dealt with the empty row 1."],
     },
     "csr_hola_t": {
-        "title": "the transposed product, equal numbers of entries a lane (here 3)",
+        "title": "the transposed product, equal numbers of entries a lane (here 3, sort=1)",
         "owner": "abc def ghi jkl",
         "panels": [{"cell": 66, "steps": [
             ("load 1", ":a :b :c :d"), ("2", ":e :f :g :h"), ("3", ":i :j :k :l"),
             ("transpose", ":a_b_c :d_e_f :g_h_i :j_k_l"),
-            ("times", ":x0_x0_x2 :x2_x2_x2 :x2_x3_x4 :x4_x4_x5"), ("add 1", "a>0 d>1! i>1! j>4"),
-            ("2", "c>0 e>2 h>3 k>5"), ("3", "b>3 f>4 g>5! l>5!")]}],
-        "notes": ["The row bits say which x belongs to an entry.  A lane sorts its entries by column before it adds them",
-                  "to y atomically.  Red: two lanes add to the same place at the same time; one of them waits."],
+            ("times", ":x0_x0_x2 :x2_x2_x2 :x2_x3_x4 :x4_x4_x5"), ("add 1", "a+c>0 d>1! i>1! j>4"),
+            ("2", "b>3! e>2 h>3! k+l>5"), ("3", ". f>4 g>5 .")]}],
+        "notes": ["The row bits say which x belongs to an entry.  A lane sorts its entries by column, adds up what is in",
+                  "the same one, and adds to y atomically.  Red: two lanes add to the same place; one of them waits."],
     },
     "coo_atomic": {
         "title": "one thread an entry, atomic additions",
@@ -333,11 +335,12 @@ DRAWINGS = {
         "notes": ["Perfectly balanced; but the entries of a row are neighbours: lanes of a wave queue up at the same y (red)."],
     },
     "coo_balance": {
-        "title": "entries split evenly, sums by segments",
-        "panels": [{"steps": BALANCE}],
+        "title": "entries split evenly between waves, sums by segments",
+        "panels": [{"steps": SEGMENTS}],
         "strips": [("row", "0 0 2 2 | 2 2 2 3 | 4 4 4 5"), ("val", "a b c d | e f g h | i j k l")],
-        "notes": ["As csr_balance; the row of an entry is read, not searched for.",
-                  "A wave has several steps of entries: more steps are fewer additions to y, fewer waves hide less latency."],
+        "notes": ["A wave has a stretch of entries, whatever rows they are in, and adds up runs of the same row by a segmented",
+                  "scan; what it has of a row is carried on to the next step.  It adds to y once a row, and y has been scaled",
+                  "before.  Fewer waves make fewer additions, more waves hide more latency."],
     },
     "ell": {
         "title": "one thread a row of a padded matrix",
@@ -372,8 +375,8 @@ DRAWINGS = {
                                               ("write", "y0 y1 y2 y3 | y4 y5 . .")]},
                    {"title": "COO", "steps": [("step 1", "e f g k"), ("runs", "=e…g . . =k"), ("add", ">2 . . >4")]}],
         "strips": [("ELL", "a x c h i l | b x d x j x"), ("COO", "e f g k")],
-        "notes": ["Four of six rows have at most two entries, so the ELL part has two places a row; the rest goes to COO.",
-                  "The long row 2 no longer pads the others."],
+        "notes": ["Four of six rows have at most two entries, so the ELL part has two places a row (two thirds rule).",
+                  "The rest goes to COO: the long row 2 no longer pads the others."],
     },
     "sell": {
         "title": "slices of a wave of rows, each as wide as its longest row",
