@@ -12,7 +12,7 @@
  *            - vector: one row, up to LONG times the capacity, summed by the whole block;
  *            - long: a piece of a longer row.  Its sum goes to the workspace, and a second kernel, launched only where there
  *              are such rows, adds the pieces up.  Nobody waits for anybody.
- * Memory     col and val are streamed, coalesced whatever the rows look like, npt of each in flight a thread, beside the
+ * Memory     col and val are streamed, coalesced whatever the rows look like, up to npt of each in flight a thread, beside the
  *            offsets of the rows; x is gathered.  Products go through shared memory, with a gap every 128 bytes so that rows
  *            of 4, 8 or 16 entries do not all begin in the same bank.  y is written coalesced.  16 bytes a row block are held.
  * Wins       short rows of any mixture of lengths, for the second and later products.
