@@ -451,6 +451,34 @@ TEST(threads_come_round_to_rows_that_the_grid_does_not_cover)
     }
 }
 
+/* The same for row blocks, whose threads share memory: a block must not stage the next one before this one is summed. */
+TEST(blocks_come_round_to_row_blocks_that_the_grid_does_not_cover)
+{
+    static const int64_t option[OPTIONS_MOST] = {128, 4};
+    struct gpu *gpu;
+    CHECK_OK(gpu_open(&gpu, "emu:wave=32,seed=6,races=1"));
+    struct trial t = {.device = {.kind = DEVICE_gpu, .gpu = gpu}};
+    trial_new(&t, &awkward[awkward_count - 1], VARIANT_f64_i32, HEDDLE_N, 1);
+    struct source source = {.csr = t.on_device};
+    struct stored s;
+    CHECK_OK(stored_size(&s, FORMAT_csr, &source, NULL));
+    CHECK_OK(stored_build(&s, &source));
+    struct work w = work_for(kernel_by_name("csr_adaptive"), &t.device, &s, 0, option);
+    CHECK_OK(device_alloc(&t.device, &w.product.prepared, work_held(&w)));
+    CHECK_OK(w.kernel->prepare(&w));
+    scalar_put(w.product.alpha, w.value, 1);
+    scalar_put(w.product.beta, w.value, 0.5);
+    set_y(&t, 1);
+    w.product.x = t.x;
+    w.product.y = at(&t, t.y, GUARD);
+    CHECK_OK(gpu_run(&w, "csr_adaptive_128x4", 2, 128, 8192));
+    CHECK_OK(device_read(&t.device, t.got, t.y, y_bytes(&t)));
+    CHECK(wrong_entries(&t, (struct scalars){1, 0.5}, 1) == 0);
+    device_free(&t.device, w.product.prepared);
+    trial_free(&t);
+    gpu_close(gpu);
+}
+
 TEST(a_corrupted_result_is_noticed)
 {
     struct gpu *gpu;
