@@ -48,7 +48,7 @@ static heddle_status check_call(heddle *h, const struct call *c, struct scalars 
 /* May kernels of the handle's device follow this pointer? */
 static int on_device(const heddle *h, const void *p)
 {
-    return !h->shared || !p || gpu_driver_of(h->device.gpu)->on_device(h->device.gpu, p);
+    return !p || gpu_driver_of(h->device.gpu)->on_device(h->device.gpu, p);
 }
 
 static heddle_status launch(heddle *h, const struct request *m, const void *x, void *y)
@@ -90,9 +90,18 @@ done:
 
 heddle_status multiply(heddle *h, const struct request *m)
 {
-    if (on_device(h, m->x) && on_device(h, m->y))
+    void *before;
+    if (!h->shared)
         return launch(h, m, m->x, m->y);
-    return launch_staged(h, m);
+    heddle_status status = gpu_hold(h->device.gpu, &before); /* once, and not for each of the calls below */
+    if (status != HEDDLE_OK)
+        return status;
+    if (on_device(h, m->x) && on_device(h, m->y))
+        status = launch(h, m, m->x, m->y);
+    else
+        status = launch_staged(h, m);
+    gpu_let_go(h->device.gpu, before);
+    return status;
 }
 
 heddle_status heddle_mv(heddle *h, heddle_op op, const void *alpha, const heddle_matrix *A, const void *x, const void *beta,

@@ -65,6 +65,7 @@ struct benching {
     int to_file, to_stdout; /* where records go */
     int64_t done, total, verified, wrong, skipped, cached;
     struct mean gflops, of_floor, plan_gain;
+    struct mean call_us, bare_call_us; /* of `auto` on a GPU */
     double auto_ms; /* of the same matrix, type and operation; 0 before */
 };
 
@@ -171,6 +172,10 @@ static void count(struct benching *k, const struct run *r)
         return;
     mean_add(&k->gflops, r->gflops);
     mean_add(&k->of_floor, r->of_floor);
+    if (strcmp(r->kernel, "auto") == 0) {
+        mean_add(&k->call_us, r->call_us);
+        mean_add(&k->bare_call_us, r->bare_call_us);
+    }
     if (strcmp(r->kernel, "plan") == 0)
         mean_add(&k->plan_gain, k->auto_ms / r->warm.median_ms);
 }
@@ -304,6 +309,9 @@ static void summary(struct benching *k)
         out(s, "; geometric mean %.2f GFLOP/s, %.0f %% of the floor", mean_of(&k->gflops), 100 * mean_of(&k->of_floor));
     if (k->plan_gain.count)
         out(s, "; a plan is %.2f times as fast as auto", mean_of(&k->plan_gain));
+    if (k->call_us.count)
+        out(s, "; a call of heddle_mv takes the host %.1f us, a bare launch %.1f us", mean_of(&k->call_us),
+            mean_of(&k->bare_call_us));
     out(s, "\n");
     if (k->cached && !s->quiet)
         out(s, "* fits in the cache: the floor is the time to read as many bytes from there\n");

@@ -11,7 +11,7 @@ struct choices {
 
 static const struct cli_option options[] = {
     {"options", 0, OPTION_FLAG, offsetof(struct choices, options), NULL, "every option with the values that it takes"},
-    {"resources", 0, OPTION_FLAG, offsetof(struct choices, resources), NULL, "what the device compilers said about GPU kernels"},
+    {"resources", 0, OPTION_FLAG, offsetof(struct choices, resources), NULL, "what the compilers said about GPU kernels"},
     {"json", 0, OPTION_FLAG, offsetof(struct choices, json), NULL, "as JSON"},
     {0}};
 

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/memory.h"
+#include "base/timer.h"
 #include "gpu/vendor.h"
 
 enum {
@@ -82,6 +83,16 @@ void vendor_close(struct gpu *gpu)
         return;
     gpu->vendor->detach(gpu);
     mem_free(gpu);
+}
+
+heddle_status vendor_hold(struct gpu *gpu, void **before)
+{
+    return enter(gpu, before);
+}
+
+void vendor_let_go(struct gpu *gpu, void *before)
+{
+    gpu->vendor->leave(gpu, before);
 }
 
 /* Out of memory is the one failure that the user can do something about, given the numbers. */
@@ -252,6 +263,24 @@ heddle_status vendor_launch(struct gpu *gpu, struct gpu_function *function, int6
         return wrong;
     RETURN_CALL(gpu, launch, NULL, function, (unsigned)grid, 1, 1, (unsigned)block, 1, 1, (unsigned)shared, stream,
                 bytes > 0 ? arguments : NULL, NULL);
+}
+
+heddle_status vendor_launches_ms(struct gpu *gpu, double *ms, struct gpu_function *function, const void *argument, int count,
+                                 void *stream)
+{
+    void *arguments[] = {(void *)(uintptr_t)argument}, *before;
+    heddle_status status = enter(gpu, &before);
+    if (status != HEDDLE_OK)
+        return status;
+    int code = 0;
+    double begin = now_ms();
+    for (int i = 0; i < count && !code; i++)
+        code = gpu->vendor->call.launch(function, 1, 1, 1, (unsigned)gpu->head.info.wave, 1, 1, 0, stream, arguments, NULL);
+    *ms = now_ms() - begin;
+    if (code)
+        status = vendor_failed(gpu->vendor, gpu, code, CALL_launch, NULL);
+    gpu->vendor->leave(gpu, before);
+    return status;
 }
 
 heddle_status vendor_sync(struct gpu *gpu, void *stream)
