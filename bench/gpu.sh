@@ -71,9 +71,24 @@ is_wanted() {
   esac
 }
 
+# Cubins that are named for the device and made for another architecture, for test_cuda.
+other_arch() {
+  local arch other=sm_80 page
+  arch=$("$build/heddle" devices | grep -oE 'sm_[0-9]+' | head -1)
+  { [ -n "$arch" ] && command -v nvcc >/dev/null; } || return
+  case $arch in sm_8*) other=sm_90 ;; esac
+  mkdir -p "$build/other-arch"
+  for page in scale csr_naive csr_naive_t; do
+    nvcc -x cu -cubin -arch="$other" -O3 -DHEDDLE_DEVICE -Isrc -Iinclude -Dreal=double -Doff=int32_t -DVARIANT_NAME=f64_i32 \
+      -DPAGE_NAME="$page" "src/kernel/$page.c" -o "$build/other-arch/${page}__f64_i32.$arch.cubin" || return
+  done
+  export HEDDLE_TEST_OTHER_ARCH=$PWD/$build/other-arch
+}
+
 run_tests() {
   local program said failed=0
   export HEDDLE_TEST_DEVICES=$device
+  other_arch
   for program in "$build"/tests/test_*; do
     { [ -f "$program" ] && [ -x "$program" ] && is_wanted "$program" "$@"; } || continue
     said=$("$program" 2>&1) || { failed=1; echo "$said"; }

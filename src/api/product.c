@@ -60,6 +60,15 @@ static heddle_status launch(heddle *h, const struct request *m, const void *x, v
     return immediate_run(&h->device, &m->A->view, m->op, m->scalars, x, y, h->workspace, h->workspace_bytes, &h->last_kernel);
 }
 
+/* What the device does not know must be memory of the host, or it is nothing: freed on the device, for example. */
+static heddle_status on_host(const char *name, const void *p, int64_t bytes)
+{
+    if (mem_readable(p, bytes))
+        return HEDDLE_OK;
+    return fail(HEDDLE_BAD_ARGUMENT, "%s (%p, %" PRId64 " bytes) is memory neither of the device nor of the host", name, p,
+                bytes);
+}
+
 /* x and y of the host go through the device; the call then waits for the result. */
 static heddle_status launch_staged(heddle *h, const struct request *m)
 {
@@ -72,10 +81,12 @@ static heddle_status launch_staged(heddle *h, const struct request *m)
     if (h->stage_bytes < stage_bytes(v))
         return fail(HEDDLE_NO_WORKSPACE, "the handle has no room to stage x and y of this matrix: call heddle_reserve once");
     if (!on_device(h, x)) {
+        TRY(on_host("x", x, x_bytes));
         TRY(device_copy(&h->device, h->stage, m->x, x_bytes));
         x = h->stage;
     }
     if (!on_device(h, y)) {
+        TRY(on_host("y", y, y_bytes));
         y = (char *)h->stage + stage_y(v, m->op);
         if (m->scalars.beta != 0)
             TRY(device_copy(&h->device, y, m->y, y_bytes));
