@@ -94,7 +94,7 @@ good 'kernels --options as JSON' '"option":"slice"' heddle kernels --options --j
 json 'kernels --options --json parses' "$work/out"
 good 'kernels --resources says what the compilers said' '' heddle kernels --resources
 verdict 'kernels --resources is a table, or tells why there is none' \
-    "$(grep -qE '^csr_vector .* (sm_|gfx|ptx)|^This build has no device code' "$work/out" || head -c 300 "$work/out")"
+    "$(grep -qE '^csr_naive .* (sm_|gfx|ptx)|^This build has no device code' "$work/out" || head -c 300 "$work/out")"
 good 'kernels --resources as JSON' '{"resources":[' heddle kernels --resources --json
 json 'kernels --resources --json parses' "$work/out"
 bad 'two tables at once' 'one at a time' heddle kernels --resources --options

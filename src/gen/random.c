@@ -81,7 +81,7 @@ int64_t random_poisson(struct random *r, const struct poisson *p)
     for (int64_t piece = 0; piece < p->pieces; piece++)
         n += one_piece(p, random_next(r));
     if (p->pieces == 0 && p->mean > 0) /* the root of a number with 16 bits after the point has 8 */
-        n = (p->mean + (random_normal(r, root2((uint64_t)p->mean)) << 8) + 32768) >> 16;
+        n = floor_div(p->mean + random_normal(r, root2((uint64_t)p->mean)) * 256 + 32768, 65536);
     return n > 0 ? n : 0;
 }
 
