@@ -47,8 +47,8 @@ emulated() { # page, wave, object
 }
 
 host "$scratch/kernel/cpu_plain.c" "$scratch/cpu_plain.o"
-try "cpu_plain, device half" "$cc" "${flags[@]}" "${types[@]}" -DHEDDLE_DEVICE -DISA_NAME=generic -c "$scratch/kernel/cpu_plain.c" \
-  -o "$scratch/cpu_plain.device.o"
+try "cpu_plain, device half" "$cc" "${flags[@]}" "${types[@]}" -DHEDDLE_DEVICE -DISA_NAME=generic \
+  -c "$scratch/kernel/cpu_plain.c" -o "$scratch/cpu_plain.device.o"
 host "$scratch/kernel/gpu_plain.c" "$scratch/gpu_plain.o"
 for wave in 32 64; do
   emulated "$scratch/kernel/gpu_plain.c" $wave "$scratch/gpu_plain.$wave.o"
@@ -88,7 +88,8 @@ int main(int argc, char **argv)
     double y[3];
     if (argc < 2 || gpu_open(&d.gpu, argv[1]) != HEDDLE_OK)
         return 2;
-    struct work w = {.kernel = &gpu_plain, .page = gpu_plain.name, .device = &d, .variant = VARIANT_f64_i32, .value = HEDDLE_F64};
+    struct work w = {.kernel = &gpu_plain, .page = gpu_plain.name, .device = &d, .variant = VARIANT_f64_i32};
+    w.value = HEDDLE_F64;
     w.product = (struct product){.rows = 3, .cols = 3, .nnz = 4, .x = there(&d, x, sizeof x),
                                  .y = (void *)(uintptr_t)there(&d, before, sizeof before)};
     w.product.array[CSR_ROW_PTR] = there(&d, row_ptr, sizeof row_ptr);

@@ -349,8 +349,8 @@ static const char *const run_fields[] = {
     "schema", "record", "version", "date", "machine", "device", "driver", "threads", "isa", "matrix", "origin", "rows",
     "cols", "nnz", "row", "kernel", "ran", "format", "op", "value", "offset", "index", "transposed", "repeatable",
     "held_bytes", "break_even", "convert_ms", "prepare_ms", "cold_ms", "cold_repetitions", "warm_ms", "warm_min_ms",
-    "spread", "repetitions", "bytes", "read_gbs", "launch_ms", "call_us", "bare_call_us", "floor_ms", "of_floor", "fits_cache", "gflops", "gbs",
-    "verified", "error", "wrong", "skipped"};
+    "spread", "repetitions", "bytes", "read_gbs", "launch_ms", "call_us", "bare_call_us", "floor_ms", "of_floor",
+    "fits_cache", "gflops", "gbs", "verified", "error", "wrong", "skipped"};
 
 static const char *const matrix_fields[] = {
     "schema", "record", "version", "matrix", "origin", "spec", "value", "rows", "cols", "nnz", "row", "col",
