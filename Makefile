@@ -4,7 +4,10 @@
 PREFIX ?= /usr/local
 JOBS ?= $(shell nproc)
 SECONDS ?= 60
-BUILD = cmake --preset $(1) -DCMAKE_INSTALL_PREFIX=$(PREFIX) $(CMAKE_ARGS) >/dev/null && cmake --build --preset $(1) -j $(JOBS)
+BUILD = cmake --preset $(1) -DCMAKE_INSTALL_PREFIX=$(PREFIX) $(2) $(CMAKE_ARGS) >/dev/null && cmake --build --preset $(1) -j $(JOBS)
+# What is installed serves every GPU from the A100 on; for the tests one architecture of NVIDIA's does.
+ALL_ARCHS = "-DHEDDLE_CUDA_ARCH=80;90"
+ONE_ARCH = -DHEDDLE_CUDA_ARCH=90
 
 .PHONY: help setup build demo check check-full bench install coverage fuzz clean
 
@@ -22,19 +25,21 @@ setup:
 	@scripts/setup build
 
 build: setup
-	@$(call BUILD,release)
+	@$(call BUILD,release,$(ALL_ARCHS))
 
 demo: build
 	@build/heddle devices
 	@build/heddle bench set:smoke --device cpu --kernel all --op N,T --time-limit 0.1
 
-check: build
-	@scripts/setup check
+check:
+	@scripts/setup build device check
+	@$(call BUILD,release,$(ONE_ARCH))
 	@$(call BUILD,asan)
 	@scripts/check build build-asan
 
-check-full: build
-	@scripts/setup check fuzz
+check-full:
+	@scripts/setup build device check fuzz
+	@$(call BUILD,release,$(ALL_ARCHS))
 	@$(call BUILD,asan)
 	@$(call BUILD,tsan)
 	@HEDDLE_SLOW_TESTS=1 scripts/check build build-asan build-tsan

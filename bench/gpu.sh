@@ -4,17 +4,24 @@
 # gpu.sh: builds Heddle for the GPU of this machine, NVIDIA or AMD, and runs what the arguments ask for:
 #
 #   bench/gpu.sh                                   build, and say what is here
-#   bench/gpu.sh test                              the test programs
+#   bench/gpu.sh test                              the test programs that can use a device, on this one; `test all`: every one,
+#                                                  `test kernels_gpu`: those that are named
 #   bench/gpu.sh check smoke paper                 heddle check set:smoke set:paper on the device
 #   bench/gpu.sh sanitize smoke                    the same under compute-sanitizer: memcheck, racecheck, initcheck
+#   bench/gpu.sh baseline                          the ten-line kernels of carry/baseline.cu beside Heddle's, over set:baseline
+#                                                  (`baseline small`: without its four largest matrices)
 #   bench/gpu.sh bench set:baseline --type f64     heddle bench; words that begin with - and what follows go to heddle
 #   bench/gpu.sh check smoke bench smoke paper     several, in order
 #
-# A matrix is whatever heddle takes; a bare word that names a set may go without set:.  Into ${OUT:-.} are written: gpu.log
-# with all output, resources.txt, and the records of each bench as bench-MATRIX.jsonl.  The last lines are a table of the
-# steps; the exit status is that of the worst.  In the environment: DEVICE (the first GPU), BUILD (build-gpu), CMAKE_ARGS,
-# JOBS, RESUME (not empty: a bench goes on where its records end), and HEDDLE_MODULE_DIR, which loads device binaries from files
-# instead of those that were built here.
+# A matrix is whatever heddle takes; a bare word that names a set (but baseline) may go without set:.  Into ${OUT:-.} are
+# written: gpu.log with all output, resources.txt, and the records of each bench as bench-MATRIX.jsonl.  The last lines are a
+# table of the steps; the exit status is that of the worst.
+#
+# The sanitizer slows a program down some ten to fifty times, most of it on the host, so its matrices are dealt out to JOBS
+# processes that share the device.  carry/ is no part of the repository: who wants the baseline puts baseline.cu and what it
+# includes there.  In the environment: DEVICE (the first GPU), BUILD (build-gpu), CMAKE_ARGS, JOBS, RESUME (not empty: a bench
+# goes on where its records end), and HEDDLE_MODULE_DIR, which loads device binaries from files instead of those that were
+# built here.
 set -u
 cd "$(dirname "$0")/.." || exit 2
 out=${OUT:-.} build=${BUILD:-build-gpu} jobs=${JOBS:-$(nproc)}
@@ -54,14 +61,111 @@ configure() {
   cmake -B "$build" "${arch[@]}" -DHEDDLE_TESTS=ON ${CMAKE_ARGS:-}
 }
 
+# Is this test program among the words?  Without any: does it look at HEDDLE_TEST_DEVICES?
+is_wanted() {
+  local name program=$1
+  shift
+  name=$(basename "$program")
+  case " $* " in
+  "  ") grep -q HEDDLE_TEST_DEVICES "$program" ;;
+  *" all "* | *" $name "* | *" ${name#test_} "*) return 0 ;;
+  *) return 1 ;;
+  esac
+}
+
+# Cubins that are named for the device and made for another architecture, for test_cuda.
+other_arch() {
+  local arch other=sm_80 page
+  arch=$("$build/heddle" devices | grep -oE 'sm_[0-9]+' | head -1)
+  { [ -n "$arch" ] && command -v nvcc >/dev/null; } || return
+  case $arch in sm_8*) other=sm_90 ;; esac
+  mkdir -p "$build/other-arch"
+  for page in scale csr_naive csr_naive_t; do
+    nvcc -x cu -cubin -arch="$other" -O3 -DHEDDLE_DEVICE -Isrc -Iinclude -Dreal=double -Doff=int32_t -DVARIANT_NAME=f64_i32 \
+      -DPAGE_NAME="$page" "src/kernel/$page.c" -o "$build/other-arch/${page}__f64_i32.$arch.cubin" || return
+  done
+  export HEDDLE_TEST_OTHER_ARCH=$PWD/$build/other-arch
+}
+
 run_tests() {
   local program said failed=0
+  export HEDDLE_TEST_DEVICES=$device
+  other_arch
   for program in "$build"/tests/test_*; do
-    { [ -f "$program" ] && [ -x "$program" ]; } || continue
+    { [ -f "$program" ] && [ -x "$program" ] && is_wanted "$program" "$@"; } || continue
     said=$("$program" 2>&1) || { failed=1; echo "$said"; }
     printf '%-28s %s\n' "$(basename "$program")" "$(tail -1 <<<"$said")"
   done
   return "$failed"
+}
+
+# Each operand of heddle check on a line of its own, the members of sets one by one.
+members() {
+  local word
+  for word in "$@"; do
+    case $word in
+    set:*/*) echo "$word" ;;
+    set:*) "$build/heddle" complete members | grep "^$word/" || echo "$word" ;;
+    *) echo "$word" ;;
+    esac
+  done
+}
+
+# sanitize TOOL MATRIX... [OPTION...]: every matrix and kernel under one tool, in $jobs processes.  Prints what each had to say.
+sanitize() {
+  local tool=$1 folder=$out/sanitize-$1 failed=0 verdict=clean matrices=() i shards pids=()
+  shift
+  while [ $# -gt 0 ] && [ "${1#-}" = "$1" ]; do
+    matrices+=("$1")
+    shift
+  done
+  mapfile -t matrices < <(members "${matrices[@]:-set:smoke}")
+  rm -rf "$folder"
+  mkdir -p "$folder" || return 2
+  shards=$((jobs < ${#matrices[@]} ? jobs : ${#matrices[@]}))
+  for ((i = 0; i < ${#matrices[@]}; i++)); do
+    echo "${matrices[i]}" >>"$folder/$((i % shards)).list"
+  done
+  for ((i = 0; i < shards; i++)); do
+    # shellcheck disable=SC2046  # names of matrices have no blanks
+    compute-sanitizer --tool "$tool" --error-exitcode 9 "$build/heddle" check $(cat "$folder/$i.list") \
+      --device "$device" "$@" >"$folder/$i.log" 2>&1 &
+    pids+=($!)
+  done
+  for ((i = 0; i < shards; i++)); do
+    wait "${pids[i]}" && continue
+    failed=1 verdict="NOT clean"
+    echo "$(tr '\n' ' ' <"$folder/$i.list") failed:"
+    tail -40 "$folder/$i.log"
+  done
+  for ((i = 0; i < shards; i++)); do
+    printf '%s\n   %s\n' "$(tr '\n' ' ' <"$folder/$i.list")" \
+      "$(grep -hE 'ERROR SUMMARY|RACECHECK SUMMARY|matri(x|ces).* wrong' "$folder/$i.log" | tr '\n' ' ')"
+  done
+  echo "$tool: ${#matrices[@]} matrices in $shards processes, $verdict"
+  return "$failed"
+}
+
+# The baseline prints a line per matrix and type, in the order of set:baseline; baseline.awk puts the two side by side.
+baseline_kernels() {
+  "$build/baseline" "$1" | tee "$out/baseline.txt"
+  return "${PIPESTATUS[0]}"
+}
+
+baseline() {
+  local large=1 matrices=(set:baseline)
+  step baseline-source test -f carry/baseline.cu || return
+  if [ "${1:-}" = small ]; then
+    large=0
+    mapfile -t matrices < <(members set:baseline | grep -vE '/(poisson7_200|flan_like|asia_osm_like|rmat23)$')
+  fi
+  step baseline-build nvcc -O3 -std=c++17 -arch=native carry/baseline.cu -lcusparse -o "$build/baseline" || return
+  step baseline-kernels baseline_kernels "$large" || return
+  step baseline-heddle-N "$build/heddle" bench "${matrices[@]}" --device "$device" --type f32,f64 --op N \
+    --kernel csr_naive,csr_vector --json "$out/baseline-N.jsonl"
+  step baseline-heddle-T "$build/heddle" bench "${matrices[@]}" --device "$device" --type f32,f64 --op T \
+    --kernel csr_naive_t --json "$out/baseline-T.jsonl"
+  step baseline awk -f bench/baseline.awk "$out/baseline.txt" "$out/baseline-N.jsonl" "$out/baseline-T.jsonl"
 }
 
 # "smoke" to "set:smoke"; options, files, families and sets that are spelled out stay as they are.
@@ -82,15 +186,15 @@ run() {
   done
   label=$action-$(tr -c 'a-zA-Z0-9\n' - <<<"${1:-all}")
   case $action in
-  test) step test run_tests ;;
+  test) step test run_tests "$@" ;;
+  baseline) baseline "$@" ;;
   check) step "$label" "$build/heddle" check "${words[@]}" --device "$device" ;;
   bench) # shellcheck disable=SC2086  # nothing, or one word
     step "$label" "$build/heddle" bench "${words[@]}" --device "$device" --json "$out/$label.jsonl" $fresh ;;
   sanitize)
     command -v compute-sanitizer >/dev/null || { table+=("sanitize: compute-sanitizer is not here"); return; }
     for tool in memcheck racecheck initcheck; do
-      step "$label-$tool" compute-sanitizer --tool "$tool" --error-exitcode 9 \
-        "$build/heddle" check "${words[@]}" --device "$device"
+      step "$label-$tool" sanitize "$tool" "${words[@]}"
     done
     ;;
   esac
@@ -106,12 +210,12 @@ device=${DEVICE:-$("$build/heddle" devices | grep -oE '^ *(cuda|hip):[0-9]+' | h
 action="" words=()
 for word in "$@"; do
   case $word in
-  test | check | bench | sanitize)
+  test | check | bench | sanitize | baseline)
     [ -z "$action" ] || run "$action" "${words[@]}"
     action=$word words=()
     ;;
   *)
-    [ -n "$action" ] || { echo "gpu.sh: '$word' does not follow test, check, bench or sanitize" >&2; exit 2; }
+    [ -n "$action" ] || { echo "gpu.sh: '$word' does not follow test, check, bench, sanitize or baseline" >&2; exit 2; }
     words+=("$word")
     ;;
   esac

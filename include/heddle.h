@@ -253,7 +253,8 @@ HEDDLE_API heddle_status heddle_format_bytes(heddle *h, const heddle_matrix *A, 
  *   alpha, beta  host pointers to one number of A's value type; NULL means alpha = 1, beta = 0.
  *   x, y         of A's value type; x has cols entries and y rows entries for N, the reverse for T and H.  On a GPU
  *                handle either may lie on the host or on the device.  With both on the device the call only launches, so
- *                that it can be captured in a graph; otherwise it copies, and waits for the result.
+ *                that it can be captured in a graph (on a stream of the caller's, and not while debugging is on, whose
+ *                check waits); otherwise it copies, and waits for the result.
  * What is promised:
  *   beta = 0     y is written and never read: NaN in y does not survive.
  *   alpha = 0    y = beta y; neither A nor x is read.

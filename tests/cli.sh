@@ -89,6 +89,15 @@ json 'devices --json parses' "$work/out"
 good 'kernels lists cpu_csr' 'cpu_csr' heddle kernels
 good 'kernels as JSON' '"name":"cpu_csr"' heddle kernels --json
 json 'kernels --json parses' "$work/out"
+good 'kernels --options shows values' '8 16 32' heddle kernels --options
+good 'kernels --options as JSON' '"option":"slice"' heddle kernels --options --json
+json 'kernels --options --json parses' "$work/out"
+good 'kernels --resources says what the compilers said' '' heddle kernels --resources
+verdict 'kernels --resources is a table, or tells why there is none' \
+    "$(grep -qE '^csr_naive .* (sm_|gfx|ptx)|^This build has no device code' "$work/out" || head -c 300 "$work/out")"
+good 'kernels --resources as JSON' '{"resources":[' heddle kernels --resources --json
+json 'kernels --resources --json parses' "$work/out"
+bad 'two tables at once' 'one at a time' heddle kernels --resources --options
 good 'families are listed' 'grid3d' heddle gen --list
 good 'members of a set are listed' 'cant' heddle gen --list set:paper
 good 'a stand-in is shown beside the original' 'published' heddle info set:paper/qh1484

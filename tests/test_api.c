@@ -133,6 +133,19 @@ static void check_on_gpu(const char *device)
     heddle_matrix_free(A); /* outlives its handle */
 }
 
+TEST(a_pointer_to_nowhere_is_refused_by_a_gpu)
+{
+    heddle *h = open_cpu("emu");
+    heddle_matrix *A = make(h, HEDDLE_CSR);
+    double y[4] = {0};
+    void *nowhere = (void *)(uintptr_t)64;
+    CHECK_FAILS(heddle_mv(h, HEDDLE_N, NULL, A, nowhere, NULL, y), HEDDLE_BAD_ARGUMENT, "x (0x40, 32 bytes) is");
+    CHECK_FAILS(heddle_mv(h, HEDDLE_N, NULL, A, x_n, NULL, nowhere), HEDDLE_BAD_ARGUMENT, "y (0x40, 24 bytes) is");
+    CHECK_OK(heddle_mv(h, HEDDLE_N, NULL, A, x_n, NULL, y));
+    heddle_matrix_free(A);
+    heddle_close(h);
+}
+
 TEST(the_emulator_takes_matrices_and_vectors_of_the_host)
 {
     check_on_gpu("emu:wave=32");

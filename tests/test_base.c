@@ -15,6 +15,18 @@
 #include "base/thread.h"
 #include "base/timer.h"
 
+TEST(a_wild_pointer_is_told_from_a_good_one)
+{
+    char here[2] = {0};
+    static const char constant = 1;
+    CHECK(mem_readable(here, sizeof here) && mem_readable(&constant, 1));
+    CHECK(mem_readable(NULL, 0));
+#ifdef __linux__
+    CHECK(!mem_readable(NULL, 1) && !mem_readable((void *)(uintptr_t)16, 8));
+    CHECK(!mem_readable(here, (int64_t)1 << 47)); /* its end is nowhere */
+#endif
+}
+
 TEST(every_status_has_a_name_and_a_text)
 {
     for (int s = HEDDLE_OK; s <= HEDDLE_INTERNAL; s++) {

@@ -362,7 +362,7 @@ static const char *const run_fields[] = {
     "held_bytes", "break_even", "convert_ms", "prepare_ms", "cold_ms", "cold_min_ms", "cold_spread",
     "cold_repetitions", "warm_ms", "warm_min_ms",
     "spread", "repetitions", "dropped", "core_mhz", "memory_mhz",
-    "bytes", "read_gbs", "launch_ms", "floor_ms", "of_floor", "fits_cache", "gflops", "gbs",
+    "bytes", "read_gbs", "launch_ms", "call_us", "bare_call_us", "floor_ms", "of_floor", "fits_cache", "gflops", "gbs",
     "verified", "error", "wrong", "skipped"};
 
 static const char *const matrix_fields[] = {

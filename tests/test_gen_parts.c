@@ -36,6 +36,25 @@ static struct found lengths_of(const struct profile *p, int64_t rows)
     return f;
 }
 
+/* Mean and variance of a Poisson number are equal, for the exact kind (up to 64) and for the normal one. */
+TEST(poisson_numbers_have_the_mean_and_the_variance_that_they_should)
+{
+    static const double means[] = {0, 0.05, 1, 3.9, 4.1, 17, 63.5, 64.5, 1000};
+    for (int m = 0; m < 9; m++) {
+        struct poisson p = poisson_for((int64_t)(means[m] * 65536));
+        double sum = 0, squares = 0, n = 40000;
+        for (int64_t i = 0; i < 40000; i++) {
+            struct random r = random_for(7, i);
+            double draw = (double)random_poisson(&r, &p);
+            sum += draw;
+            squares += draw * draw;
+        }
+        double mean = sum / n, variance = squares / n - mean * mean;
+        CHECK_THAT(fabs(mean - means[m]) <= 0.02 * sqrt(means[m]) + 1e-3 * means[m], "%g: mean %g", means[m], mean);
+        CHECK_THAT(fabs(variance - means[m]) < 0.04 * means[m] + 1e-3, "%g: variance %g", means[m], variance);
+    }
+}
+
 TEST(a_profile_meets_total_and_longest_exactly_and_the_deviation_nearly)
 {
     static const struct profile_wish wishes[] = {

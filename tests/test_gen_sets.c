@@ -100,7 +100,7 @@ static void print_member(const struct set_member *m, const struct csr *A, const 
     fflush(stdout);
 }
 
-/* Rows, columns, entries to 1 % (`share`), longest row and deviation to 5 % or to the digits that were printed. */
+/* Rows and columns exactly, entries to 1 %, longest row and deviation to `share` or to the digits that were printed. */
 static void check_member(const struct set_member *m, double share)
 {
     struct csr A;
@@ -112,11 +112,11 @@ static void check_member(const struct set_member *m, double share)
     if (getenv("HEDDLE_SLOW_TESTS"))
         print_member(m, &A, &l, seconds);
     CHECK_THAT(A.rows == m->published.rows && A.cols == m->published.cols, "%s", m->name);
-    CHECK_THAT(near((double)A.nnz, (double)m->published.nnz, share), "%s: nnz", m->name);
+    CHECK_THAT(near((double)A.nnz, (double)m->published.nnz, 0.01), "%s: nnz", m->name);
     if (m->published.longest > 0)
-        CHECK_THAT(near((double)l.longest, (double)m->published.longest, 0.05), "%s: longest", m->name);
+        CHECK_THAT(near((double)l.longest, (double)m->published.longest, share), "%s: longest", m->name);
     if (m->published.deviation >= 0)
-        CHECK_THAT(near(l.deviation, m->published.deviation, 0.05) || fabs(l.deviation - m->published.deviation) <= 0.005,
+        CHECK_THAT(near(l.deviation, m->published.deviation, share) || fabs(l.deviation - m->published.deviation) <= 0.005,
                    "%s: deviation", m->name);
     CHECK_OK(csr_validate(&A));
     CHECK_THAT(csr_is_sorted(&A), "%s", m->name);
@@ -134,10 +134,11 @@ static void check_set(const char *name, double share)
 
 TEST(stand_ins_have_the_sizes_and_row_statistics_of_the_papers)
 {
-    check_set("paper", 0.01);
+    check_set("paper", 0.05);
 }
 
-TEST(baseline_shapes_have_the_sizes_that_were_measured)
+/* Their tails decide how long the kernels without balance take. */
+TEST(baseline_shapes_have_the_sizes_and_row_statistics_that_were_measured)
 {
-    check_set("baseline", 0.03);
+    check_set("baseline", 0.1);
 }

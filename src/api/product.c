@@ -48,7 +48,7 @@ static heddle_status check_call(heddle *h, const struct call *c, struct scalars 
 /* May kernels of the handle's device follow this pointer? */
 static int on_device(const heddle *h, const void *p)
 {
-    return !h->shared || !p || gpu_driver_of(h->device.gpu)->on_device(h->device.gpu, p);
+    return !p || gpu_driver_of(h->device.gpu)->on_device(h->device.gpu, p);
 }
 
 static heddle_status launch(heddle *h, const struct request *m, const void *x, void *y)
@@ -58,6 +58,15 @@ static heddle_status launch(heddle *h, const struct request *m, const void *x, v
         return bound_run(m->bound, m->scalars, x, y);
     }
     return immediate_run(&h->device, &m->A->view, m->op, m->scalars, x, y, &h->room, &h->last_kernel);
+}
+
+/* What the device does not know must be memory of the host, or it is nothing: freed on the device, for example. */
+static heddle_status on_host(const char *name, const void *p, int64_t bytes)
+{
+    if (mem_readable(p, bytes))
+        return HEDDLE_OK;
+    return fail(HEDDLE_BAD_ARGUMENT, "%s (%p, %" PRId64 " bytes) is memory neither of the device nor of the host", name, p,
+                bytes);
 }
 
 /* x and y of the host go through the device; the call then waits for the result. */
@@ -72,10 +81,12 @@ static heddle_status launch_staged(heddle *h, const struct request *m)
     if (h->stage_bytes < stage_bytes(v))
         return fail(HEDDLE_NO_WORKSPACE, "the handle has no room to stage x and y of this matrix: call heddle_reserve once");
     if (!on_device(h, x)) {
+        TRY(on_host("x", x, x_bytes));
         TRY(device_copy(&h->device, h->stage, m->x, x_bytes));
         x = h->stage;
     }
     if (!on_device(h, y)) {
+        TRY(on_host("y", y, y_bytes));
         y = (char *)h->stage + stage_y(v, m->op);
         if (m->scalars.beta != 0)
             TRY(device_copy(&h->device, y, m->y, y_bytes));
@@ -90,9 +101,18 @@ done:
 
 heddle_status multiply(heddle *h, const struct request *m)
 {
-    if (on_device(h, m->x) && on_device(h, m->y))
+    void *before;
+    if (!h->shared)
         return launch(h, m, m->x, m->y);
-    return launch_staged(h, m);
+    heddle_status status = gpu_hold(h->device.gpu, &before); /* once, and not for each of the calls below */
+    if (status != HEDDLE_OK)
+        return status;
+    if (on_device(h, m->x) && on_device(h, m->y))
+        status = launch(h, m, m->x, m->y);
+    else
+        status = launch_staged(h, m);
+    gpu_let_go(h->device.gpu, before);
+    return status;
 }
 
 heddle_status heddle_mv(heddle *h, heddle_op op, const void *alpha, const heddle_matrix *A, const void *x, const void *beta,

@@ -17,6 +17,10 @@ void *mem_zeroed(int64_t count, size_t size);
 void *mem_resize(void *p, int64_t old_count, int64_t new_count, size_t size);
 void mem_free(void *p);
 
+/* 0 when the system knows that the first or the last of these bytes cannot be read, so that a wild pointer of the caller's can
+ * end in a text instead of a signal; 1 when they can, or nobody can say. */
+int mem_readable(const void *p, int64_t bytes);
+
 /* TRY(NEW(array, n)) allocates and passes the failure on. */
 #define NEW(p, count) (((p) = mem_alloc((count), sizeof *(p))) ? HEDDLE_OK : HEDDLE_NO_MEMORY)
 #define NEW_ZEROED(p, count) (((p) = mem_zeroed((count), sizeof *(p))) ? HEDDLE_OK : HEDDLE_NO_MEMORY)

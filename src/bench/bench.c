@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/memory.h"
+#include "base/timer.h"
 #include "bench/fill.h"
 
 const struct rule bench_warm = {.spread = 0.02, .least = 10, .most = 1000, .limit_ms = 500};
@@ -90,6 +91,32 @@ static heddle_status cold_once(void *argument, double *ms)
     return judged(t, several(t, 1, ms), ms);
 }
 
+#define CALLS_MOST 100 /* at a time: a driver that has too many launches before it makes the caller wait */
+#define CALLS_LEAST 5
+#define CALLS_MS 20    /* of products, about */
+#define CALL_PASSES 5
+
+/* What a call costs the host: several in a row without waiting, the shortest of a few passes. */
+static heddle_status take_calls(struct run *r, struct timed *t)
+{
+    heddle_status status = HEDDLE_OK;
+    double each = CALLS_MS / r->warm.median_ms, best = INFINITY;
+    int calls = each > CALLS_MOST ? CALLS_MOST : each < CALLS_LEAST ? CALLS_LEAST : (int)each;
+    r->call_us = NAN;
+    if (!probe_has_calls(&t->stage->b->probe))
+        return HEDDLE_OK;
+    for (int pass = 0; pass < CALL_PASSES; pass++) {
+        double begin = now_ms();
+        for (int i = 0; i < calls; i++)
+            TRY(product(t));
+        best = fmin(best, (now_ms() - begin) / calls);
+        TRY(device_sync(r->device));
+    }
+    r->call_us = 1e3 * best;
+done:
+    return status;
+}
+
 /* y of NaN, where the products will write it: what they leave out shows. */
 static heddle_status poison(struct stage *s)
 {
@@ -126,6 +153,7 @@ static heddle_status take_times(struct run *r, struct timed *t)
     TRY(measure(&r->warm, &warm, warm_once, t));
     r->core_mhz = clocks_core_mhz(&b->clocks);
     r->memory_mhz = clocks_memory_mhz(&b->clocks);
+    TRY(take_calls(r, t));
 done:
     return status;
 }
@@ -374,6 +402,7 @@ static heddle_status ready_matrix(struct stage *s)
         TRY(describe(s));
     s->base.read_gbs = probe_read_gbs(&s->b->probe);
     s->base.launch_ms = probe_launch_ms(&s->b->probe);
+    s->base.bare_call_us = probe_call_us(&s->b->probe);
 done:
     return status;
 }

@@ -31,6 +31,8 @@ struct run {
     struct timing warm, cold;
     double bytes;           /* that any product has to move: A, x and y once */
     double read_gbs, launch_ms; /* what the probe found for this matrix */
+    double call_us;         /* the host's time for a call, which does not wait; NaN where a call is the product itself */
+    double bare_call_us;    /* the same for a bare launch of the driver */
     double floor_ms;        /* bytes over read_gbs; if they fit in the cache, the time to read as many from there */
     double of_floor;        /* floor_ms over the warm median: 1 is as fast as memory allows */
     double gflops, gbs;     /* 2 nnz and bytes over the warm median */

@@ -7,6 +7,7 @@
 #include "base/memory.h"
 #include "base/thread.h"
 #include "base/timer.h"
+#include "gpu/module.h"
 #include "kernel/service.h"
 
 #define LANES 32           /* running sums of the read loop: enough independent vectors to keep many loads in flight */
@@ -181,6 +182,31 @@ double probe_read_gbs(struct probe *p)
 double probe_launch_ms(struct probe *p)
 {
     return p->device.kind == DEVICE_gpu ? shortest_on_gpu(p, 0, GPU_BATCH) : shortest(p, nothing, p->threads);
+}
+
+int probe_has_calls(const struct probe *p)
+{
+    return p->device.kind == DEVICE_gpu && gpu_driver_of(p->device.gpu)->launches_ms;
+}
+
+#define CALLS 100 /* fewer than any driver keeps waiting */
+
+double probe_call_us(struct probe *p)
+{
+    const struct product nothing_to_read = {0};
+    struct gpu *gpu = p->device.gpu;
+    struct gpu_function *empty;
+    double best = INFINITY, ms;
+    if (!probe_has_calls(p) ||
+        gpu_kernel(gpu, &empty, "read_all", variant_of(HEDDLE_F32, HEDDLE_I32), "read_all") != HEDDLE_OK)
+        return NAN;
+    for (int pass = 0; pass < PASSES; pass++) {
+        if (gpu_driver_of(gpu)->launches_ms(gpu, &ms, empty, &nothing_to_read, CALLS, p->device.stream) != HEDDLE_OK ||
+            device_sync(&p->device) != HEDDLE_OK)
+            return NAN;
+        best = ms / CALLS < best ? ms / CALLS : best;
+    }
+    return 1e3 * best;
 }
 
 double probe_again_ms(struct probe *p, double bytes)

@@ -24,6 +24,10 @@ void probe_free(struct probe *p);
 
 double probe_read_gbs(struct probe *p);  /* bandwidth of a plain read loop over the buffer, best of a few passes */
 double probe_launch_ms(struct probe *p); /* time of an empty parallel region, or of an empty kernel */
+/* The host's time for a bare launch of an empty kernel with the argument of every kernel, which does not wait; NaN on the CPU
+ * and on the emulator, where a launch is the run itself (probe_has_calls is 0 there). */
+double probe_call_us(struct probe *p);
+int probe_has_calls(const struct probe *p);
 /* Time to read `bytes` (which fit in the buffer) again and again, with all threads or with one, whichever is shorter: the
  * floor of a product whose data stay in the caches. */
 double probe_again_ms(struct probe *p, double bytes);

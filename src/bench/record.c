@@ -177,6 +177,8 @@ void record_run(struct json *j, const struct run *r)
     json_real(j, "bytes", r->bytes);
     real_if(j, "read_gbs", made, r->read_gbs);
     real_if(j, "launch_ms", made, r->launch_ms);
+    real_if(j, "call_us", made, r->call_us);
+    real_if(j, "bare_call_us", made, r->bare_call_us);
     real_if(j, "floor_ms", made, r->floor_ms);
     real_if(j, "of_floor", made, r->of_floor);
     json_bool(j, "fits_cache", r->fits_cache);

@@ -174,6 +174,10 @@ static void count(struct benching *k, const struct run *r)
         return;
     mean_add(&k->gflops, r->gflops);
     mean_add(&k->of_floor, r->of_floor);
+    if (strcmp(r->kernel, "auto") == 0) {
+        mean_add(&k->call_us, r->call_us);
+        mean_add(&k->bare_call_us, r->bare_call_us);
+    }
     if (strcmp(r->kernel, "plan") == 0 && a->subject == r->subject && a->value == r->value && a->op == r->op)
         mean_add(&k->plan_gain, a->warm.median_ms / r->warm.median_ms);
 }
@@ -330,6 +334,9 @@ static void summary(struct benching *k)
         out(s, "; geometric mean %.2f GFLOP/s, %.0f %% of the floor", mean_of(&k->gflops), 100 * mean_of(&k->of_floor));
     if (k->plan_gain.count)
         out(s, "; a plan is %.2f times as fast as auto", mean_of(&k->plan_gain));
+    if (k->call_us.count)
+        out(s, "; a call of heddle_mv takes the host %.1f us, a bare launch %.1f us", mean_of(&k->call_us),
+            mean_of(&k->bare_call_us));
     out(s, "\n");
     if (k->kept && !s->quiet)
         out(s, "%lld of them were in %s before; --fresh measures them again\n", (long long)k->kept, k->file.path);

@@ -25,6 +25,7 @@ struct benching {
     int64_t done, total, verified, wrong, skipped, cached, kept; /* kept: of done, those that were there before */
     double begin;           /* of the first run */
     struct mean gflops, of_floor, plan_gain;
+    struct mean call_us, bare_call_us; /* of `auto` on a GPU */
     struct versus versus; /* filled when there are peers */
     int peers;
     struct run last_auto; /* kernel NULL: none yet */

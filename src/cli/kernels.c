@@ -1,11 +1,17 @@
 /* SPDX-License-Identifier: MIT */
+#include <stdio.h>
+
 #include "cli/cli.h"
+#include "gpu/module.h"
+#include "kernel/kernel.h"
 
 struct choices {
-    int json;
+    int json, options, resources;
 };
 
 static const struct cli_option options[] = {
+    {"options", 0, OPTION_FLAG, offsetof(struct choices, options), NULL, "every option with the values that it takes"},
+    {"resources", 0, OPTION_FLAG, offsetof(struct choices, resources), NULL, "what the compilers said about GPU kernels"},
     {"json", 0, OPTION_FLAG, offsetof(struct choices, json), NULL, "as JSON"},
     {0}};
 
@@ -34,12 +40,11 @@ static heddle_status as_json(struct session *s)
     return out_json(s, &j);
 }
 
-static heddle_status run(struct session *s, void *into)
+static heddle_status list(struct session *s, int json)
 {
-    const struct choices *c = into;
     struct table t;
     heddle_kernel_desc k;
-    if (c->json)
+    if (json)
         return as_json(s);
     table_begin(&t, columns);
     for (int i = 0; i < heddle_kernel_count() && heddle_kernel_info(i, &k) == HEDDLE_OK; i++)
@@ -49,14 +54,162 @@ static heddle_status run(struct session *s, void *into)
     return HEDDLE_OK;
 }
 
+/* ------------------------------------------------------------------ options */
+
+static const struct column option_columns[] = {{"kernel", 0, 0}, {"option", 0, 0}, {"default", 0, 0}, {"values", 0, 0}, {0}};
+
+/* A value of an option as it is written in a spec. */
+static const char *spelled(char text[NUMBER_TEXT], const struct option *o, int64_t value)
+{
+    (void)o;
+    snprintf(text, NUMBER_TEXT, "%lld", (long long)value);
+    return text;
+}
+
+/* The number-th value that an option takes, or NULL behind the last.  The initial value is one of them and may stand outside
+ * the list: then it comes first. */
+static const char *option_value(char text[NUMBER_TEXT], const struct option *o, int number)
+{
+    int listed = 0;
+    for (int i = 0; i < OPTION_VALUES && o->value[i]; i++)
+        listed |= o->value[i] == o->initial;
+    int at = number - !listed;
+    if (at >= OPTION_VALUES || (at >= 0 && !o->value[at]))
+        return NULL;
+    return spelled(text, o, at < 0 ? o->initial : o->value[at]);
+}
+
+static void options_as_json(struct json *j, const struct kernel *k)
+{
+    char text[NUMBER_TEXT];
+    for (const struct option *o = kernel_options(k); o->name; o++) {
+        json_object(j, NULL);
+        json_string(j, "kernel", k->name);
+        json_string(j, "option", o->name);
+        json_string(j, "default", spelled(text, o, o->initial));
+        json_array(j, "values");
+        for (int i = 0; option_value(text, o, i); i++)
+            json_string(j, NULL, text);
+        json_end_array(j);
+        json_end_object(j);
+    }
+}
+
+static void options_as_rows(struct table *t, const struct kernel *k)
+{
+    char text[NUMBER_TEXT];
+    for (const struct option *o = kernel_options(k); o->name; o++) {
+        struct text values = {0};
+        for (int i = 0; option_value(text, o, i); i++)
+            text_add(&values, "%s%s", i ? " " : "", text);
+        table_add(t, "%s\t%s\t%s\t%s", k->name, o->name, spelled(text, o, o->initial), values.failed ? "?" : values.data);
+        text_free(&values);
+    }
+}
+
+static heddle_status list_options(struct session *s, int json)
+{
+    struct json j = {0};
+    struct table t;
+    if (json) {
+        json_object(&j, NULL);
+        json_array(&j, "options");
+        for (int i = 0; i < kernel_count(); i++)
+            options_as_json(&j, kernel_at(i));
+        json_end_array(&j);
+        json_end_object(&j);
+        return out_json(s, &j);
+    }
+    table_begin(&t, option_columns);
+    for (int i = 0; i < kernel_count(); i++)
+        options_as_rows(&t, kernel_at(i));
+    table_end(&t, s);
+    return HEDDLE_OK;
+}
+
+/* ------------------------------------------------------------------ resources */
+
+static const struct column resource_columns[] = {{"kernel", 0, 0}, {"variant", 0, 0}, {"target", 0, 0}, {"registers", 1, 0},
+                                                 {"shared", 1, 0}, {"spills", 1, 0},  {"atomics", 0, 0}, {0}};
+
+/* What a compiler does not tell is -1. */
+static const char *told(char text[NUMBER_TEXT], int value)
+{
+    snprintf(text, NUMBER_TEXT, value < 0 ? "?" : "%d", value);
+    return text;
+}
+
+static void told_json(struct json *j, const char *name, int value)
+{
+    if (value < 0)
+        json_string(j, name, NULL);
+    else
+        json_int(j, name, value);
+}
+
+static heddle_status resources_as_json(struct session *s)
+{
+    struct json j = {0};
+    json_object(&j, NULL);
+    json_array(&j, "resources");
+    for (const struct gpu_resource *r = gpu_resources; r->kernel; r++) {
+        json_object(&j, NULL);
+        json_string(&j, "kernel", r->kernel);
+        json_string(&j, "variant", r->variant);
+        json_string(&j, "target", r->target);
+        told_json(&j, "registers", r->registers);
+        told_json(&j, "shared", r->shared);
+        told_json(&j, "spills", r->spills);
+        json_string(&j, "atomics", r->atomics);
+        json_end_object(&j);
+    }
+    json_end_array(&j);
+    json_end_object(&j);
+    return out_json(s, &j);
+}
+
+static heddle_status list_resources(struct session *s, int json)
+{
+    struct table t;
+    char registers[NUMBER_TEXT], shared[NUMBER_TEXT], spills[NUMBER_TEXT];
+    if (json)
+        return resources_as_json(s);
+    if (gpu_resource_count() == 0) {
+        out(s, "This build has no device code: no compiler for GPUs was there, or none was wanted (HEDDLE_CUDA_COMPILER and\n"
+               "HEDDLE_HIP_COMPILER in CMake).  The emulator runs GPU kernels without it.\n");
+        return HEDDLE_OK;
+    }
+    table_begin(&t, resource_columns);
+    for (const struct gpu_resource *r = gpu_resources; r->kernel; r++)
+        table_add(&t, "%s\t%s\t%s\t%s\t%s\t%s%s\t%s", r->kernel, r->variant, r->target, told(registers, r->registers),
+                  told(shared, r->shared), r->spills > 0 ? RED : "", told(spills, r->spills), r->atomics);
+    table_end(&t, s);
+    return HEDDLE_OK;
+}
+
+/* ------------------------------------------------------------------ command */
+
+static heddle_status run(struct session *s, void *into)
+{
+    const struct choices *c = into;
+    if (c->options && c->resources)
+        return fail(HEDDLE_BAD_ARGUMENT, "--options and --resources are two tables: ask for one at a time");
+    return c->options ? list_options(s, c->json) : c->resources ? list_resources(s, c->json) : list(s, c->json);
+}
+
 const struct page page_kernels = {
-    .usage = "[--json]",
+    .usage = "[--options | --resources] [--json]",
     .details = "Each kernel computes the operations in the column op on its storage format.  repeatable: bitwise the\n"
                "same result every run.  Options, shown with their defaults, follow the name after a colon:\n"
                "cpu_sell:slice=8,window=512.  Two more names are taken wherever a kernel is: auto (what heddle_mv\n"
                "runs, with no set-up) and plan (what a plan chooses and prepares).\n"
                "\n"
+               "--resources: registers a thread, bytes of static shared memory a block, bytes a thread that did not fit into\n"
+               "registers, and how floating-point numbers are added to memory: by an instruction (hardware), by a loop of\n"
+               "compare-and-swap, or both.  ?: PTX is compiled where it runs, so nobody has said yet.\n"
+               "\n"
                "Examples:\n"
                "  heddle kernels\n"
-               "  heddle kernels --json\n",
+               "  heddle kernels --options\n"
+               "  heddle kernels --resources --json\n",
     .option = options, .least = 0, .most = 0, .size = sizeof(struct choices), .run = run};

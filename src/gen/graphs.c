@@ -8,27 +8,43 @@
 /* ------------------------------------------------------------------ rmat --------------------------------------- */
 
 /* An edge chooses one of four quadrants with probabilities a, b, c, d, then one of its quadrants, and so on: each level
- * fixes one bit of the row and of the column.  Given the row, the number of its edges and the bits of its columns follow
- * level by level.  Repeated edges are merged.  The numbering is shuffled, else the first rows are the longest. */
+ * fixes one bit of the row and of the column.  Given the row, the number of its edges is a Poisson number whose mean depends
+ * on how many of the row's bits are 1, and the bits of its columns follow level by level.  Repeated edges are merged.  The
+ * numbering is shuffled, else the first rows are the longest. */
 struct rmat {
     int64_t n, edges;
     int levels;
     int64_t a, b, c, d;    /* percent */
+    struct poisson degree[64]; /* by the number of ones */
+    int64_t most;          /* no row has more edges */
     uint64_t threshold[2]; /* of 65536: a column bit is 1, given the row bit */
     int shuffle;
     struct permutation number;
     uint64_t seed;
 };
 
-/* Edges that leave vertex v: the expected number, rounded up or down at random. */
+static void set_degrees(struct rmat *g)
+{
+    int64_t highest = 0;
+    for (int ones = 0; ones <= g->levels; ones++) {
+        int64_t expected = g->edges * 65536;
+        for (int level = 0; level < g->levels; level++) {
+            int64_t share = level < ones ? g->c + g->d : g->a + g->b;
+            expected = expected / 100 * share + expected % 100 * share / 100;
+        }
+        g->degree[ones] = poisson_for(expected);
+        highest = expected > highest ? expected : highest;
+    }
+    g->most = (highest >> 16) + 64 + (root2((uint64_t)highest) >> 8) * 9; /* normal numbers end at eight deviations */
+    g->most = g->most < g->n ? g->most : g->n;
+}
+
+/* Edges that leave vertex v. */
 static int64_t rmat_edges(const struct rmat *g, int64_t v)
 {
-    int64_t expected = g->edges * 65536;
-    for (int level = 0; level < g->levels; level++)
-        expected = expected / 100 * (v >> level & 1 ? g->c + g->d : g->a + g->b) +
-                   expected % 100 * (v >> level & 1 ? g->c + g->d : g->a + g->b) / 100;
-    int64_t count = (expected + (int64_t)(hash1(~g->seed, v) >> 48)) >> 16;
-    return count < g->n ? count : g->n;
+    struct random r = random_for(~g->seed, v);
+    int64_t count = random_poisson(&r, &g->degree[__builtin_popcountll((uint64_t)v)]);
+    return count < g->most ? count : g->most;
 }
 
 static int64_t rmat_length(const void *self, int64_t row)
@@ -84,6 +100,7 @@ static heddle_status read_rmat(struct rmat *g, struct options *o, struct spec *s
     g->threshold[0] = (uint64_t)(65536 * g->b / (g->a + g->b));
     g->threshold[1] = (uint64_t)(65536 * g->d / (g->c + g->d));
     g->number = permutation_for(g->seed, g->n);
+    set_degrees(g);
 done:
     return status;
 }
@@ -94,9 +111,7 @@ heddle_status make_rmat(struct csr *A, struct spec *spec, heddle_type value)
     struct options o = {.n = 16384};
     struct rmat g;
     TRY(read_rmat(&g, &o, spec));
-    /* No vertex has more edges than that of all bits 0 or that of all bits 1 would have, but for rounding. */
-    int64_t zeros = rmat_edges(&g, 0), ones = rmat_edges(&g, ((int64_t)1 << g.levels) - 1);
-    struct maker m = {.rows = g.n, .cols = g.n, .seed = g.seed, .self = &g, .at_most = (zeros > ones ? zeros : ones) + 1};
+    struct maker m = {.rows = g.n, .cols = g.n, .seed = g.seed, .self = &g, .at_most = g.most + 1};
     m.length = rmat_length;
     m.place = rmat_place;
     TRY(finish(A, &m, spec, value));

@@ -49,6 +49,42 @@ int64_t pair_of(uint64_t seed, int64_t i, int64_t n)
     return unpermute(&p, place < 0 ? place + n : place);
 }
 
+#define PIECE ((int64_t)4 << 16)
+#define PIECES_MOST 16
+#define LOG2_E 24204406 /* at FRACTION bits */
+
+struct poisson poisson_for(int64_t mean)
+{
+    struct poisson p = {.mean = mean, .pieces = (mean + PIECE - 1) / PIECE};
+    if (p.pieces > PIECES_MOST)
+        p.pieces = 0;
+    else if (p.pieces > 0)
+        p.none = exp2_fixed(-(mean / p.pieces * LOG2_E >> 16));
+    return p;
+}
+
+/* The smallest number whose cumulative probability exceeds a random one. */
+static int64_t one_piece(const struct poisson *p, uint64_t word)
+{
+    int64_t draw = (int64_t)(word >> (64 - FRACTION)), term = p->none, sum = term, n = 0, mean = p->mean / p->pieces;
+    while (draw >= sum && term > 0) {
+        n++;
+        term = term * mean / (n << 16);
+        sum += term;
+    }
+    return n;
+}
+
+int64_t random_poisson(struct random *r, const struct poisson *p)
+{
+    int64_t n = 0;
+    for (int64_t piece = 0; piece < p->pieces; piece++)
+        n += one_piece(p, random_next(r));
+    if (p->pieces == 0 && p->mean > 0) /* the root of a number with 16 bits after the point has 8 */
+        n = floor_div(p->mean + random_normal(r, root2((uint64_t)p->mean)) * 256 + 32768, 65536);
+    return n > 0 ? n : 0;
+}
+
 int bits_below(int64_t n)
 {
     int bits = 0;

@@ -69,6 +69,14 @@ static inline int64_t random_normal(struct random *r, int64_t sigma)
     return floor_div(z * sigma + 131753, 263507); /* 263507 = 65536 sqrt(16 + 1/6) */
 }
 
+/* Poisson: how often something happens that happens `mean` times on average, with 16 bits after the point; mean < 2^46.  Up to
+ * 64 it is the sum of pieces of at most 4, each drawn exactly; above, normal.  Ask for the law once, it takes some time. */
+struct poisson {
+    int64_t mean, pieces, none; /* none: the probability of 0 for one piece, with FRACTION bits; pieces 0: normal */
+};
+struct poisson poisson_for(int64_t mean);
+int64_t random_poisson(struct random *r, const struct poisson *p);
+
 /* A random permutation of [0, n) that needs no memory, 0 <= n <= 2^40.  Two halves of the bits are in turn xored with a
  * hash of each other, which undoes itself; results of n or more are permuted again until they fall below n. */
 struct permutation {

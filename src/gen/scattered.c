@@ -123,10 +123,12 @@ heddle_status make_powerlaw(struct csr *A, struct spec *spec, heddle_type value)
     s.far = 100 - local;
     if (o.longest == 0) /* what a row may take of the columns: a square root's worth times the mean, as in webs */
         o.longest = o.rows > 400 ? root2((uint64_t)o.rows) * (1 + o.nnz / o.rows) : 0;
-    if (o.longest > o.cols || o.longest > o.nnz - o.shortest * (o.rows - 1))
-        o.longest = 0;
     struct profile_wish wish = options_wish(&o);
     TRY(options_empty(&wish, &o, spec));
+    if (o.longest > o.cols || o.longest > wish.nnz - wish.shortest * (o.rows - wish.empty - 1)) {
+        wish.longest = 0;
+        wish.most = o.cols;
+    }
     wish.shape = SHAPE_POWER;
     wish.exponent = exponent;
     TRY(make_scatter(A, spec, value, &s, &o, &wish));

@@ -17,7 +17,8 @@ static const struct set_member paper[] = {
 };
 
 static const struct set_member baseline[] = {
-#define BASELINE(name, rows, cols, nnz, spec) {name, spec, {rows, cols, nnz, 0, UNKNOWN, "baseline measurements"}},
+#define BASELINE(name, rows, cols, nnz, longest, deviation, spec) \
+    {name, spec, {rows, cols, nnz, longest, deviation, "baseline measurements"}},
 #include "gen/sets.def"
 };
 

@@ -37,6 +37,11 @@ struct gpu_driver {
     heddle_status (*open)(struct gpu **gpu, int number, struct spec *options);
     void (*close)(struct gpu *gpu);
 
+    /* Makes the device this thread's own until let_go, so that the calls in between need not do so one by one: every function
+     * below works without.  `before` is for let_go alone.  NULL: there is nothing to hold. */
+    heddle_status (*hold)(struct gpu *gpu, void **before);
+    void (*let_go)(struct gpu *gpu, void *before);
+
     heddle_status (*alloc)(struct gpu *gpu, void **p, int64_t bytes);
     void (*release)(struct gpu *gpu, void *p);
     heddle_status (*alloc_pinned)(struct gpu *gpu, void **p, int64_t bytes); /* host memory that copies run at full speed from */
@@ -54,17 +59,16 @@ struct gpu_driver {
     /* `argument` is the one struct that every kernel takes, by value. */
     heddle_status (*launch)(struct gpu *gpu, struct gpu_function *function, int64_t grid, int block, int64_t shared,
                             const void *argument, int64_t bytes, void *stream);
+    /* The host's time for `count` launches of one block, with nothing of Heddle's in between: what a call is measured against.
+     * Does not wait for them.  NULL: a launch is the run itself. */
+    heddle_status (*launches_ms)(struct gpu *gpu, double *ms, struct gpu_function *function, const void *argument, int count,
+                                 void *stream);
 
     heddle_status (*sync)(struct gpu *gpu, void *stream);
     heddle_status (*event_new)(struct gpu *gpu, struct gpu_event **event);
     void (*event_free)(struct gpu *gpu, struct gpu_event *event);
     heddle_status (*event_record)(struct gpu *gpu, struct gpu_event *event, void *stream);
     heddle_status (*event_ms)(struct gpu *gpu, double *ms, struct gpu_event *from, struct gpu_event *to); /* waits for `to` */
-
-    /* Between the two the device is the current one of this thread, for calls to libraries of the vendor.  NULL where there is
-     * no such thing. */
-    heddle_status (*enter)(struct gpu *gpu, void **before);
-    void (*leave)(struct gpu *gpu, void *before);
 };
 
 /* What every driver's struct gpu begins with. */
@@ -104,6 +108,18 @@ static inline int gpu_same(const struct gpu *a, const struct gpu *b)
 {
     const struct gpu_head *x = (const struct gpu_head *)a, *y = (const struct gpu_head *)b;
     return a == b || (a && b && x->driver == y->driver && x->number == y->number);
+}
+
+static inline heddle_status gpu_hold(struct gpu *gpu, void **before)
+{
+    *before = NULL;
+    return gpu_driver_of(gpu)->hold ? gpu_driver_of(gpu)->hold(gpu, before) : HEDDLE_OK;
+}
+
+static inline void gpu_let_go(struct gpu *gpu, void *before)
+{
+    if (gpu_driver_of(gpu)->let_go)
+        gpu_driver_of(gpu)->let_go(gpu, before);
 }
 
 static inline const struct gpu_info *gpu_info_of(const struct gpu *gpu)

@@ -11,9 +11,7 @@
 
 #define NAME_SIZE 160 /* of "page__variant" and "kernel__variant" */
 
-/* A name is compared only where its hash agrees, so that finding a kernel again costs less than a tenth of its launch. */
 struct found_kernel {
-    uint32_t hash;
     enum variant variant;
     char page[NAME_SIZE / 2], kernel[NAME_SIZE / 2];
     struct gpu_function *function;
@@ -25,8 +23,13 @@ struct found_module {
     char *image; /* what it was loaded from: HIP goes on reading there */
 };
 
+/* Pages name their kernels by constants, so where a name stands says nearly always which it is: the last kernel that was found
+ * for an address is looked at first.  Names decide; the address is a guess where to look. */
+#define GUESSES 64
+
 struct gpu_loaded {
     int modules, kernels;
+    int guess[GUESSES]; /* 1 + a number in `kernel`; 0: none yet */
     struct found_module *module; /* size modules */
     struct found_kernel *kernel; /* size kernels */
 };
@@ -218,21 +221,24 @@ done:
     return status;
 }
 
-static uint32_t hash(uint32_t h, const char *text)
+static int is_that(const struct found_kernel *k, const char *page, enum variant v, const char *kernel)
 {
-    for (; *text; text++)
-        h = (h ^ (unsigned char)*text) * 16777619u;
-    return h;
+    return k->variant == v && strcmp(k->kernel, kernel) == 0 && strcmp(k->page, page) == 0;
 }
 
-static struct gpu_function *found_before(const struct gpu_loaded *l, uint32_t h, const char *page, enum variant v,
-                                         const char *kernel)
+static struct gpu_function *found_before(struct gpu_loaded *l, const char *page, enum variant v, const char *kernel)
 {
-    for (int i = 0; l && i < l->kernels; i++) {
-        const struct found_kernel *k = &l->kernel[i];
-        if (k->hash == h && k->variant == v && strcmp(k->kernel, kernel) == 0 && strcmp(k->page, page) == 0)
-            return k->function;
-    }
+    if (!l)
+        return NULL;
+    uintptr_t at = (uintptr_t)page * 31 + (uintptr_t)kernel * 7 + (uintptr_t)v;
+    int *guess = &l->guess[(at ^ at >> 6 ^ at >> 12) % GUESSES];
+    if (*guess && is_that(&l->kernel[*guess - 1], page, v, kernel))
+        return l->kernel[*guess - 1].function;
+    for (int i = 0; i < l->kernels; i++)
+        if (is_that(&l->kernel[i], page, v, kernel)) {
+            *guess = i + 1;
+            return l->kernel[i].function;
+        }
     return NULL;
 }
 
@@ -244,8 +250,7 @@ heddle_status gpu_kernel(struct gpu *gpu, struct gpu_function **function, const 
     struct gpu_module *module = NULL;
     struct found_kernel *more;
     char symbol[NAME_SIZE];
-    uint32_t h = hash(hash(2166136261u, page), kernel);
-    *function = found_before(l, h, page, variant, kernel);
+    *function = found_before(l, page, variant, kernel);
     if (*function)
         return HEDDLE_OK;
     if (strlen(page) >= sizeof more->page || strlen(kernel) >= sizeof more->kernel)
@@ -258,7 +263,7 @@ heddle_status gpu_kernel(struct gpu *gpu, struct gpu_function **function, const 
     if (!more)
         return *function = NULL, HEDDLE_NO_MEMORY;
     l->kernel = more;
-    more[l->kernels] = (struct found_kernel){.hash = h, .variant = variant, .function = *function};
+    more[l->kernels] = (struct found_kernel){.variant = variant, .function = *function};
     strcpy(more[l->kernels].page, page);
     strcpy(more[l->kernels++].kernel, kernel);
 done:

@@ -85,6 +85,8 @@ heddle_status vendor_open(struct vendor *v, const struct gpu_driver *driver, str
 
 /* The functions of struct gpu_driver that take an open device: gpu.h says what they do. */
 void vendor_close(struct gpu *gpu);
+heddle_status vendor_hold(struct gpu *gpu, void **before);
+void vendor_let_go(struct gpu *gpu, void *before);
 heddle_status vendor_alloc(struct gpu *gpu, void **p, int64_t bytes);
 void vendor_release(struct gpu *gpu, void *p);
 heddle_status vendor_alloc_pinned(struct gpu *gpu, void **p, int64_t bytes);
@@ -97,19 +99,20 @@ void vendor_unload(struct gpu *gpu, struct gpu_module *module);
 heddle_status vendor_find(struct gpu *gpu, struct gpu_function **function, struct gpu_module *module, const char *name);
 heddle_status vendor_launch(struct gpu *gpu, struct gpu_function *function, int64_t grid, int block, int64_t shared,
                             const void *argument, int64_t bytes, void *stream);
+heddle_status vendor_launches_ms(struct gpu *gpu, double *ms, struct gpu_function *function, const void *argument, int count,
+                                 void *stream);
 heddle_status vendor_sync(struct gpu *gpu, void *stream);
 heddle_status vendor_event_new(struct gpu *gpu, struct gpu_event **event);
 void vendor_event_free(struct gpu *gpu, struct gpu_event *event);
 heddle_status vendor_event_record(struct gpu *gpu, struct gpu_event *event, void *stream);
 heddle_status vendor_event_ms(struct gpu *gpu, double *ms, struct gpu_event *from, struct gpu_event *to);
-heddle_status vendor_enter(struct gpu *gpu, void **before);
-void vendor_leave(struct gpu *gpu, void *before);
 
 #define VENDOR_FUNCTIONS                                                                                               \
-    .close = vendor_close, .alloc = vendor_alloc, .release = vendor_release, .alloc_pinned = vendor_alloc_pinned,      \
-    .release_pinned = vendor_release_pinned, .copy = vendor_copy, .fill = vendor_fill, .on_device = vendor_on_device,  \
-    .load = vendor_load, .unload = vendor_unload, .find = vendor_find, .launch = vendor_launch, .sync = vendor_sync,   \
-    .event_new = vendor_event_new, .event_free = vendor_event_free, .event_record = vendor_event_record,               \
-    .event_ms = vendor_event_ms, .enter = vendor_enter, .leave = vendor_leave
+    .close = vendor_close, .hold = vendor_hold, .let_go = vendor_let_go, .alloc = vendor_alloc,                        \
+    .release = vendor_release, .alloc_pinned = vendor_alloc_pinned, .release_pinned = vendor_release_pinned,           \
+    .copy = vendor_copy, .fill = vendor_fill, .on_device = vendor_on_device, .load = vendor_load,                      \
+    .unload = vendor_unload, .find = vendor_find, .launch = vendor_launch, .launches_ms = vendor_launches_ms,          \
+    .sync = vendor_sync, .event_new = vendor_event_new, .event_free = vendor_event_free,                               \
+    .event_record = vendor_event_record, .event_ms = vendor_event_ms
 
 #endif

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/memory.h"
+#include "base/timer.h"
 #include "gpu/vendor.h"
 
 enum {
@@ -82,6 +83,16 @@ void vendor_close(struct gpu *gpu)
         return;
     gpu->vendor->detach(gpu);
     mem_free(gpu);
+}
+
+heddle_status vendor_hold(struct gpu *gpu, void **before)
+{
+    return enter(gpu, before);
+}
+
+void vendor_let_go(struct gpu *gpu, void *before)
+{
+    gpu->vendor->leave(gpu, before);
 }
 
 /* Out of memory is the one failure that the user can do something about, given the numbers. */
@@ -254,6 +265,24 @@ heddle_status vendor_launch(struct gpu *gpu, struct gpu_function *function, int6
                 bytes > 0 ? arguments : NULL, NULL);
 }
 
+heddle_status vendor_launches_ms(struct gpu *gpu, double *ms, struct gpu_function *function, const void *argument, int count,
+                                 void *stream)
+{
+    void *arguments[] = {(void *)(uintptr_t)argument}, *before;
+    heddle_status status = enter(gpu, &before);
+    if (status != HEDDLE_OK)
+        return status;
+    int code = 0;
+    double begin = now_ms();
+    for (int i = 0; i < count && !code; i++)
+        code = gpu->vendor->call.launch(function, 1, 1, 1, (unsigned)gpu->head.info.wave, 1, 1, 0, stream, arguments, NULL);
+    *ms = now_ms() - begin;
+    if (code)
+        status = vendor_failed(gpu->vendor, gpu, code, CALL_launch, NULL);
+    gpu->vendor->leave(gpu, before);
+    return status;
+}
+
 heddle_status vendor_sync(struct gpu *gpu, void *stream)
 {
     RETURN_CALL(gpu, sync, NULL, stream);
@@ -293,15 +322,4 @@ heddle_status vendor_event_ms(struct gpu *gpu, double *ms, struct gpu_event *fro
         status = event_between(gpu, &passed, from, to);
     *ms = (double)passed;
     return status;
-}
-
-heddle_status vendor_enter(struct gpu *gpu, void **before)
-{
-    *before = NULL;
-    return enter(gpu, before);
-}
-
-void vendor_leave(struct gpu *gpu, void *before)
-{
-    gpu->vendor->leave(gpu, before);
 }

@@ -62,13 +62,13 @@ heddle_status device_read(const struct device *d, void *to, const void *from, in
 heddle_status device_enter(const struct device *d, void **before)
 {
     *before = NULL;
-    return d->kind == DEVICE_gpu && driver(d)->enter ? driver(d)->enter(d->gpu, before) : HEDDLE_OK;
+    return d->kind == DEVICE_gpu ? gpu_hold(d->gpu, before) : HEDDLE_OK;
 }
 
 void device_leave(const struct device *d, void *before)
 {
-    if (d->kind == DEVICE_gpu && driver(d)->leave)
-        driver(d)->leave(d->gpu, before);
+    if (d->kind == DEVICE_gpu)
+        gpu_let_go(d->gpu, before);
 }
 
 /* ------------------------------------------------------------------ matrices ----------------------------------- */

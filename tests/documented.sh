@@ -1,0 +1,120 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: MIT
+#
+# The pages that docs/adding-a-kernel.md shows are taken from its text and do what it says: with their row in kernels.def and
+# nothing else they compile (host half and device half, as C without a warning; by the device compilers that are here), and
+# the GPU's computes the right product on the emulator.  Every GPU page of the tree compiles the same way.
+set -u
+build=$(cd "$1" && pwd) passed=0 failed=0 scratch=$(mktemp -d)
+cd "$2" || exit 2
+trap 'rm -rf "$scratch"' EXIT
+good() { passed=$((passed + 1)); }
+bad() { failed=$((failed + 1)); echo "$*"; }
+cc=${CC:-cc}
+clang=$(command -v clang-19 || command -v clang)
+
+try() { # what it shows, command...
+  local name=$1
+  shift
+  if "$@" >"$scratch/log" 2>&1; then good; else bad "$name:" && cat "$scratch/log"; fi
+}
+
+# block NAME: the block of C code in the document whose essay begins with "NAME:".
+block() {
+  awk -v name="$1:" '/^```c$/ { inside = 1; text = ""; next }
+                     /^```$/ { if (inside && found) { printf "%s", text; exit } inside = found = 0; next }
+                     inside { text = text $0 "\n"; if (index($0, " * " name) == 1) found = 1 }' docs/adding-a-kernel.md
+}
+
+# A tree over src in which the two pages have their rows.
+mkdir -p "$scratch/kernel"
+for name in cpu_plain gpu_plain; do
+  block $name >"$scratch/kernel/$name.c"
+  [ -s "$scratch/kernel/$name.c" ] && good || bad "the document has no page $name"
+done
+cp src/kernel/kernels.def "$scratch/kernel/kernels.def"
+for row in 'KERNEL(cpu_plain, cpu)' 'KERNEL(gpu_plain, gpu)'; do
+  grep -qF "$row" docs/adding-a-kernel.md && good || bad "the document does not say: $row"
+  echo "$row" >>"$scratch/kernel/kernels.def"
+done
+
+flags=(-std=c11 -Wall -Wextra -Wpedantic -Werror -O1 -D_POSIX_C_SOURCE=200809L -I"$scratch" -Isrc -Iinclude)
+types=(-Dreal=double -Doff=int32_t -DVARIANT_NAME=f64_i32)
+host() { try "$1, host half" "$cc" "${flags[@]}" -c "$1" -o "$2"; }
+emulated() { # page, wave, object
+  try "$1, device half, wave $2" "$cc" "${flags[@]}" "${types[@]}" -DHEDDLE_DEVICE -DSIMT_EMU -DSIMT_WAVE="$2" \
+    -DPAGE_NAME="$(basename "$1" .c)" -ffp-contract=off -c "$1" -o "$3"
+}
+
+host "$scratch/kernel/cpu_plain.c" "$scratch/cpu_plain.o"
+try "cpu_plain, device half" "$cc" "${flags[@]}" "${types[@]}" -DHEDDLE_DEVICE -DISA_NAME=generic \
+  -c "$scratch/kernel/cpu_plain.c" -o "$scratch/cpu_plain.device.o"
+host "$scratch/kernel/gpu_plain.c" "$scratch/gpu_plain.o"
+for wave in 32 64; do
+  emulated "$scratch/kernel/gpu_plain.c" $wave "$scratch/gpu_plain.$wave.o"
+done
+if [ -n "$clang" ]; then
+  device=("$clang" -DHEDDLE_DEVICE "${types[@]}" -DPAGE_NAME=gpu_plain -I"$scratch" -Isrc -Iinclude -O3 -Wall -Wextra -Werror)
+  targets=$("$clang" -print-targets 2>/dev/null)
+  if grep -q nvptx64 <<<"$targets"; then
+    try "gpu_plain, PTX" "${device[@]}" -x cuda --cuda-device-only --cuda-gpu-arch=sm_80 -nocudainc -nocudalib \
+      --cuda-path=/nowhere --cuda-feature=+ptx70 -S "$scratch/kernel/gpu_plain.c" -o "$scratch/out"
+  fi
+  if grep -q amdgcn <<<"$targets"; then
+    try "gpu_plain, gfx90a" "${device[@]}" -x hip --offload-device-only --offload-arch=gfx90a -nogpuinc -nogpulib -S \
+      "$scratch/kernel/gpu_plain.c" -o "$scratch/out"
+  fi
+fi
+
+# The GPU's page at work: A = [1 2 0; 0 0 0; 0 3 4], y = 2 A x + 3 y.
+cat >"$scratch/run.c" <<'RUN'
+#include <stdio.h>
+
+#include "kernel/device.h"
+
+extern const struct kernel gpu_plain;
+
+static const void *there(const struct device *d, const void *here, int64_t bytes)
+{
+    void *p;
+    return device_alloc(d, &p, bytes) == HEDDLE_OK && device_copy(d, p, here, bytes) == HEDDLE_OK ? p : NULL;
+}
+
+int main(int argc, char **argv)
+{
+    static const int32_t row_ptr[] = {0, 2, 2, 4}, col[] = {0, 1, 1, 2};
+    static const double val[] = {1, 2, 3, 4}, x[] = {1, 2, 3}, before[] = {1, 1, 1}, want[] = {13, 3, 39};
+    struct device d = {.kind = DEVICE_gpu};
+    double y[3];
+    if (argc < 2 || gpu_open(&d.gpu, argv[1]) != HEDDLE_OK)
+        return 2;
+    struct work w = {.kernel = &gpu_plain, .page = gpu_plain.name, .device = &d, .variant = VARIANT_f64_i32};
+    w.value = HEDDLE_F64;
+    w.product = (struct product){.rows = 3, .cols = 3, .nnz = 4, .x = there(&d, x, sizeof x),
+                                 .y = (void *)(uintptr_t)there(&d, before, sizeof before)};
+    w.product.array[CSR_ROW_PTR] = there(&d, row_ptr, sizeof row_ptr);
+    w.product.array[CSR_COL] = there(&d, col, sizeof col);
+    w.product.array[CSR_VAL] = there(&d, val, sizeof val);
+    scalar_put(w.product.alpha, w.value, 2);
+    scalar_put(w.product.beta, w.value, 3);
+    if (gpu_plain.launch(&w) != HEDDLE_OK || device_read(&d, y, w.product.y, sizeof y) != HEDDLE_OK)
+        return printf("%s\n", heddle_last_error()), 2;
+    printf("%g %g %g\n", y[0], y[1], y[2]);
+    return y[0] != want[0] || y[1] != want[1] || y[2] != want[2];
+}
+RUN
+read -ra libraries <<<"$(sed -n 's/^Libs.private: *//p' "$build/heddle.pc")"
+try "a program with the page" "$cc" "${flags[@]}" "$scratch/run.c" "$scratch/gpu_plain.o" "$scratch"/gpu_plain.[36]*.o \
+  "$build/libheddle_tools.a" "${libraries[@]}" -ldl -lpthread -o "$scratch/run"
+for wave in 32 64; do
+  try "gpu_plain on waves of $wave lanes" "$scratch/run" "emu:wave=$wave"
+done
+
+# Every page of the tree is C.
+for page in $(sed -nE 's/^KERNEL\(([a-z0-9_]+), gpu\).*/\1/p' src/kernel/kernels.def) \
+  $(sed -nE 's/^SERVICE\(([a-z0-9_]+)\).*/\1/p' src/kernel/services.def); do
+  host "src/kernel/$page.c" /dev/null
+  emulated "src/kernel/$page.c" 32 /dev/null
+done
+echo "$passed passed, $failed failed"
+[ "$failed" -eq 0 ]

@@ -1,0 +1,187 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * What a product asks of a GPU's driver, seen from a driver without a device: launches, and nothing that would wait, allocate
+ * or spoil a capture.  test_cuda.c captures for real. */
+#include <math.h>
+
+#include "api/api.h"
+#include "base/memory.h"
+#include "bench/bench.h"
+#include "fakes/use.h"
+
+/* Every page as a module that has every kernel, and the variable that points to their folder. */
+static void write_modules(void)
+{
+    static const char *const pages[] = {
+#define KERNEL(name, device) #name,
+#include "kernel/kernels.def"
+#undef KERNEL
+#define SERVICE(name) #name,
+#include "kernel/services.def"
+#undef SERVICE
+    };
+    char folder[512];
+    for (size_t i = 0; i < sizeof pages / sizeof pages[0]; i++)
+        for (enum variant v = 0; v < VARIANT_COUNT; v++) {
+            char name[128];
+            snprintf(name, sizeof name, "%s__%s.ptx", pages[i], variant_name(v));
+            snprintf(folder, sizeof folder, "%s", test_file(name, "// any kernel\n"));
+        }
+    *strrchr(folder, '/') = 0;
+    setenv("HEDDLE_MODULE_DIR", folder, 1);
+}
+
+/* A handle, a matrix, a plan, and vectors on a device that is not there. */
+struct scene {
+    const struct fake_vendor *v;
+    heddle *h;
+    heddle_matrix *A;
+    heddle_plan *plan;
+    void *x, *y;
+    struct csr csr;
+};
+
+static void scene_new(struct scene *s)
+{
+    *s = (struct scene){.v = &fake_vendors[0]};
+    fake_use(s->v, "", s->v->file);
+    fake_script(s->v, NULL, NULL);
+    write_modules();
+    heddle_plan_options options = {.ops = HEDDLE_PLAN_N | HEDDLE_PLAN_T, .expected_products = 1, .memory_limit = -1};
+    CHECK_OK(gen_matrix(&s->csr, "grid2d:n=20", HEDDLE_F64));
+    CHECK_OK(heddle_open(&s->h, "cuda:0"));
+    CHECK_OK(matrix_of(&s->A, s->h, &s->csr));
+    CHECK_OK(heddle_plan_create(&s->plan, s->h, s->A, &options));
+    CHECK_OK(device_alloc(&s->h->device, &s->x, 400 * 8));
+    CHECK_OK(device_alloc(&s->h->device, &s->y, 400 * 8));
+}
+
+static void scene_free(struct scene *s)
+{
+    device_free(&s->h->device, s->x);
+    device_free(&s->h->device, s->y);
+    heddle_plan_free(s->plan);
+    heddle_matrix_free(s->A);
+    heddle_close(s->h);
+    csr_free(&s->csr);
+    struct fake_state *state = fake_state_of(s->v);
+    CHECK(state->memory == 0 && state->modules == 0 && state->contexts == 0 && state->depth == 0);
+    unsetenv("HEDDLE_MODULE_DIR");
+    unsetenv(s->v->variable);
+    unsetenv("FAKE_FAIL");
+}
+
+/* Every kind of product that can stand in a graph; how many launches that was. */
+static int products(struct scene *s)
+{
+    const double zero = 0, two = 2;
+    int before = fake_state_of(s->v)->launch.count;
+    for (heddle_op op = HEDDLE_N; op <= HEDDLE_T; op++) {
+        CHECK_OK(heddle_mv(s->h, op, NULL, s->A, s->x, NULL, s->y));
+        CHECK_OK(heddle_mv(s->h, op, &two, s->A, s->x, &two, s->y));
+        CHECK_OK(heddle_mv(s->h, op, &zero, s->A, s->x, &two, s->y));
+        CHECK_OK(heddle_plan_mv(s->plan, op, NULL, s->x, NULL, s->y));
+        CHECK_OK(heddle_plan_mv(s->plan, op, &zero, s->x, &two, s->y));
+    }
+    return fake_state_of(s->v)->launch.count - before;
+}
+
+static int is_allowed(const char *symbol)
+{
+    return strcmp(symbol, "cuLaunchKernel") == 0 || strcmp(symbol, "cuPointerGetAttributes") == 0;
+}
+
+TEST(a_product_calls_nothing_that_spoils_a_capture)
+{
+    static const char *const symbols[] = {
+#define CALL(member, arguments, cuda, hip) #cuda,
+#define ADAPTED CALL
+#include "gpu/calls.def"
+#undef ADAPTED
+#undef CALL
+        "cuDevicePrimaryCtxRetain", "cuFuncGetAttribute", "cuFuncSetAttribute"};
+    struct scene s;
+    scene_new(&s);
+    int launches = products(&s);
+    CHECK_THAT(launches >= 10, "%d", launches);
+    for (size_t i = 0; i < sizeof symbols / sizeof symbols[0]; i++)
+        if (!is_allowed(symbols[i])) {
+            fake_script(s.v, symbols[i], "=900");
+            CHECK_THAT(products(&s) == launches, "with %s", symbols[i]);
+        }
+    fake_script(s.v, NULL, NULL);
+    scene_free(&s);
+}
+
+TEST(a_product_goes_to_the_stream_of_its_handle)
+{
+    struct scene s;
+    int stream[2];
+    scene_new(&s);
+    for (int i = 0; i < 2; i++) { /* the plan was made before the first of them was known */
+        CHECK_OK(heddle_set_stream(s.h, &stream[i]));
+        CHECK_OK(heddle_mv(s.h, HEDDLE_N, NULL, s.A, s.x, NULL, s.y));
+        CHECK(fake_state_of(s.v)->launch.stream == &stream[i]);
+        fake_state_of(s.v)->launch.stream = NULL;
+        CHECK_OK(heddle_plan_mv(s.plan, HEDDLE_T, NULL, s.x, NULL, s.y));
+        CHECK(fake_state_of(s.v)->launch.stream == &stream[i]);
+    }
+    scene_free(&s);
+}
+
+TEST(a_product_switches_to_the_device_once)
+{
+    struct scene s;
+    scene_new(&s);
+    int64_t before = fake_state_of(s.v)->switches;
+    CHECK_OK(heddle_mv(s.h, HEDDLE_T, NULL, s.A, s.x, NULL, s.y)); /* looks at two pointers and launches twice */
+    CHECK(fake_state_of(s.v)->switches == before + 1);
+    scene_free(&s);
+}
+
+/* Host vectors are copied and waited for, which a capture refuses: the caller is told, and the handle goes on. */
+TEST(vectors_of_the_host_cannot_be_captured)
+{
+    struct scene s;
+    double x[400] = {0};
+    scene_new(&s);
+    fake_script(s.v, "cuMemcpyAsync", "=900");
+    CHECK_FAILS(heddle_mv(s.h, HEDDLE_N, NULL, s.A, x, NULL, s.y), HEDDLE_BAD_ARGUMENT, "while the stream is being captured");
+    fake_script(s.v, NULL, NULL);
+    CHECK_OK(heddle_mv(s.h, HEDDLE_N, NULL, s.A, x, NULL, s.y));
+    scene_free(&s);
+}
+
+static heddle_status note_run(void *argument, const struct run *r)
+{
+    *(struct run *)argument = *r;
+    return HEDDLE_OK;
+}
+
+TEST(a_run_on_a_gpu_has_the_time_of_a_call_beside_that_of_a_bare_launch)
+{
+    struct scene s;
+    struct run noted = {0};
+    struct subject_list list = {0};
+    struct bench b = {.type_count = 1, .op_count = 1, .type = {HEDDLE_F64}, .op = {HEDDLE_N}, .warm = {0.5, 2, 3, 50},
+                      .events = {&noted, NULL, note_run, NULL}};
+    scene_new(&s);
+    b.h = s.h;
+    CHECK_OK(candidates_add(&b.kernels, "auto", "gpu"));
+    CHECK_OK(subjects_add(&list, "gen:grid2d:n=20"));
+    CHECK_OK(probe_new(&b.probe, &s.h->device));
+    CHECK_OK(bench_subject(&b, &list.item[0]));
+    CHECK_THAT(noted.call_us > 0 && noted.bare_call_us > 0, "%g %g", noted.call_us, noted.bare_call_us);
+    CHECK_THAT(noted.call_us < 1e5 && noted.bare_call_us < noted.call_us * 100, "%g %g", noted.call_us, noted.bare_call_us);
+    probe_free(&b.probe);
+    subjects_free(&list);
+    scene_free(&s);
+}
+
+TEST(a_cpu_has_no_time_of_a_call)
+{
+    struct probe p;
+    CHECK_OK(probe_new(&p, &(struct device){.kind = DEVICE_cpu, .threads = 1}));
+    CHECK(!probe_has_calls(&p) && isnan(probe_call_us(&p)));
+    probe_free(&p);
+}
