@@ -195,6 +195,7 @@ DEVICE void balance(const struct product *p)
 #include "kernel/device.h"
 
 #define BALANCE_LEAST 512 /* items a share, where there are enough of them */
+#define BALANCE_FULL 512  /* entries: longer rows may be shared by waves */
 
 /* From sizes alone, as `held` must know it. */
 static inline int64_t balance_waves(const struct work *w, int64_t over)

@@ -37,7 +37,7 @@ KERNEL_BOUND(csr_balance, BALANCE_BLOCK)(struct product p)
 enum { OVER, WHOLE };
 static const struct option options[] = {
     {"over", 0, VALUES(0, 2, 8, 32, 128)},
-    {"whole", 512, VALUES(0, 512)},
+    {"whole", BALANCE_FULL, VALUES(0, BALANCE_FULL)},
     {0},
 };
 
