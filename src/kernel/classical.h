@@ -36,10 +36,10 @@ DEVICE struct strand strand_of(const struct product *p, int64_t row, int lane)
 
 /* The lanes of a group add up `rows` sums, and each lane ends with those of some of the rows, from sum[0] on: as long as there
  * are several, a lane gives one half of them away for the other half of its partner's, which takes a third of the exchanges
- * of one tree a row.  Returns which of the rows sum[0] belongs to. */
-DEVICE int fold(real *sum, const int rows, const int lanes)
+ * of one tree a row.  Lane l ends with the rows from l * rows / lanes on. */
+DEVICE void fold(real *sum, const int rows, const int lanes)
 {
-    int count = rows, first = 0;
+    int count = rows;
     for (int by = lanes / 2; by > 0; by /= 2) {
         const int upper = (simt_lane() & by) != 0;
         if (count > 1) {
@@ -48,20 +48,35 @@ DEVICE int fold(real *sum, const int rows, const int lanes)
                 const real away = upper ? sum[i] : sum[i + count];
                 sum[i] = (upper ? sum[i + count] : sum[i]) + simt_shfl_xor(away, by, WAVE);
             }
-            first += upper ? count : 0;
         } else {
             sum[0] += simt_shfl_xor(sum[0], by, WAVE);
         }
     }
-    return first;
+}
+
+/* The sums of the strands.  The first entries of all of them are under way together. */
+DEVICE void strand_sums(real *sum, struct strand *strand, const real *RESTRICT x, const int rows, const int lanes)
+{
+    idx col[CLASSICAL_ROWS];
+    for (int i = 0; i < rows; i++) {
+        col[i] = strand[i].left > 0 ? simt_readonly(strand[i].col) : 0;
+        sum[i] = strand[i].left > 0 ? simt_readonly(strand[i].val) : 0;
+    }
+    for (int i = 0; i < rows; i++) /* not 0 times x: that may be Inf */
+        sum[i] = strand[i].left > 0 ? sum[i] * simt_readonly(x + col[i]) : 0;
+    for (int i = 0; i < rows; i++)
+        for (strand[i].left -= lanes; strand[i].left > 0; strand[i].left -= lanes) {
+            strand[i].col += lanes;
+            strand[i].val += lanes;
+            sum[i] += simt_readonly(strand[i].val) * simt_readonly(x + simt_readonly(strand[i].col));
+        }
 }
 
 /* Each wave takes rows * WAVE / lanes neighbouring rows at a time, of which a group has every so many-th: neighbouring groups
- * read neighbouring rows.  The first entries of all rows of a group are under way together.  All lanes stay until the
- * wave is done, so that the shuffles always have all of it; a partner less than `lanes` away is of the same group. */
+ * read neighbouring rows.  All lanes stay until the wave is done, so that the shuffles always have all of it; a partner
+ * less than `lanes` away is of the same group.  Where all rows of a wave are empty, nothing is exchanged. */
 DEVICE void rows_by_lanes(const struct product *p, const int lanes, const int rows)
 {
-    const real *RESTRICT x = (const real *)p->x;
     const real alpha = scalar(p->alpha), beta = scalar(p->beta);
     const int lane = simt_lane() % lanes, group = simt_lane() / lanes, groups = WAVE / lanes;
     const int kept = rows > lanes ? rows / lanes : 1, alike = lanes > rows ? lanes / rows : 1;
@@ -69,24 +84,18 @@ DEVICE void rows_by_lanes(const struct product *p, const int lanes, const int ro
          base += simt_global_size() / WAVE * (groups * rows)) {
         struct strand strand[CLASSICAL_ROWS];
         real sum[CLASSICAL_ROWS];
-        idx col[CLASSICAL_ROWS];
-        for (int i = 0; i < rows; i++)
-            strand[i] = strand_of(p, base + i * groups + group, lane);
+        int busy = 0;
         for (int i = 0; i < rows; i++) {
-            col[i] = strand[i].left > 0 ? simt_readonly(strand[i].col) : 0;
-            sum[i] = strand[i].left > 0 ? simt_readonly(strand[i].val) : 0;
+            strand[i] = strand_of(p, base + i * groups + group, lane);
+            busy |= strand[i].left > 0;
+            sum[i] = 0;
         }
-        for (int i = 0; i < rows; i++) /* not 0 times x: that may be Inf */
-            sum[i] = strand[i].left > 0 ? sum[i] * simt_readonly(x + col[i]) : 0;
-        for (int i = 0; i < rows; i++)
-            for (strand[i].left -= lanes; strand[i].left > 0; strand[i].left -= lanes) {
-                strand[i].col += lanes;
-                strand[i].val += lanes;
-                sum[i] += simt_readonly(strand[i].val) * simt_readonly(x + simt_readonly(strand[i].col));
-            }
-        const int first = fold(sum, rows, lanes);
+        if (simt_any(busy)) {
+            strand_sums(sum, strand, (const real *)p->x, rows, lanes);
+            fold(sum, rows, lanes);
+        }
         for (int i = 0; i < kept; i++) {
-            const int64_t row = base + (first + i) * groups + group;
+            const int64_t row = base + (lane * rows / lanes + i) * groups + group;
             if (lane % alike == 0 && row < p->rows)
                 store((real *)p->y + row, alpha, sum[i], beta);
         }
