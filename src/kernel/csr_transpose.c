@@ -85,15 +85,22 @@ KERNEL_BOUND(csr_transpose_sums, SCAN_BLOCK)(struct product p)
     }
 }
 
-/* One block goes through `n` numbers, `before` being the sum of what comes ahead of them. */
+/* One block goes through `n` numbers, `before` being the sum of what comes ahead of them.  A thread has neighbouring ones, a cache
+ * line of them, so that the block has to meet only once a chunk. */
 DEVICE void scan_by_block(int64_t *number, int64_t n, int64_t before)
 {
-    for (int64_t first = 0; first < n; first += SCAN_BLOCK) {
-        const int64_t k = first + simt_thread_id();
-        int64_t total;
-        const int64_t sum = block_scan_before_long(k < n ? number[k] : 0, &total);
-        if (k < n)
-            number[k] = before + sum;
+    for (int64_t first = 0; first < n; first += CHUNK) {
+        const int64_t begin = first + (int64_t)simt_thread_id() * SCAN_ROUNDS;
+        const int64_t end = begin + SCAN_ROUNDS < n ? begin + SCAN_ROUNDS : n;
+        int64_t own = 0, total;
+        for (int64_t k = begin; k < end; k++)
+            own += number[k];
+        int64_t sum = before + block_scan_before_long(own, &total);
+        for (int64_t k = begin; k < end; k++) {
+            const int64_t here = number[k];
+            number[k] = sum;
+            sum += here;
+        }
         before += total;
     }
 }
