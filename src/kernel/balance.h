@@ -113,7 +113,8 @@ DEVICE void products(real v[GINKGO_ROUNDS], const struct lane_view *a, int32_t a
  *
  * The wave goes through the entries of all these rows together.  A row marks its first entry; from the marks of a round every
  * lane knows where runs begin.  A round within one row is only added to what the lanes hold apart, which is summed
- * when the row ends (Alg. 1, line 6).  Any other round is scanned, and each row fetches its sum from the lane with its last entry. */
+ * when the row ends (Alg. 1, line 6).  Any other round is scanned, and each row fetches its sum from the lane that has its last
+ * entry. */
 DEVICE real sum_of_row(const struct lane_view *a, int32_t begin, int32_t end)
 {
     const int32_t last = simt_shfl(end, WAVE - 1, WAVE);
@@ -170,7 +171,8 @@ DEVICE void balance_share(const struct product *p, int64_t w, int32_t *mark)
         const int64_t row = first + simt_lane();
         const int64_t begin = row < last ? (int64_t)simt_readonly(row_ptr + row) : to;
         const int64_t end = row < last ? (int64_t)simt_readonly(row_ptr + row + 1) : to;
-        const real sum = sum_of_row(&a, (int32_t)((begin > from ? begin : from) - from), (int32_t)((end < to ? end : to) - from));
+        const int64_t here = begin > from ? begin : from, there = end < to ? end : to;
+        const real sum = sum_of_row(&a, (int32_t)(here - from), (int32_t)(there - from));
         if (row < last) {
             if (begin < from || end > to)
                 simt_atomic_add((real *)p->y + row, alpha * sum);

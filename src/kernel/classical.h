@@ -6,7 +6,8 @@
 #ifndef KERNEL_CLASSICAL_H
 #define KERNEL_CLASSICAL_H
 
-/* In product.fact: the longest row, 0 as long as nobody has looked; how many lanes a row gets; how many rows a group has under way, 1 or CLASSICAL_ROWS. */
+/* In product.fact: the longest row, 0 as long as nobody has looked; how many lanes a row gets; how many rows a group has under
+ * way, 1 or CLASSICAL_ROWS. */
 enum { CLASSICAL_LONGEST, CLASSICAL_LANES, CLASSICAL_AT_ONCE };
 #define CLASSICAL_ROWS 4
 
@@ -166,7 +167,7 @@ static inline int64_t classical_lanes(const struct work *w, int64_t longest)
     return lanes;
 }
 
-/* Several rows at once as long as that leaves no place on the device empty, and a row does not keep its lanes busy by itself. */
+/* Several rows at once as long as that leaves no place on the device empty, and no row keeps its lanes busy by itself. */
 static inline int64_t classical_at_once(const struct work *w, int64_t lanes)
 {
     const struct gpu_info *info = gpu_info_of(w->device->gpu);

@@ -139,7 +139,8 @@ done:
 /* y is written twice; transposed, hardly anything is summed before it is added. */
 static double cost(const struct work *w, const struct stored *s)
 {
-    return w->product.transposed ? cost_of_additions(w, s) : cost_of_streams(w, s) + (double)s->rows * (double)type_size(s->value);
+    double y = (double)s->rows * (double)type_size(s->value);
+    return w->product.transposed ? cost_of_additions(w, s) : cost_of_streams(w, s) + y;
 }
 
 const struct kernel coo_balance = {

@@ -85,8 +85,8 @@ KERNEL_BOUND(csr_transpose_sums, SCAN_BLOCK)(struct product p)
     }
 }
 
-/* One block goes through `n` numbers, `before` being the sum of what comes ahead of them.  A thread has neighbouring ones, a cache
- * line of them, so that the block has to meet only once a chunk. */
+/* One block goes through `n` numbers, `before` being the sum of what comes ahead of them.  A thread has neighbouring ones, a
+ * cache line of them, so that the block has to meet only once a chunk. */
 DEVICE void scan_by_block(int64_t *number, int64_t n, int64_t before)
 {
     for (int64_t first = 0; first < n; first += CHUNK) {
@@ -122,8 +122,8 @@ KERNEL_BOUND(csr_transpose_scan, SCAN_BLOCK)(struct product p)
 
 /* ------------------------------------------------------------------ dealing out -------------------------------- */
 
-/* What a wave has in shared memory: where the next entry of each digit goes, and who has which digit in a round.  Rounds take turns
- * with two sets of marks, so that one may be cleared while the other fills. */
+/* What a wave has in shared memory: where the next entry of each digit goes, and who has which digit in a round.  Rounds take
+ * turns with two sets of marks, so that one may be cleared while the other fills. */
 struct dealer {
     int64_t *place;
     peers *mark;
@@ -194,7 +194,7 @@ KERNEL_BOUND(csr_transpose_deal, TURN_BLOCK)(struct product p)
 #define TILE_LEAST 512
 #define TILE_MOST 8192
 
-/* Two sets of entries: [1] are the result's own arrays, and the columns they are sorted by; [0] is there for the time between. */
+/* Two sets of entries: [1] are the result's own arrays and the columns they are sorted by, [0] is for the time between. */
 struct entries {
     void *col[2], *row[2], *val[2];
 };

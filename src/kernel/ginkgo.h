@@ -47,8 +47,8 @@ static inline int64_t ginkgo_oversubscription(const struct work *w)
 }
 
 /* How many of `items` a wave takes with oversubscription `over`, a whole number of rounds; 0 stands for the rule above, with
- * `least` items or more, if that leaves a wave for every place on the device: the rule was found on GPUs of a third of the size,
- * and with fewer items a wave hardly has its loads under way before it ends. */
+ * `least` items or more, if that leaves a wave for every place on the device: the rule was found on GPUs with a third of
+ * the cores, and with fewer items a wave hardly has its loads under way before it ends. */
 static inline int64_t ginkgo_share(const struct work *w, int64_t over, int64_t items, int64_t least)
 {
     const struct gpu_info *info = gpu_info_of(w->device->gpu);
