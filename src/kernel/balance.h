@@ -19,14 +19,23 @@ enum { BALANCE_WAVES = 0, BALANCE_WHOLE = 1, BALANCE_SPLIT = 2 };
 
 #ifdef HEDDLE_DEVICE
 
-/* product.prepared: how many shares begin within a row; waves + 1 first entries; waves + 1 first rows. */
-DEVICE int64_t *share_entry(const struct product *p)
+/* product.prepared: how many shares begin within a row; waves + 1 first entries, twice their number, and 1 more where that is
+ * within a row; waves + 1 first rows. */
+DEVICE int64_t *share_starts(const struct product *p)
 {
     return (int64_t *)p->prepared + 1;
 }
 DEVICE idx *share_row(const struct product *p)
 {
-    return (idx *)(share_entry(p) + p->fact[BALANCE_WAVES] + 1);
+    return (idx *)(share_starts(p) + p->fact[BALANCE_WAVES] + 1);
+}
+DEVICE int64_t share_entry(const struct product *p, int64_t w)
+{
+    return simt_readonly(share_starts(p) + w) >> 1;
+}
+DEVICE int begins_within(const struct product *p, int64_t w)
+{
+    return (int)(simt_readonly(share_starts(p) + w) & 1);
 }
 
 /* ------------------------------------------------------------------ preparation -------------------------------- */
@@ -51,7 +60,7 @@ DEVICE void balance_starts(const struct product *p)
     const int64_t waves = p->fact[BALANCE_WAVES], items = p->rows + p->nnz, share = items / waves, more = items % waves;
     for (int64_t w = simt_global_id(); w <= waves; w += simt_global_size()) {
         const int64_t t = w * share + (w < more ? w : more);
-        int64_t row = row_of_item(row_ptr, p->rows, t), entry = p->nnz;
+        int64_t row = row_of_item(row_ptr, p->rows, t), entry = p->nnz, inside = 0;
         if (row < p->rows) {
             const int64_t begin = row_ptr[row], end = row_ptr[row + 1], within = t - begin - row;
             if (within == 0) {
@@ -61,21 +70,16 @@ DEVICE void balance_starts(const struct product *p)
                 row++;
             } else {
                 entry = begin + within;
+                inside = 1;
                 simt_atomic_add((int64_t *)p->prepared, (int64_t)1);
             }
         }
-        share_entry(p)[w] = entry;
+        share_starts(p)[w] = 2 * entry + inside;
         share_row(p)[w] = (idx)row;
     }
 }
 
 /* ------------------------------------------------------------------ product ------------------------------------ */
-
-/* Does share w begin within a row? */
-DEVICE int begins_within(const struct product *p, int64_t w)
-{
-    return share_entry(p)[w] > (int64_t)((const off *)p->array[CSR_ROW_PTR])[share_row(p)[w]];
-}
 
 /* y = beta y where waves will add to it, once a row: by the first share that begins within the row. */
 DEVICE void balance_scale(const struct product *p)
@@ -158,23 +162,38 @@ DEVICE real sum_of_row(const struct lane_view *a, int32_t begin, int32_t end)
     return sum;
 }
 
-/* One share: its rows, a lane each. */
+/* A row as stored; behind the last one of a share there are empty ones. */
+struct row_span {
+    int64_t begin, end;
+};
+DEVICE struct row_span span_of(const off *RESTRICT row_ptr, int64_t row, int64_t last, int64_t to)
+{
+    struct row_span s = {to, to};
+    if (row < last) {
+        s.begin = simt_readonly(row_ptr + row);
+        s.end = simt_readonly(row_ptr + row + 1);
+    }
+    return s;
+}
+
+/* One share: its rows, a lane each.  The offsets of the next rows are under way while these are summed. */
 DEVICE void balance_share(const struct product *p, int64_t w, int32_t *mark)
 {
     const off *RESTRICT row_ptr = (const off *)p->array[CSR_ROW_PTR];
-    const int64_t from = share_entry(p)[w], to = share_entry(p)[w + 1];
+    const int64_t from = share_entry(p, w), to = share_entry(p, w + 1);
     const int64_t last = share_row(p)[w + 1] + (int64_t)begins_within(p, w + 1);
     const struct lane_view a = {(const idx *)p->array[CSR_COL] + from, (const real *)p->array[CSR_VAL] + from,
                                 (const real *)p->x, mark};
     const real alpha = scalar(p->alpha), beta = scalar(p->beta);
+    struct row_span next = span_of(row_ptr, share_row(p)[w] + simt_lane(), last, to);
     for (int64_t first = share_row(p)[w]; first < last; first += WAVE) {
         const int64_t row = first + simt_lane();
-        const int64_t begin = row < last ? (int64_t)simt_readonly(row_ptr + row) : to;
-        const int64_t end = row < last ? (int64_t)simt_readonly(row_ptr + row + 1) : to;
-        const int64_t here = begin > from ? begin : from, there = end < to ? end : to;
-        const real sum = sum_of_row(&a, (int32_t)(here - from), (int32_t)(there - from));
+        const struct row_span span = next;
+        const int64_t begin = span.begin > from ? span.begin : from, end = span.end < to ? span.end : to;
+        next = span_of(row_ptr, row + WAVE, last, to);
+        const real sum = sum_of_row(&a, (int32_t)(begin - from), (int32_t)(end - from));
         if (row < last) {
-            if (begin < from || end > to)
+            if (span.begin < from || span.end > to)
                 simt_atomic_add((real *)p->y + row, alpha * sum);
             else
                 store((real *)p->y + row, alpha, sum, beta);
