@@ -15,7 +15,7 @@
 /* In product.fact, beside those of classical.h; the number of shares that begin within a row is found by `balance_starts`. */
 enum { BALANCE_WAVES = 0, BALANCE_WHOLE = 1, BALANCE_SPLIT = 2 };
 
-#define BALANCE_BLOCK 256 /* threads */
+#define BALANCE_BLOCK 128 /* threads: few, so that registers are dealt out in small portions */
 
 #ifdef HEDDLE_DEVICE
 
@@ -164,11 +164,11 @@ DEVICE real sum_of_row(const struct lane_view *a, int32_t begin, int32_t end)
 
 /* A row as stored; behind the last one of a share there are empty ones. */
 struct row_span {
-    int64_t begin, end;
+    off begin, end;
 };
 DEVICE struct row_span span_of(const off *RESTRICT row_ptr, int64_t row, int64_t last, int64_t to)
 {
-    struct row_span s = {to, to};
+    struct row_span s = {(off)to, (off)to};
     if (row < last) {
         s.begin = simt_readonly(row_ptr + row);
         s.end = simt_readonly(row_ptr + row + 1);
