@@ -38,20 +38,17 @@ done:
     return status;
 }
 
-/* On a GPU by way of the host: a sort on the device is for a plan that has to pay soon. */
 heddle_status device_csr_transpose(const struct device *d, struct csr *B, const struct csr *A)
 {
     heddle_status status;
-    struct csr here = {0}, turned = {0};
     if (d->kind == DEVICE_cpu)
         return csr_transpose(B, A);
-    *B = (struct csr){0};
-    TRY(device_csr_download(d, &here, A));
-    TRY(csr_transpose(&turned, &here));
-    TRY(device_csr_upload(d, B, &turned));
+    TRY(device_csr_new(d, B, &(struct csr){.rows = A->cols, .cols = A->rows, .nnz = A->nnz, .value = A->value,
+                                           .offset = A->offset}));
+    TRY(gpu_csr_transpose(d, B, A));
 done:
-    csr_free(&here);
-    csr_free(&turned);
+    if (status != HEDDLE_OK)
+        device_csr_free(d, B);
     return status;
 }
 

@@ -8,19 +8,19 @@
 
 /* The first row whose name the architecture's begins with. */
 static const struct arch archs[] = {
-    {.begins = "sm_80", .block = 256, .waves = 64},
-    {.begins = "sm_86", .block = 256, .waves = 48},
-    {.begins = "sm_89", .block = 256, .waves = 48},
-    {.begins = "sm_9", .block = 256, .waves = 64},
-    {.begins = "sm_10", .block = 256, .waves = 64},
-    {.begins = "sm_12", .block = 256, .waves = 48},
-    {.begins = "sm_", .block = 256, .waves = 32},
-    {.begins = "gfx906", .amd = 1, .block = 256, .waves = 40},
-    {.begins = "gfx90a", .amd = 1, .block = 256, .waves = 32},
-    {.begins = "gfx942", .amd = 1, .block = 256, .waves = 32},
-    {.begins = "gfx", .amd = 1, .block = 256, .waves = 32},
-    {.begins = "emu64", .amd = 1, .block = 256, .waves = 32},
-    {.begins = "", .block = 256, .waves = 64},
+    {.begins = "sm_80", .block = 256, .waves = 64, .cores = 64},
+    {.begins = "sm_86", .block = 256, .waves = 48, .cores = 128},
+    {.begins = "sm_89", .block = 256, .waves = 48, .cores = 128},
+    {.begins = "sm_9", .block = 256, .waves = 64, .cores = 128},
+    {.begins = "sm_10", .block = 256, .waves = 64, .cores = 128},
+    {.begins = "sm_12", .block = 256, .waves = 48, .cores = 128},
+    {.begins = "sm_", .block = 256, .waves = 32, .cores = 64},
+    {.begins = "gfx906", .amd = 1, .block = 256, .waves = 40, .cores = 64},
+    {.begins = "gfx90a", .amd = 1, .block = 256, .waves = 32, .cores = 64},
+    {.begins = "gfx942", .amd = 1, .block = 256, .waves = 32, .cores = 64},
+    {.begins = "gfx", .amd = 1, .block = 256, .waves = 32, .cores = 64},
+    {.begins = "emu64", .amd = 1, .block = 256, .waves = 32, .cores = 64},
+    {.begins = "", .block = 256, .waves = 64, .cores = 64},
 };
 
 const struct arch *gpu_arch(const struct gpu *gpu)

@@ -113,6 +113,7 @@ struct arch {
     int amd;            /* the papers' rules for AMD hold */
     int block;          /* threads: enough to fill a multiprocessor with few blocks, few enough to leave early */
     int waves;          /* resident on a multiprocessor at most */
+    int cores;          /* of a multiprocessor: what the papers count threads by */
 };
 const struct arch *gpu_arch(const struct gpu *gpu);
 
