@@ -1,0 +1,295 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * csr_merge: equal shares of rows and entries together, along the merge path.
+ *
+ * Computes   y = alpha A x + beta y,  A in CSR.
+ * Source     Merrill and Garland 2016 (SC); compared in hola-spmv-2017.  A product is the merge of two lists, the ends of the
+ *            rows and the entries: rows + nnz steps, each of which adds an entry to its row or finishes a row.  Every block
+ *            takes a tile of the path, every thread `items` steps of it.  Two differences: a block finds its borders itself
+ *            (the authors search with a kernel of their own), and carries are added without atomics (carry.h).
+ * Balance    perfect, whatever the rows look like: empty ones count, long ones are cut.
+ * Memory     val, col and row ends are read once, coalesced, all loads of a tile under way at once; products and row ends wait
+ *            in shared memory, finished rows too, so that y is written coalesced.  x is gathered.
+ * Wins       rows of uneven length, power laws, many empty rows; every block takes equally long.
+ * Loses      even rows, where a thread or a group a row needs neither search nor barriers; small matrices (two launches).
+ * Order      fixed trees, for the same options and sizes: bitwise repeatable.
+ */
+#include "kernel/carry.h"
+
+#ifdef HEDDLE_DEVICE
+
+#define ITEMS_MOST 9
+#define BLOCK_MOST 256
+#define NEAR 16 /* so close to the guess the first look of the search begins: what lies between takes one more look */
+
+/* How many rows end in the first `steps` steps of the path: row i is the step row_end[i] + i.  The whole wave looks at once,
+ * at first near where the border would be if all rows were alike, at distances that double, then at equal ones. */
+DEVICE int64_t rows_within(const off *row_end, int64_t rows, int64_t nnz, int64_t steps)
+{
+    const int half = WAVE / 2, lane = simt_lane();
+    int64_t low = steps > nnz ? steps - nnz : 0, high = steps < rows ? steps : rows;
+    const int64_t guess = (int64_t)((double)steps * ((double)rows / (double)(rows + nnz)));
+    const int64_t place = lane < half ? guess - ((int64_t)NEAR << (half - 1 - lane)) : guess + ((int64_t)NEAR << (lane - half));
+    int within = place < low || (place < high && (int64_t)simt_readonly(row_end + place) + place < steps);
+    int count = simt_popc(simt_ballot(within));
+    const int64_t below = simt_shfl(place, count > 0 ? count - 1 : 0, WAVE);
+    const int64_t above = simt_shfl(place, count < WAVE ? count : WAVE - 1, WAVE);
+    low = count > 0 && below >= low ? below + 1 : low;
+    high = count < WAVE && above < high ? above : high;
+    while (low < high) {
+        const int64_t step = (high - low) / WAVE + 1, at = low + (lane + 1) * step - 1;
+        within = at < high && (int64_t)simt_readonly(row_end + at) + at < steps;
+        count = simt_popc(simt_ballot(within));
+        low += count * step;
+        high = low + step - 1 < high ? low + step - 1 : high;
+    }
+    return low;
+}
+
+/* A tile: rows [row, row + rows) end in it, and it has the entries [entry, entry + entries). */
+struct tile {
+    int64_t row, entry;
+    int rows, entries;
+};
+
+/* Products and, behind them, the ends of the rows, both counted from the tile's first entry, to shared memory.  Loads are not
+ * guarded, so that all are under way together: threads without an entry load the last one again. */
+DEVICE void load_tile(const struct product *p, const struct tile *t, const int items, real *products, int32_t *row_end)
+{
+    const off *RESTRICT ends = (const off *)p->array[CSR_ROW_PTR] + 1 + t->row;
+    const idx *RESTRICT col = (const idx *)p->array[CSR_COL];
+    const real *RESTRICT val = (const real *)p->array[CSR_VAL];
+    const real *RESTRICT x = (const real *)p->x;
+    const int thread = simt_thread_id(), threads = simt_block_size();
+    const int64_t first = t->entries > 0 ? t->entry : 0;
+    const int last = t->entries > 0 ? t->entries - 1 : 0;
+    idx c[ITEMS_MOST];
+    real v[ITEMS_MOST];
+    for (int i = 0; i < items; i++) {
+        const int k = i * threads + thread < last ? i * threads + thread : last;
+        c[i] = simt_stream(col + first + k);
+        v[i] = simt_stream(val + first + k);
+    }
+    for (int r = thread; r < t->rows; r += threads)
+        row_end[r] = (int32_t)(simt_readonly(ends + r) - t->entry);
+    if (thread == 0)
+        row_end[t->rows] = INT32_MAX; /* of the row that goes on */
+    for (int i = 0; i < items; i++)
+        v[i] *= simt_readonly(x + c[i]);
+    for (int i = 0; i < items; i++)
+        if (i * threads + thread < t->entries)
+            products[i * threads + thread] = v[i];
+}
+
+/* What a thread made of its steps. */
+struct walked {
+    real finished[ITEMS_MOST]; /* the sum of the row that ended at step i, where bit i of `ended` is set */
+    uint32_t ended;
+    int row;                   /* the first of them, within the tile */
+    real open;                 /* the sum of what comes behind the last one */
+};
+
+DEVICE void walk(struct walked *w, const struct tile *t, const int items, const real *products, const int32_t *row_end)
+{
+    const int total = t->rows + t->entries;
+    const int step = simt_thread_id() * items < total ? simt_thread_id() * items : total;
+    int low = step > t->entries ? step - t->entries : 0, high = step < t->rows ? step : t->rows;
+    while (low < high) {
+        const int middle = (low + high) / 2;
+        if (row_end[middle] + middle < step)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    int k = step - low, row = low;
+    int32_t stop = row_end[row];
+    w->row = low;
+    w->ended = 0;
+    w->open = 0;
+    for (int i = 0; i < items; i++) {
+        w->finished[i] = w->open;
+        if (step + i >= total)
+            continue;
+        if (k < stop) {
+            w->open += products[k++];
+        } else {
+            w->ended |= (uint32_t)1 << i;
+            w->open = 0;
+            stop = row_end[++row];
+        }
+    }
+}
+
+/* What the threads before this one have added up for the row that it begins in; *out, in the last thread, the same of the
+ * whole block.  All threads come; behind the barrier in here nobody needs products and row ends any more. */
+DEVICE real carry_in(const struct walked *w, real *out)
+{
+    SHARED(real, of_wave, BLOCK_MOST / 32);
+    SHARED(int, ended_in, BLOCK_MOST / 32);
+    const real open = wave_segment_scan(w->open, w->ended != 0, WAVE);
+    const uint64_t ended = simt_ballot(w->ended != 0);
+    const real before = simt_shfl_up(open, 1, WAVE);
+    if (simt_lane() == WAVE - 1) {
+        of_wave[simt_wave_id()] = open;
+        ended_in[simt_wave_id()] = ended != 0;
+    }
+    simt_sync();
+    real carry = 0;
+    for (int i = 0; i < simt_wave_id(); i++)
+        carry = ended_in[i] ? of_wave[i] : carry + of_wave[i];
+    *out = ended ? open : carry + open;
+    if (simt_lane() == 0)
+        return carry;
+    return ended & simt_lanes_below() ? before : carry + before;
+}
+
+DEVICE void merge_tile(const struct product *p, const struct tile *t, int64_t number, const int items)
+{
+    SHARED_DYNAMIC(real, products);
+    int32_t *row_end = (int32_t *)(void *)(products + t->entries);
+    struct walked w;
+    real out;
+    load_tile(p, t, items, products, row_end);
+    simt_sync();
+    walk(&w, t, items, products, row_end);
+    const int left = t->entries - (t->rows > 0 ? row_end[t->rows - 1] : 0); /* entries of the row that goes on */
+    real carry = carry_in(&w, &out);
+    for (int i = 0, row = w.row; i < items; i++)
+        if (w.ended >> i & 1) {
+            products[row++] = carry + w.finished[i];
+            carry = 0;
+        }
+    simt_sync();
+    for (int r = simt_thread_id(); r < t->rows; r += simt_block_size())
+        store((real *)p->y + t->row + r, scalar(p->alpha), products[r], scalar(p->beta));
+    if (p->parts > 1 && simt_thread_id() == simt_block_size() - 1)
+        carry_leave(p, p->parts, number, left > 0 ? t->row + t->rows : -1, out);
+}
+
+DEVICE void merge_tiles(const struct product *p, const int items)
+{
+    SHARED(int64_t, border, 2);
+    const off *RESTRICT row_end = (const off *)p->array[CSR_ROW_PTR] + 1;
+    const int64_t size = (int64_t)items * simt_block_size(), total = p->rows + p->nnz;
+    for (int64_t number = simt_block_id(); number < p->parts; number += simt_grid_size()) {
+        const int64_t begin = number * size, end = begin + size < total ? begin + size : total;
+        if (simt_wave_id() < 2) {
+            const int64_t row = rows_within(row_end, p->rows, p->nnz, simt_wave_id() == 0 ? begin : end);
+            if (simt_lane() == 0)
+                border[simt_wave_id()] = row;
+        }
+        simt_sync();
+        struct tile t;
+        t.row = border[0];
+        t.rows = (int)(border[1] - border[0]);
+        t.entry = begin - t.row;
+        t.entries = (int)(end - begin) - t.rows;
+        merge_tile(p, &t, number, items);
+    }
+}
+
+/* Odd numbers of items: the threads of a wave then read products from different banks. */
+KERNEL_BOUND(csr_merge5, BLOCK_MOST)(struct product p)
+{
+    merge_tiles(&p, 5);
+}
+KERNEL_BOUND(csr_merge7, BLOCK_MOST)(struct product p)
+{
+    merge_tiles(&p, 7);
+}
+KERNEL_BOUND(csr_merge9, BLOCK_MOST)(struct product p)
+{
+    merge_tiles(&p, 9);
+}
+
+KERNEL(csr_merge_carry)(struct product p)
+{
+    carry_add(&p, p.parts);
+}
+
+#else
+#include <stdio.h>
+
+#include "kernel/kernel.h"
+
+enum { OPTION_ITEMS, OPTION_BLOCK };
+static const struct option options[] = {
+    {"items", 0, VALUES(0, 5, 7, 9)},
+    {"block", 0, VALUES(0, 128, 256)},
+    {0},
+};
+
+static const char *const entries[] = {"csr_merge5", "csr_merge7", "csr_merge9", "csr_merge_carry", NULL};
+
+/* Automatic: small tiles until every multiprocessor has a few, so that a small matrix is not done by a few of them. */
+#define TILES_A_MULTIPROCESSOR 4
+static int64_t path(const struct work *w)
+{
+    return w->product.rows + w->product.nnz;
+}
+
+static int is_small(const struct work *w)
+{
+    return path(w) < (int64_t)gpu_info_of(w->device->gpu)->multiprocessors * TILES_A_MULTIPROCESSOR * 256 * 7;
+}
+
+static int items_of(const struct work *w)
+{
+    return w->option[OPTION_ITEMS] ? (int)w->option[OPTION_ITEMS] : is_small(w) ? 5 : 7;
+}
+
+static int block_of(const struct work *w)
+{
+    return w->option[OPTION_BLOCK] ? (int)w->option[OPTION_BLOCK] : is_small(w) ? 128 : 256;
+}
+
+static int64_t tiles(const struct work *w)
+{
+    const int64_t size = (int64_t)items_of(w) * block_of(w);
+    return (path(w) + size - 1) / size;
+}
+
+/* A single tile has nobody to leave a carry to. */
+static int64_t workspace(const struct work *w)
+{
+    return w->product.parts > 1 ? CARRIES_BYTES(w->product.parts, type_size(w->value)) : 0;
+}
+
+static heddle_status launch(const struct work *w)
+{
+    heddle_status status;
+    const int items = items_of(w), block = block_of(w);
+    const int64_t most = UINT32_MAX / block < gpu_info_of(w->device->gpu)->grid ? UINT32_MAX / block
+                                                                               : gpu_info_of(w->device->gpu)->grid;
+    char entry[24];
+    snprintf(entry, sizeof entry, "csr_merge%d", items);
+    TRY(gpu_run(w, entry, w->product.parts < most ? w->product.parts : most, block,
+                ((int64_t)items * block + 1) * (int64_t)type_size(w->value)));
+    if (w->product.parts > 1)
+        TRY(gpu_run_over(w, "csr_merge_carry", w->product.parts));
+done:
+    return status;
+}
+
+/* The borders of a tile take two looks each at about 30 sectors of 32 bytes. */
+static double cost(const struct work *w, const struct stored *s)
+{
+    return cost_of_streams(w, s) + 2 * (double)workspace(w) + 2 * 30 * 32.0 * (double)w->product.parts;
+}
+
+const struct kernel csr_merge = {
+    .name = "csr_merge",
+    .id = KERNEL_csr_merge,
+    .format = FORMAT_csr,
+    .ops = OPS_N,
+    .device = DEVICE_gpu,
+    .source = "Merrill and Garland 2016; in hola-spmv-2017",
+    .options = options,
+    .repeatable = 1,
+    .entries = entries,
+    .parts = tiles,
+    .workspace = workspace,
+    .launch = launch,
+    .cost = cost,
+};
+#endif
