@@ -13,6 +13,19 @@
 #include "kernel/gpu.h"
 #include "simt/collective.h"
 
+/* wave_scan that begins anew at each lane whose bit is set in `begins`, the same in all lanes.  Who knows how far back its run
+ * reaches need not be told by others whether to add what they have. */
+DEVICE real wave_run_scan(real v, uint64_t begins)
+{
+    const int first = 63 - simt_clz(begins & (simt_lanes_below() | (uint64_t)1 << simt_lane()));
+    const int reach = first < 0 ? simt_lane() : simt_lane() - first;
+    for (int by = 1; by < WAVE; by *= 2) {
+        const real before = simt_shfl_up(v, by, WAVE);
+        v = by <= reach ? v + before : v;
+    }
+    return v;
+}
+
 DEVICE void carry_leave(const struct product *p, int64_t n, int64_t share, int64_t row, real sum)
 {
     real *sums = (real *)p->workspace;
@@ -50,7 +63,7 @@ DEVICE void carry_add(const struct product *p, int64_t n)
         const idx row = k < n ? rows[k] : -1;
         const idx before = k > 0 && k < n ? rows[k - 1] : -1, after = k + 1 < n ? rows[k + 1] : -1;
         const uint64_t begins = simt_ballot(row != before);
-        real sum = wave_segment_scan(row < 0 ? 0 : sums[k], row != before, WAVE);
+        real sum = wave_run_scan(row < 0 ? 0 : sums[k], begins);
         if (simt_any(simt_lane() == WAVE - 1 && row >= 0 && row == after && begins)) {
             const real tail = carry_tail(sums, rows, n, first + WAVE, simt_shfl(row, WAVE - 1, WAVE));
             sum += simt_lane() == WAVE - 1 ? tail : 0;

@@ -16,6 +16,8 @@
  */
 #include "kernel/carry.h"
 
+#define BEHIND 2 /* places in shared memory that are read, but not used, behind a tile */
+
 #ifdef HEDDLE_DEVICE
 
 #define ITEMS_MOST 9
@@ -89,6 +91,8 @@ struct walked {
     real open;                 /* the sum of what comes behind the last one */
 };
 
+/* Neither a row's end nor an entry is left behind the last step of the tile.  No branches: the lanes of a wave stand at row ends
+ * and entries as it comes, and both loads are cheaper than two ways; one of them may be of what lies behind. */
 DEVICE void walk(struct walked *w, const struct tile *t, const int items, const real *products, const int32_t *row_end)
 {
     const int total = t->rows + t->entries;
@@ -107,16 +111,15 @@ DEVICE void walk(struct walked *w, const struct tile *t, const int items, const 
     w->ended = 0;
     w->open = 0;
     for (int i = 0; i < items; i++) {
+        const real product = products[k];
+        const int32_t next = row_end[row + 1];
+        const int ends = k >= stop, adds = !ends && k < t->entries;
         w->finished[i] = w->open;
-        if (step + i >= total)
-            continue;
-        if (k < stop) {
-            w->open += products[k++];
-        } else {
-            w->ended |= (uint32_t)1 << i;
-            w->open = 0;
-            stop = row_end[++row];
-        }
+        w->ended |= (uint32_t)ends << i;
+        w->open = ends ? 0 : adds ? w->open + product : w->open;
+        stop = ends ? next : stop;
+        row += ends;
+        k += adds;
     }
 }
 
@@ -126,8 +129,8 @@ DEVICE real carry_in(const struct walked *w, real *out)
 {
     SHARED(real, of_wave, BLOCK_MOST / 32);
     SHARED(int, ended_in, BLOCK_MOST / 32);
-    const real open = wave_segment_scan(w->open, w->ended != 0, WAVE);
     const uint64_t ended = simt_ballot(w->ended != 0);
+    const real open = wave_run_scan(w->open, ended);
     const real before = simt_shfl_up(open, 1, WAVE);
     if (simt_lane() == WAVE - 1) {
         of_wave[simt_wave_id()] = open;
@@ -264,7 +267,7 @@ static heddle_status launch(const struct work *w)
     char entry[24];
     snprintf(entry, sizeof entry, "csr_merge%d", items);
     TRY(gpu_run(w, entry, w->product.parts < most ? w->product.parts : most, block,
-                ((int64_t)items * block + 1) * (int64_t)type_size(w->value)));
+                ((int64_t)items * block + BEHIND) * (int64_t)type_size(w->value)));
     if (w->product.parts > 1)
         TRY(gpu_run_over(w, "csr_merge_carry", w->product.parts));
 done:
