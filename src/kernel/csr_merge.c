@@ -192,15 +192,15 @@ DEVICE void merge_tiles(const struct product *p, const int items)
 }
 
 /* Odd numbers of items: the threads of a wave then read products from different banks. */
-KERNEL_BOUND(csr_merge5, BLOCK_MOST)(struct product p)
+KERNEL(csr_merge5)(struct product p)
 {
     merge_tiles(&p, 5);
 }
-KERNEL_BOUND(csr_merge7, BLOCK_MOST)(struct product p)
+KERNEL(csr_merge7)(struct product p)
 {
     merge_tiles(&p, 7);
 }
-KERNEL_BOUND(csr_merge9, BLOCK_MOST)(struct product p)
+KERNEL(csr_merge9)(struct product p)
 {
     merge_tiles(&p, 9);
 }
