@@ -6,21 +6,25 @@
 #include "gpu/module.h"
 #include "kernel/kernel.h"
 
+/* What Liu and Vinter 2015 found best on a GTX 980 and on an R9 290X. */
+#define SIGMA_NVIDIA {4, 32, 256, 6}
+#define SIGMA_AMD {4, 7, 256, 4}
+
 /* The first row whose name the architecture's begins with. */
 static const struct arch archs[] = {
-    {.begins = "sm_80", .block = 256, .waves = 64},
-    {.begins = "sm_86", .block = 256, .waves = 48},
-    {.begins = "sm_89", .block = 256, .waves = 48},
-    {.begins = "sm_9", .block = 256, .waves = 64},
-    {.begins = "sm_10", .block = 256, .waves = 64},
-    {.begins = "sm_12", .block = 256, .waves = 48},
-    {.begins = "sm_", .block = 256, .waves = 32},
-    {.begins = "gfx906", .amd = 1, .block = 256, .waves = 40},
-    {.begins = "gfx90a", .amd = 1, .block = 256, .waves = 32},
-    {.begins = "gfx942", .amd = 1, .block = 256, .waves = 32},
-    {.begins = "gfx", .amd = 1, .block = 256, .waves = 32},
-    {.begins = "emu64", .amd = 1, .block = 256, .waves = 32},
-    {.begins = "", .block = 256, .waves = 64},
+    {.begins = "sm_80", .block = 256, .waves = 64, .sigma = SIGMA_NVIDIA},
+    {.begins = "sm_86", .block = 256, .waves = 48, .sigma = SIGMA_NVIDIA},
+    {.begins = "sm_89", .block = 256, .waves = 48, .sigma = SIGMA_NVIDIA},
+    {.begins = "sm_9", .block = 256, .waves = 64, .sigma = SIGMA_NVIDIA},
+    {.begins = "sm_10", .block = 256, .waves = 64, .sigma = SIGMA_NVIDIA},
+    {.begins = "sm_12", .block = 256, .waves = 48, .sigma = SIGMA_NVIDIA},
+    {.begins = "sm_", .block = 256, .waves = 32, .sigma = SIGMA_NVIDIA},
+    {.begins = "gfx906", .amd = 1, .block = 256, .waves = 40, .sigma = SIGMA_AMD},
+    {.begins = "gfx90a", .amd = 1, .block = 256, .waves = 32, .sigma = SIGMA_AMD},
+    {.begins = "gfx942", .amd = 1, .block = 256, .waves = 32, .sigma = SIGMA_AMD},
+    {.begins = "gfx", .amd = 1, .block = 256, .waves = 32, .sigma = SIGMA_AMD},
+    {.begins = "emu64", .amd = 1, .block = 256, .waves = 32, .sigma = SIGMA_AMD},
+    {.begins = "", .block = 256, .waves = 64, .sigma = SIGMA_NVIDIA},
 };
 
 const struct arch *gpu_arch(const struct gpu *gpu)

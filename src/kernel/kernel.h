@@ -110,6 +110,7 @@ struct arch {
     int amd;            /* the papers' rules for AMD hold */
     int block;          /* threads: enough to fill a multiprocessor with few blocks, few enough to leave early */
     int waves;          /* resident on a multiprocessor at most */
+    int sigma[4];       /* csr5: the numbers of its rule (format/csr5.c) */
 };
 const struct arch *gpu_arch(const struct gpu *gpu);
 

@@ -26,5 +26,6 @@ heddle_status gpu_row_lengths(const struct device *d, heddle_lengths *lengths, c
 heddle_status gpu_csr_to_coo(const struct device *d, int32_t *row, const struct csr *A);   /* the row of every entry */
 heddle_status gpu_coo_to_csr(const struct device *d, struct csr *B, const int32_t *row);   /* B's row_ptr; row ascends */
 heddle_status gpu_csr_to_ell(const struct device *d, struct stored *s, const struct csr *A); /* ell and ellr */
+heddle_status gpu_csr_to_csr5(const struct device *d, struct stored *s, const struct csr *A);
 
 #endif
