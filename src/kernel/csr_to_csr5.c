@@ -3,7 +3,7 @@
  * csr_to_csr5: CSR5 from CSR.
  *
  * Computes   the arrays that layout.h describes.
- * Source     the steps of Liu and Vinter 2015, section 3.5: tile_ptr by bisection, flags, their counts, the transposition.  The
+ * Source     the steps of Liu and Vinter 2015: tile_ptr by bisection, flags, their counts, the transposition.  The
  *            offsets of rows with gaps need no scan over the tiles: each tile has a place of its own (its row plus its number).
  * Balance    a wave a tile, a lane its sigma entries: the same for all, whatever the rows look like.
  * Memory     a lane reads its entries one after another, from the line that it has just read; writes are coalesced.  A lane looks
