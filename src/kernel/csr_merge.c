@@ -5,8 +5,9 @@
  * Computes   y = alpha A x + beta y,  A in CSR.
  * Source     Merrill and Garland 2016 (SC); compared in hola-spmv-2017.  A product is the merge of two lists, the ends of the
  *            rows and the entries: rows + nnz steps, each of which adds an entry to its row or finishes a row.  Every block
- *            takes a tile of the path, every thread `items` steps of it.  Two differences: a block finds its borders itself
- *            (the authors search with a kernel of their own), and carries are added without atomics (carry.h).
+ *            takes a tile of the path, every thread `items` steps of it.  Two differences: the borders of the tiles are found
+ *            by the blocks themselves (search=block), which saves a launch, unless there are so many tiles that a kernel of
+ *            its own costs less, as the authors have it (search=kernel); and carries are added without atomics (carry.h).
  * Balance    perfect, whatever the rows look like: empty ones count, long ones are cut.
  * Memory     val, col and row ends are read once, coalesced, all loads of a tile under way at once; products and row ends wait
  *            in shared memory, finished rows too, so that y is written coalesced.  x is gathered.
@@ -16,7 +17,10 @@
  */
 #include "kernel/carry.h"
 
-#define BEHIND 2 /* places in shared memory that are read, but not used, behind a tile */
+#define BEHIND 2   /* places in shared memory that are read, but not used, behind a tile */
+/* A fact that launch sets: the steps of a tile, where a kernel of its own leaves the borders in the workspace, behind the
+ * carries; 0: the blocks find them. */
+#define SEARCHED 0
 
 #ifdef HEDDLE_DEVICE
 
@@ -169,6 +173,31 @@ DEVICE void merge_tile(const struct product *p, const struct tile *t, int64_t nu
         carry_leave(p, p->parts, number, left > 0 ? t->row + t->rows : -1, out);
 }
 
+/* The rows in which the tiles begin; the last one's end stands behind. */
+DEVICE idx *borders_of(const struct product *p)
+{
+    return (idx *)(void *)((char *)p->workspace + CARRIES_BYTES(p->parts, sizeof(real)));
+}
+
+/* A thread a border: bisection, whose upper steps all threads share. */
+DEVICE void find_borders(const struct product *p)
+{
+    const off *RESTRICT row_end = (const off *)p->array[CSR_ROW_PTR] + 1;
+    const int64_t size = p->fact[SEARCHED], total = p->rows + p->nnz;
+    for (int64_t i = simt_global_id(); i <= p->parts; i += simt_global_size()) {
+        const int64_t steps = i * size < total ? i * size : total;
+        int64_t low = steps > p->nnz ? steps - p->nnz : 0, high = steps < p->rows ? steps : p->rows;
+        while (low < high) {
+            const int64_t middle = low + (high - low) / 2;
+            if ((int64_t)simt_readonly(row_end + middle) + middle < steps)
+                low = middle + 1;
+            else
+                high = middle;
+        }
+        borders_of(p)[i] = (idx)low;
+    }
+}
+
 DEVICE void merge_tiles(const struct product *p, const int items)
 {
     SHARED(int64_t, border, 2);
@@ -177,7 +206,8 @@ DEVICE void merge_tiles(const struct product *p, const int items)
     for (int64_t number = simt_block_id(); number < p->parts; number += simt_grid_size()) {
         const int64_t begin = number * size, end = begin + size < total ? begin + size : total;
         if (simt_wave_id() < 2) {
-            const int64_t row = rows_within(row_end, p->rows, p->nnz, simt_wave_id() == 0 ? begin : end);
+            const int64_t row = p->fact[SEARCHED] ? borders_of(p)[number + simt_wave_id()]
+                                                  : rows_within(row_end, p->rows, p->nnz, simt_wave_id() == 0 ? begin : end);
             if (simt_lane() == 0)
                 border[simt_wave_id()] = row;
         }
@@ -205,6 +235,11 @@ KERNEL(csr_merge9)(struct product p)
     merge_tiles(&p, 9);
 }
 
+KERNEL(csr_merge_search)(struct product p)
+{
+    find_borders(&p);
+}
+
 KERNEL(csr_merge_carry)(struct product p)
 {
     carry_add(&p, p.parts);
@@ -215,22 +250,26 @@ KERNEL(csr_merge_carry)(struct product p)
 
 #include "kernel/kernel.h"
 
-enum { OPTION_ITEMS, OPTION_BLOCK };
+static const char *const searches[] = {"auto", "block", "kernel"};
+enum { SEARCH_AUTO, SEARCH_BLOCK, SEARCH_KERNEL };
+enum { OPTION_ITEMS, OPTION_BLOCK, OPTION_SEARCH };
 static const struct option options[] = {
     {"items", 0, VALUES(0, 5, 7, 9)},
     {"block", 0, VALUES(0, 128, 256)},
+    {"search", SEARCH_AUTO, WORDS(searches)},
     {0},
 };
 
-static const char *const entries[] = {"csr_merge5", "csr_merge7", "csr_merge9", "csr_merge_carry", NULL};
+static const char *const entries[] = {"csr_merge5", "csr_merge7", "csr_merge9", "csr_merge_search", "csr_merge_carry", NULL};
 
-/* Automatic: small tiles until every multiprocessor has a few, so that a small matrix is not done by a few of them. */
-#define TILES_A_MULTIPROCESSOR 4
 static int64_t path(const struct work *w)
 {
     return w->product.rows + w->product.nnz;
 }
 
+/* Automatic: small tiles until every multiprocessor has a few, so that a small matrix is not done by a few of them; then as
+ * many items as registers leave a multiprocessor about a thousand threads. */
+#define TILES_A_MULTIPROCESSOR 4
 static int is_small(const struct work *w)
 {
     return path(w) < (int64_t)gpu_info_of(w->device->gpu)->multiprocessors * TILES_A_MULTIPROCESSOR * 256 * 7;
@@ -238,7 +277,7 @@ static int is_small(const struct work *w)
 
 static int items_of(const struct work *w)
 {
-    return w->option[OPTION_ITEMS] ? (int)w->option[OPTION_ITEMS] : is_small(w) ? 5 : 7;
+    return w->option[OPTION_ITEMS] ? (int)w->option[OPTION_ITEMS] : is_small(w) ? 5 : w->value == HEDDLE_F64 ? 7 : 9;
 }
 
 static int block_of(const struct work *w)
@@ -252,32 +291,47 @@ static int64_t tiles(const struct work *w)
     return (path(w) + size - 1) / size;
 }
 
-/* A single tile has nobody to leave a carry to. */
-static int64_t workspace(const struct work *w)
+/* A search makes a tile take about a third longer, and a launch costs as much as a few microseconds of tiles. */
+#define SEARCH_TILES 16
+static int searches_ahead(const struct work *w)
 {
-    return w->product.parts > 1 ? CARRIES_BYTES(w->product.parts, type_size(w->value)) : 0;
+    const int64_t many = (int64_t)gpu_info_of(w->device->gpu)->multiprocessors * SEARCH_TILES;
+    if (w->product.parts <= 1 || w->option[OPTION_SEARCH] == SEARCH_BLOCK)
+        return 0;
+    return w->option[OPTION_SEARCH] == SEARCH_KERNEL || w->product.parts >= many;
 }
 
-static heddle_status launch(const struct work *w)
+/* A single tile has nobody to leave a carry to, and no borders. */
+static int64_t workspace(const struct work *w)
 {
-    heddle_status status;
-    const int items = items_of(w), block = block_of(w);
-    const int64_t most = UINT32_MAX / block < gpu_info_of(w->device->gpu)->grid ? UINT32_MAX / block
-                                                                               : gpu_info_of(w->device->gpu)->grid;
+    const int64_t n = w->product.parts;
+    return n <= 1 ? 0 : CARRIES_BYTES(n, type_size(w->value)) + (searches_ahead(w) ? (n + 1) * (int64_t)sizeof(int32_t) : 0);
+}
+
+static heddle_status launch(const struct work *given)
+{
+    heddle_status status = HEDDLE_OK;
+    struct work w = *given;
+    const int items = items_of(&w), block = block_of(&w);
+    const struct gpu_info *info = gpu_info_of(w.device->gpu);
+    const int64_t most = UINT32_MAX / block < info->grid ? UINT32_MAX / block : info->grid, n = w.product.parts;
     char entry[24];
     snprintf(entry, sizeof entry, "csr_merge%d", items);
-    TRY(gpu_run(w, entry, w->product.parts < most ? w->product.parts : most, block,
-                ((int64_t)items * block + BEHIND) * (int64_t)type_size(w->value)));
-    if (w->product.parts > 1)
-        TRY(gpu_run_over(w, "csr_merge_carry", w->product.parts));
+    w.product.fact[SEARCHED] = searches_ahead(&w) ? (int64_t)items * block : 0;
+    if (w.product.fact[SEARCHED])
+        TRY(gpu_run_over(&w, "csr_merge_search", n + 1));
+    TRY(gpu_run(&w, entry, n < most ? n : most, block, ((int64_t)items * block + BEHIND) * (int64_t)type_size(w.value)));
+    if (n > 1)
+        TRY(gpu_run_over(&w, "csr_merge_carry", n));
 done:
     return status;
 }
 
-/* The borders of a tile take two looks each at about 30 sectors of 32 bytes. */
+/* A border that a block looks for takes about 60 sectors of 32 bytes, and a tile has two. */
 static double cost(const struct work *w, const struct stored *s)
 {
-    return cost_of_streams(w, s) + 2 * (double)workspace(w) + 2 * 30 * 32.0 * (double)w->product.parts;
+    const double looks = searches_ahead(w) ? 0 : 2 * 60 * 32.0 * (double)w->product.parts;
+    return cost_of_streams(w, s) + 2 * (double)workspace(w) + looks;
 }
 
 const struct kernel csr_merge = {
