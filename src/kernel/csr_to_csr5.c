@@ -6,8 +6,9 @@
  * Source     the steps of Liu and Vinter 2015: tile_ptr by bisection, flags, their counts, the transposition.  The
  *            offsets of rows with gaps need no scan over the tiles: each tile has a place of its own (its row plus its number).
  * Balance    a wave a tile, a lane its sigma entries: the same for all, whatever the rows look like.
- * Memory     a lane reads its entries one after another, from the line that it has just read; writes are coalesced.  A lane looks
- *            its first row up by bisection, from then on the next row is tried first: row_ptr in caches.
+ * Memory     a lane reads its entries one after another, from the line that it has just read; writes are coalesced.  The wave
+ *            looks up the first and the last row of its tile, each lane its first row between them, and from then on the next row is
+ *            tried first: row_ptr in caches.
  * Order      bitwise the arrays that src/format makes.
  */
 #ifdef HEDDLE_DEVICE
@@ -29,14 +30,20 @@ KERNEL(csr_to_csr5_empty)(struct product p)
     }
 }
 
-/* The row of entry k, which is `row` or a later one: the next is tried before all others. */
-DEVICE int64_t row_from(const off *row_ptr, int64_t rows, int64_t row, int64_t k)
+/* The row of entry k, at least `from` and at most `to`. */
+DEVICE int64_t row_at(const off *row_ptr, int64_t from, int64_t to, int64_t k)
+{
+    return from + search_above(row_ptr + 1 + from, to - from, k);
+}
+
+/* The same for the walk through a lane's entries, from `row` to `last`: the next row is tried before all others. */
+DEVICE int64_t row_from(const off *row_ptr, int64_t last, int64_t row, int64_t k)
 {
     if ((int64_t)row_ptr[row + 1] > k)
         return row;
     if ((int64_t)row_ptr[row + 2] > k)
         return row + 1;
-    return row + 2 + search_above(row_ptr + row + 3, rows - row - 2, k);
+    return row_at(row_ptr, row + 2, last, k);
 }
 
 /* A lane's entries, to their places; where none is left, padding. */
@@ -54,11 +61,11 @@ DEVICE void put_entries(const struct product *p, int64_t tile, int64_t first, in
 }
 
 /* The flags of a lane; *row is the row of its first entry, and then of its last. */
-DEVICE uint32_t find_flags(const off *row_ptr, int64_t rows, int64_t *row, int64_t first, int count)
+DEVICE uint32_t find_flags(const off *row_ptr, int64_t last, int64_t *row, int64_t first, int count)
 {
     uint32_t flags = 0;
     for (int s = 0; s < count; s++) {
-        *row = row_from(row_ptr, rows, *row, first + s);
+        *row = row_from(row_ptr, last, *row, first + s);
         flags |= (uint32_t)((int64_t)row_ptr[*row] == first + s) << s;
     }
     return flags;
@@ -68,16 +75,16 @@ DEVICE void describe(const struct product *p, int64_t tile, int64_t first, int c
 {
     const off *row_ptr = (const off *)p->array[CSR_ROW_PTR];
     const int lane = simt_lane();
-    const int64_t begins = count > 0 ? search_above(row_ptr + 1, p->rows, first) : 0;
+    const int64_t first_row = row_at(row_ptr, 0, p->rows, simt_shfl(first, 0, WAVE));
+    const int64_t last_row = row_at(row_ptr, first_row, p->rows, wave_max_long(count > 0 ? first + count - 1 : 0, WAVE));
+    const int64_t begins = row_at(row_ptr, first_row, last_row, first);
     int64_t row = begins;
-    const uint32_t flags = find_flags(row_ptr, p->rows, &row, first, count);
+    const uint32_t flags = find_flags(row_ptr, last_row, &row, first, count);
     const uint32_t counted = flags | (lane == 0);
     const int before = wave_scan_before_int(simt_popc(counted), WAVE);
     const uint64_t flagged = simt_ballot(flags != 0) & ~(simt_lanes_below() | (uint64_t)1 << lane);
     const int next = flagged ? simt_ffs(flagged) - 1 : WAVE;
     ((uint32_t *)p->array[TO_DESCRIPTOR])[tile * WAVE + lane] = CSR5_DESCRIBE(flags, before, next - lane - 1);
-    /* Lanes behind the last entry have row 0, so the largest is that of the last entry. */
-    const int64_t first_row = simt_shfl(begins, 0, WAVE), last_row = wave_max_long(row, WAVE);
     const int total = simt_shfl(before + simt_popc(counted), WAVE - 1, WAVE);
     const int gaps = last_row - first_row + 1 != total;
     if (lane == 0)
@@ -88,7 +95,7 @@ DEVICE void describe(const struct product *p, int64_t tile, int64_t first, int c
     int32_t *offset = (int32_t *)p->array[TO_EMPTY_OFFSET] + first_row + tile + before;
     for (int s = 0; s < count; s++)
         if (counted >> s & 1) {
-            row = row_from(row_ptr, p->rows, row, first + s);
+            row = row_from(row_ptr, last_row, row, first + s);
             *offset++ = (int32_t)(row - first_row);
         }
 }
