@@ -267,22 +267,26 @@ static int64_t path(const struct work *w)
     return w->product.rows + w->product.nnz;
 }
 
-/* Automatic: small tiles until every multiprocessor has a few, so that a small matrix is not done by a few of them; then as
- * many items as registers leave a multiprocessor about a thousand threads. */
-#define TILES_A_MULTIPROCESSOR 4
-static int is_small(const struct work *w)
+/* Are there fewer than `tiles` of the usual size for every multiprocessor? */
+static int fewer_than(const struct work *w, int64_t tiles)
 {
-    return path(w) < (int64_t)gpu_info_of(w->device->gpu)->multiprocessors * TILES_A_MULTIPROCESSOR * 256 * 7;
+    return path(w) < gpu_info_of(w->device->gpu)->multiprocessors * tiles * 256 * 7;
 }
 
+/* Automatic: small tiles until every multiprocessor has a few, so that a small matrix is not done by a few of them.  With many,
+ * more items: more loads under way, as long as registers leave a multiprocessor a thousand threads. */
+#define FEW_TILES 4
+#define MANY_TILES 16
 static int items_of(const struct work *w)
 {
-    return w->option[OPTION_ITEMS] ? (int)w->option[OPTION_ITEMS] : is_small(w) ? 5 : w->value == HEDDLE_F64 ? 7 : 9;
+    if (w->option[OPTION_ITEMS])
+        return (int)w->option[OPTION_ITEMS];
+    return fewer_than(w, FEW_TILES) ? 5 : fewer_than(w, MANY_TILES) || w->value == HEDDLE_F64 ? 7 : 9;
 }
 
 static int block_of(const struct work *w)
 {
-    return w->option[OPTION_BLOCK] ? (int)w->option[OPTION_BLOCK] : is_small(w) ? 128 : 256;
+    return w->option[OPTION_BLOCK] ? (int)w->option[OPTION_BLOCK] : fewer_than(w, FEW_TILES) ? 128 : 256;
 }
 
 static int64_t tiles(const struct work *w)
@@ -291,14 +295,12 @@ static int64_t tiles(const struct work *w)
     return (path(w) + size - 1) / size;
 }
 
-/* A search makes a tile take about a third longer, and a launch costs as much as a few microseconds of tiles. */
-#define SEARCH_TILES 16
+/* A tile waits for its search as long as for its entries; a launch more is worth it only where there are many. */
 static int searches_ahead(const struct work *w)
 {
-    const int64_t many = (int64_t)gpu_info_of(w->device->gpu)->multiprocessors * SEARCH_TILES;
     if (w->product.parts <= 1 || w->option[OPTION_SEARCH] == SEARCH_BLOCK)
         return 0;
-    return w->option[OPTION_SEARCH] == SEARCH_KERNEL || w->product.parts >= many;
+    return w->option[OPTION_SEARCH] == SEARCH_KERNEL || !fewer_than(w, MANY_TILES);
 }
 
 /* A single tile has nobody to leave a carry to, and no borders. */
