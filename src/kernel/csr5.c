@@ -17,8 +17,8 @@
  */
 #include "kernel/carry.h"
 
-#define BLOCK_MOST 256
-#define EMPTY_ROUNDS 4 /* rows that a thread looks at for empty ones */
+#define BLOCK_MOST 128 /* waves need nothing of one another: small blocks leave fewer registers unused */
+#define EMPTY_ROUNDS 8 /* rows that a thread looks at for empty ones */
 
 #ifdef HEDDLE_DEVICE
 
