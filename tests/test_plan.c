@@ -280,7 +280,8 @@ TEST(every_format_knows_its_size_without_being_built)
         }
 }
 
-/* Rows of 2, 0, 5, 1, 3 and 1 entries begin at the entries 0, 2, 7, 8 and 11: lanes of four have the flags 0 and 2; 3; 0 and 3. */
+/* Rows of 2, 0, 5, 1, 3 and 1 entries begin at the entries 0, 2, 7, 8 and 11: lanes of four entries have the flags 0 and 2; 3;
+ * 0 and 3. */
 TEST(the_only_tile_of_a_small_csr5_is_as_worked_out_by_hand)
 {
     int32_t row_ptr[] = {0, 2, 2, 7, 8, 11, 12}, col[] = {1, 4, 0, 1, 2, 3, 5, 3, 0, 2, 4, 5};

@@ -5,7 +5,8 @@
  * in their row.  Nothing depends on how long the rows are, and nothing is padded but the last tile; the authors leave that
  * one in CSR, which costs a launch of its own.
  *
- * The widest waves have 64 lanes, so a descriptor of 32 bits has room for sigma = 16; the authors go up to 32, with two words. */
+ * The widest waves have 64 lanes, so a descriptor of 32 bits has room for sigma = 16; the authors go up to 32, with two
+ * words. */
 #include "format/format.h"
 #include "matrix/typed.h"
 

@@ -231,8 +231,8 @@ done:
 /* Of the offsets of rows with gaps no more is read than there are rows with entries. */
 static double cost(const struct work *w, const struct stored *s)
 {
-    const double unread = s->dim[CSR5_EMPTY_ROWS] ? (double)(s->dim[CSR5_EMPTY_ROWS] + s->dim[CSR5_TILES]) * sizeof(int32_t) : 0;
-    return cost_of_streams(w, s) - unread + 2 * (double)workspace(w);
+    const int64_t empty = s->dim[CSR5_EMPTY_ROWS], unread = empty ? empty + s->dim[CSR5_TILES] : 0;
+    return cost_of_streams(w, s) - (double)unread * sizeof(int32_t) + 2 * (double)workspace(w);
 }
 
 const struct kernel csr5 = {

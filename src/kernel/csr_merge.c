@@ -95,8 +95,8 @@ struct walked {
     real open;                 /* the sum of what comes behind the last one */
 };
 
-/* Neither a row's end nor an entry is left behind the last step of the tile.  No branches: the lanes of a wave stand at row ends
- * and entries as it comes, and both loads are cheaper than two ways; one of them may be of what lies behind. */
+/* Neither a row's end nor an entry is left behind the last step of the tile.  No branches: the lanes of a wave stand at row
+ * ends and entries as it comes, and both loads are cheaper than two ways; one of them may be of what lies behind. */
 DEVICE void walk(struct walked *w, const struct tile *t, const int items, const real *products, const int32_t *row_end)
 {
     const int total = t->rows + t->entries;

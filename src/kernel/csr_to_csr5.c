@@ -7,8 +7,8 @@
  *            offsets of rows with gaps need no scan over the tiles: each tile has a place of its own (its row plus its number).
  * Balance    a wave a tile, a lane its sigma entries: the same for all, whatever the rows look like.
  * Memory     a lane reads its entries one after another, from the line that it has just read; writes are coalesced.  The wave
- *            looks up the first and the last row of its tile, each lane its first row between them, and from then on the next row is
- *            tried first: row_ptr in caches.
+ *            looks up the first and the last row of its tile, each lane its first row between them, and from then on the next
+ *            row is tried first: row_ptr in caches.
  * Order      bitwise the arrays that src/format makes.
  */
 #ifdef HEDDLE_DEVICE
