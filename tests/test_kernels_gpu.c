@@ -8,7 +8,7 @@
 
 #include "awkward.h"
 #include "base/memory.h"
-#include "kernel/device.h"
+#include "kernel/convert.h"
 #include "plan/plan.h"
 #include "test.h"
 
@@ -477,6 +477,48 @@ TEST(blocks_come_round_to_row_blocks_that_the_grid_does_not_cover)
     device_free(&t.device, w.product.prepared);
     trial_free(&t);
     gpu_close(gpu);
+}
+
+/* The same for tiles, and for the carries that they leave. */
+TEST(blocks_come_round_to_tiles_that_the_grid_does_not_cover)
+{
+    static const struct {
+        const char *kernel, *entry, *carry;
+    } cases[] = {{"csr_merge:items=7,block=128,search=block", "csr_merge7", "csr_merge_carry"},
+                 {"csr5:sigma=8", "csr5_sigma8", "csr5_carry"}};
+    for (int i = 0; i < 4; i++) {
+        const struct kernel *kernel;
+        int64_t option[OPTIONS_MOST];
+        struct gpu *gpu;
+        struct stored s;
+        CHECK_OK(gpu_open(&gpu, i < 2 ? "emu:wave=32,seed=5" : "emu:wave=64,seed=6"));
+        CHECK_OK(kernel_parse(&kernel, option, cases[i % 2].kernel));
+        struct trial t = {.device = {.kind = DEVICE_gpu, .gpu = gpu}};
+        trial_new(&t, &awkward[8], VARIANT_f64_i32, HEDDLE_N, 1);
+        CHECK(strcmp(t.matrix, "huge row in the middle") == 0);
+        struct source source = {.csr = t.on_device};
+        CHECK_OK(device_stored_size(&t.device, &s, kernel->format, &source, option));
+        CHECK_OK(device_stored_build(&t.device, &s, &source));
+        struct work w = work_for(kernel, &t.device, &s, 0, option);
+        int64_t block = i % 2 ? 64 : 128, tiles = i % 2 ? s.dim[CSR5_TILES] : w.product.parts;
+        if (i % 2)
+            w.product.parts = (tiles * s.dim[CSR5_OMEGA] + 63) / 64;
+        CHECK(tiles > 10 && work_workspace(&w) > 0);
+        CHECK_OK(device_alloc(&t.device, &w.product.workspace, work_workspace(&w)));
+        scalar_put(w.product.alpha, w.value, 2);
+        scalar_put(w.product.beta, w.value, -1);
+        set_y(&t, 1);
+        w.product.x = t.x;
+        w.product.y = at(&t, t.y, GUARD);
+        CHECK_OK(gpu_run(&w, cases[i % 2].entry, 3, (int)block, (7 * 128 + 2) * 8));
+        CHECK_OK(gpu_run(&w, cases[i % 2].carry, 1, 64, 0));
+        CHECK_OK(device_read(&t.device, t.got, t.y, y_bytes(&t)));
+        CHECK_THAT(wrong_entries(&t, (struct scalars){2, -1}, 1) == 0, "%s", cases[i % 2].entry);
+        device_free(&t.device, w.product.workspace);
+        device_stored_free(&t.device, &s);
+        trial_free(&t);
+        gpu_close(gpu);
+    }
 }
 
 TEST(a_corrupted_result_is_noticed)

@@ -282,6 +282,49 @@ TEST(every_format_knows_its_size_without_being_built)
         }
 }
 
+/* Rows of 2, 0, 5, 1, 3 and 1 entries begin at the entries 0, 2, 7, 8 and 11: lanes of four entries have the flags 0 and 2; 3;
+ * 0 and 3. */
+TEST(the_only_tile_of_a_small_csr5_is_as_worked_out_by_hand)
+{
+    int32_t row_ptr[] = {0, 2, 2, 7, 8, 11, 12}, col[] = {1, 4, 0, 1, 2, 3, 5, 3, 0, 2, 4, 5};
+    double val[] = {1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12};
+    struct source source = {.csr = {6, 6, 12, HEDDLE_F64, HEDDLE_I32, row_ptr, col, val}};
+    struct stored s;
+    CHECK_OK(stored_size(&s, FORMAT_csr5, &source, NULL));
+    CHECK(s.dim[CSR5_OMEGA] == 32 && s.dim[CSR5_SIGMA] == 4 && s.dim[CSR5_TILES] == 1 && s.dim[CSR5_EMPTY_ROWS] == 1);
+    CHECK_OK(stored_build(&s, &source));
+    const uint32_t *tile_ptr = s.array[CSR5_TILE_PTR], *d = s.array[CSR5_DESCRIPTOR], *empty = s.array[CSR5_EMPTY];
+    const int32_t *offset = s.array[CSR5_EMPTY_OFFSET], *to_col = s.array[CSR5_COL];
+    const double *to_val = s.array[CSR5_VAL];
+    CHECK(tile_ptr[0] == CSR5_GAPS && tile_ptr[1] == 6 && empty[0] == 1u << 1);
+    CHECK(d[0] == CSR5_DESCRIBE(5, 0, 0) && d[1] == CSR5_DESCRIBE(8, 2, 0) && d[2] == CSR5_DESCRIBE(9, 3, 29));
+    CHECK(d[3] == CSR5_DESCRIBE(0, 5, 28) && d[31] == CSR5_DESCRIBE(0, 5, 0));
+    CHECK(CSR5_FLAGS(d[2]) == 9 && CSR5_Y_OFFSET(d[2]) == 3 && CSR5_SEG_OFFSET(d[2]) == 29);
+    CHECK(offset[0] == 0 && offset[1] == 2 && offset[2] == 3 && offset[3] == 4 && offset[4] == 5 && offset[5] == 0);
+    for (int k = 0; k < 128; k++) {
+        CHECK(to_col[k % 4 * 32 + k / 4] == (k < 12 ? col[k] : 0));
+        CHECK(to_val[k % 4 * 32 + k / 4] == (k < 12 ? k + 1 : 0));
+    }
+    stored_free(&s);
+}
+
+static int64_t sigma_for(int64_t rows, int64_t nnz, const int *rule, int64_t option)
+{
+    struct source source = {.csr = {rows, 10, nnz, HEDDLE_F64, HEDDLE_I32, NULL, NULL, NULL}, .longest = 1, .sigma = rule};
+    struct stored s;
+    CHECK_OK(stored_size(&s, FORMAT_csr5, &source, &option));
+    return s.dim[CSR5_SIGMA];
+}
+
+TEST(the_tiles_of_csr5_grow_with_the_rows_by_the_rule_of_the_device)
+{
+    static const int amd[] = {4, 7, 256, 4};
+    CHECK(sigma_for(100, 100, NULL, 0) == 4 && sigma_for(100, 499, NULL, 0) == 4 && sigma_for(100, 500, NULL, 0) == 8);
+    CHECK(sigma_for(100, 900, NULL, 0) == 16 && sigma_for(100, 20000, NULL, 0) == 16 && sigma_for(100, 25700, NULL, 0) == 8);
+    CHECK(sigma_for(100, 700, amd, 0) == 8 && sigma_for(100, 20000, amd, 0) == 8 && sigma_for(100, 25700, amd, 0) == 4);
+    CHECK(sigma_for(100, 25700, amd, 16) == 16);
+}
+
 /* Everything that a plan and a bound kernel allocate, failing once. */
 struct request {
     const struct view *A;

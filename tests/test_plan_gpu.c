@@ -257,16 +257,18 @@ static int same_csr(const struct device *d, const struct csr *there, const struc
            same(d, there->val, here->val, here->nnz * (int64_t)type_size(here->value));
 }
 
-static void check_format(const struct device *d, enum format_id id, const struct csr *there, const struct csr *here,
-                         const char *name)
+/* The host is told for which device it makes the format. */
+static void check_format(const struct device *d, enum format_id id, const int64_t *option, const struct csr *there,
+                         const struct csr *here, const char *name)
 {
     struct device cpu = {.threads = 2};
-    struct source from = {.csr = *there}, from_here = {.csr = *here};
+    struct source from = {.csr = *there};
+    struct source from_here = {.csr = *here, .omega = gpu_info_of(d->gpu)->wave, .sigma = gpu_arch(d->gpu)->sigma};
     struct stored s, t;
-    heddle_status want = device_stored_size(&cpu, &t, id, &from_here, NULL);
+    heddle_status want = device_stored_size(&cpu, &t, id, &from_here, option);
     char text[512];
     snprintf(text, sizeof text, "%s", want ? heddle_last_error() : "");
-    heddle_status got = device_stored_size(d, &s, id, &from, NULL);
+    heddle_status got = device_stored_size(d, &s, id, &from, option);
     CHECK_THAT(got == want && (!want || strcmp(text, heddle_last_error()) == 0), "%s of '%s': %s", format_at(id)->name, name,
                heddle_last_error());
     if (got != HEDDLE_OK || want != HEDDLE_OK)
@@ -290,7 +292,9 @@ static void converts(const struct device *d)
             CHECK_OK(awkward_make(&here, &awkward[m], types[v][0], types[v][1]));
             CHECK_OK(device_csr_upload(d, &there, &here));
             for (int id = FORMAT_csr; id <= FORMAT_ellr; id++)
-                check_format(d, (enum format_id)id, &there, &here, awkward[m].name);
+                check_format(d, (enum format_id)id, NULL, &there, &here, awkward[m].name);
+            check_format(d, FORMAT_csr5, &(const int64_t){(const int64_t[]){0, 4, 8, 16}[(v + m) % 4]}, &there, &here,
+                         awkward[m].name);
             CHECK_OK(csr_transpose(&turned, &here));
             CHECK_OK(device_csr_transpose(d, &turned_there, &there));
             CHECK_THAT(same_csr(d, &turned_there, &turned), "the transpose of '%s'", awkward[m].name);

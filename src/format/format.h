@@ -37,6 +37,9 @@ struct source {
     struct csr csr;     /* row_ptr may be NULL when `row` is given and only coo is wanted */
     const int32_t *row; /* size nnz: the row of each entry, or NULL */
     int64_t longest;    /* entries of the longest row; 0: not known, row_ptr tells */
+    int64_t empty;      /* rows without entries, where `longest` is known */
+    int omega;          /* csr5: lanes of a wave of the device that it is for; 0: 32 */
+    const int *sigma;   /* csr5: the four numbers of that device's rule (csr5.c); NULL: those of NVIDIA */
 };
 
 /* A matrix in a format. */
@@ -93,10 +96,14 @@ struct group_functions {
     struct group_count (*count)(const struct csr *A);
     void (*fill)(struct stored *s, const struct csr *A);
 };
+struct csr5_functions {
+    void (*fill)(struct stored *s, const struct csr *A);
+};
 /* The width of ELL, and whether so much padding is allowed (`format` is named in the text). */
 heddle_status ell_width(int64_t *width, const char *format, const struct source *A);
 extern const struct ell_functions *const ell_functions[VARIANT_COUNT];
 extern const struct sell_functions *const sell_functions[VARIANT_COUNT];
 extern const struct group_functions *const group_functions[VARIANT_COUNT];
+extern const struct csr5_functions *const csr5_functions[VARIANT_COUNT];
 
 #endif

@@ -62,4 +62,31 @@ static inline int layout_bundle(int left)
     return left < GROUP_BUNDLE ? left : left == 5 || left == 6 ? 3 : GROUP_BUNDLE;
 }
 
+/* csr5: the entries, in the order of CSR, are cut into tiles of omega lanes (a wave's) times sigma entries; within a tile entry
+ * s of lane l, the tile's entry l*sigma + s, stands at s*omega + l.  The last tile is padded (column 0, value 0).  An entry is
+ * flagged when it is the first of its row, and the first of a tile is taken for flagged in any case: the rows of a tile are
+ * counted by these flags. */
+enum {
+    CSR5_TILE_PTR,     /* uint32_t[tiles+1]: the row of the tile's first entry, with CSR5_GAPS where the tile's rows do not
+                        * follow one upon another, because empty ones lie between; at the end `rows` */
+    CSR5_DESCRIPTOR,   /* uint32_t[tiles*omega]: see below */
+    CSR5_EMPTY_OFFSET, /* int32_t[rows+tiles], none without empty rows: flag n of a tile t with gaps belongs to row
+                        * r + this[r+t+n], r the tile's first row; 0 where nobody looks */
+    CSR5_EMPTY,        /* uint32_t[(rows+31)/32], none without empty rows: bit i%32 of word i/32 is set when row i is empty */
+    CSR5_COL,          /* int32_t[tiles*omega*sigma] */
+    CSR5_VAL           /* [tiles*omega*sigma] */
+};
+enum { CSR5_OMEGA, CSR5_SIGMA, CSR5_TILES, CSR5_EMPTY_ROWS };
+
+#define CSR5_GAPS 0x80000000u
+
+/* The descriptor of a lane: its entries' flags, bit s for entry s; how many flags the lanes before it have; and how many lanes
+ * behind it follow that have none.  This is why sigma is 16 at most. */
+#define CSR5_SIGMA_MOST 16
+#define CSR5_FLAGS(d) ((d) & 0xffffu)
+#define CSR5_Y_OFFSET(d) ((int)((d) >> 16 & 0x3ffu))
+#define CSR5_SEG_OFFSET(d) ((int)((d) >> 26))
+#define CSR5_DESCRIBE(flags, y_offset, seg_offset) \
+    ((uint32_t)(flags) | (uint32_t)(y_offset) << 16 | (uint32_t)(seg_offset) << 26)
+
 #endif

@@ -66,15 +66,26 @@ static heddle_status fill_ell(const struct device *d, struct stored *s, const st
     return gpu_csr_to_ell(d, s, &A->csr);
 }
 
+static heddle_status fill_csr5(const struct device *d, struct stored *s, const struct source *A)
+{
+    return gpu_csr_to_csr5(d, s, &A->csr);
+}
+
 /* How a GPU fills the arrays of a format; a source whose arrays serve as they are needs no such function. */
 typedef heddle_status gpu_fill(const struct device *d, struct stored *s, const struct source *A);
 static gpu_fill *const fills[FORMAT_COUNT] = {
     [FORMAT_coo] = fill_coo,
     [FORMAT_ell] = fill_ell,
     [FORMAT_ellr] = fill_ell,
+    [FORMAT_csr5] = fill_csr5,
 };
 
-/* Formats that ask for the longest row would look at row_ptr: they are told. */
+/* Formats that ask for lengths of rows would look at row_ptr: they are told.  So they are for which device they are. */
+static int asks_for_lengths(enum format_id id)
+{
+    return id == FORMAT_ell || id == FORMAT_ellr || id == FORMAT_csr5;
+}
+
 heddle_status device_stored_size(const struct device *d, struct stored *s, enum format_id id, const struct source *A,
                                  const int64_t *option)
 {
@@ -83,9 +94,14 @@ heddle_status device_stored_size(const struct device *d, struct stored *s, enum 
     struct source told = *A;
     if (d->kind == DEVICE_gpu && id != FORMAT_csr && !fills[id])
         return fail(HEDDLE_NO_KERNEL, "GPUs have no conversion to %s", format_at(id)->name);
-    if (d->kind == DEVICE_gpu && fills[id] == fill_ell && A->csr.nnz > 0) {
+    if (d->kind == DEVICE_gpu && asks_for_lengths(id) && A->csr.nnz > 0) {
         TRY(device_row_lengths(d, &lengths, &A->csr));
         told.longest = lengths.longest;
+        told.empty = lengths.empty;
+    }
+    if (d->kind == DEVICE_gpu) {
+        told.omega = gpu_info_of(d->gpu)->wave;
+        told.sigma = gpu_arch(d->gpu)->sigma;
     }
     TRY(stored_size(s, id, &told, option));
 done:

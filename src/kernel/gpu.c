@@ -6,21 +6,27 @@
 #include "gpu/module.h"
 #include "kernel/kernel.h"
 
+/* What Liu and Vinter 2015 found best on a GTX 980 and on an R9 290X.  NVIDIA's multiprocessors since 8.0 keep many more loads
+ * under way, so their tiles are larger: a descriptor then stands for more entries. */
+#define SIGMA_NVIDIA {4, 32, 256, 6}
+#define SIGMA_NVIDIA_8 {8, 32, 256, 16}
+#define SIGMA_AMD {4, 7, 256, 4}
+
 /* The first row whose name the architecture's begins with. */
 static const struct arch archs[] = {
-    {.begins = "sm_80", .block = 256, .waves = 64, .cores = 64},
-    {.begins = "sm_86", .block = 256, .waves = 48, .cores = 128},
-    {.begins = "sm_89", .block = 256, .waves = 48, .cores = 128},
-    {.begins = "sm_9", .block = 256, .waves = 64, .cores = 128},
-    {.begins = "sm_10", .block = 256, .waves = 64, .cores = 128},
-    {.begins = "sm_12", .block = 256, .waves = 48, .cores = 128},
-    {.begins = "sm_", .block = 256, .waves = 32, .cores = 64},
-    {.begins = "gfx906", .amd = 1, .block = 256, .waves = 40, .cores = 64},
-    {.begins = "gfx90a", .amd = 1, .block = 256, .waves = 32, .cores = 64},
-    {.begins = "gfx942", .amd = 1, .block = 256, .waves = 32, .cores = 64},
-    {.begins = "gfx", .amd = 1, .block = 256, .waves = 32, .cores = 64},
-    {.begins = "emu64", .amd = 1, .block = 256, .waves = 32, .cores = 64},
-    {.begins = "", .block = 256, .waves = 64, .cores = 64},
+    {.begins = "sm_80", .block = 256, .waves = 64, .sigma = SIGMA_NVIDIA_8, .cores = 64},
+    {.begins = "sm_86", .block = 256, .waves = 48, .sigma = SIGMA_NVIDIA_8, .cores = 128},
+    {.begins = "sm_89", .block = 256, .waves = 48, .sigma = SIGMA_NVIDIA_8, .cores = 128},
+    {.begins = "sm_9", .block = 256, .waves = 64, .sigma = SIGMA_NVIDIA_8, .cores = 128},
+    {.begins = "sm_10", .block = 256, .waves = 64, .sigma = SIGMA_NVIDIA_8, .cores = 128},
+    {.begins = "sm_12", .block = 256, .waves = 48, .sigma = SIGMA_NVIDIA_8, .cores = 128},
+    {.begins = "sm_", .block = 256, .waves = 32, .sigma = SIGMA_NVIDIA, .cores = 64},
+    {.begins = "gfx906", .amd = 1, .block = 256, .waves = 40, .sigma = SIGMA_AMD, .cores = 64},
+    {.begins = "gfx90a", .amd = 1, .block = 256, .waves = 32, .sigma = SIGMA_AMD, .cores = 64},
+    {.begins = "gfx942", .amd = 1, .block = 256, .waves = 32, .sigma = SIGMA_AMD, .cores = 64},
+    {.begins = "gfx", .amd = 1, .block = 256, .waves = 32, .sigma = SIGMA_AMD, .cores = 64},
+    {.begins = "emu64", .amd = 1, .block = 256, .waves = 32, .sigma = SIGMA_AMD, .cores = 64},
+    {.begins = "", .block = 256, .waves = 64, .sigma = SIGMA_NVIDIA, .cores = 64},
 };
 
 const struct arch *gpu_arch(const struct gpu *gpu)

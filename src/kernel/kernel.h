@@ -114,6 +114,7 @@ struct arch {
     int block;          /* threads: enough to fill a multiprocessor with few blocks, few enough to leave early */
     int waves;          /* resident on a multiprocessor at most */
     int cores;          /* of a multiprocessor: what the papers count threads by */
+    int sigma[4];       /* csr5: the numbers of its rule (format/csr5.c) */
 };
 const struct arch *gpu_arch(const struct gpu *gpu);
 

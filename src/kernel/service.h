@@ -28,5 +28,6 @@ heddle_status gpu_coo_to_csr(const struct device *d, struct csr *B, const int32_
 heddle_status gpu_csr_to_ell(const struct device *d, struct stored *s, const struct csr *A); /* ell and ellr */
 /* csr_transpose: the whole of B; has scratch memory about the size of A, and waits. */
 heddle_status gpu_csr_transpose(const struct device *d, struct csr *B, const struct csr *A);
+heddle_status gpu_csr_to_csr5(const struct device *d, struct stored *s, const struct csr *A);
 
 #endif
