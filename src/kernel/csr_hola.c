@@ -1,0 +1,244 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * csr_hola: the same number of entries a block and a thread, whatever the rows are.
+ *
+ * Computes   y = alpha A x + beta y,  A in CSR.
+ * Source     hola-spmv-2017 (Steinberger, Zayer, Seidel), Alg. 2 to 6.  hola.h says how rows are found and where that differs.
+ *            The paper zeroes all of y first; here only empty rows and rows that several blocks share are scaled, by the
+ *            kernel that finds the block starts, and every other entry of y is written once.  The paper adds what threads
+ *            have left over to shared memory atomically unless it is much; shared memory adds floating-point numbers by
+ *            compare-and-swap loops today, so here lanes always hand it on by shuffles, in as many steps as the longest
+ *            row of the wave asks for: none where every lane ends a row.
+ * Balance    npt entries a thread, block times npt a block: a row that is long, or short, or empty makes no difference.
+ * Memory     a wave reads its val and col in fours, coalesced, and turns the products by shuffles so that each lane has
+ *            consecutive ones; sort=1 gathers x in the order of a thread's columns.  Sums of rows meet in shared memory and
+ *            leave for y in order.  row_ptr is read twice, the second time mostly from the cache; the workspace has a row a block.
+ * Wins       skewed rows, and rows of any length where nothing is known about them: no preparation.
+ * Loses      small matrices (two launches); even rows, where a kernel that knows them needs no shared memory.
+ * Order      fixed within a block; rows that several blocks share are added up atomically, so that those of three and
+ *            more blocks, or of two and beta, are not repeatable.
+ */
+#include "kernel/hola.h"
+#ifdef HEDDLE_DEVICE
+
+KERNEL(csr_hola_deal)(struct product p)
+{
+    hola_deal(&p, (real *)p.y);
+}
+
+/* Alg. 5 without its end: products of entries that were read in fours.  Sorted, x is gathered in the order of columns, and a
+ * second sort brings the products back. */
+DEVICE void multiply_fours(real *v, const struct product *p, int64_t wave_begin, const int npt, const int sort)
+{
+    const idx *RESTRICT col = (const idx *)p->array[CSR_COL];
+    const real *RESTRICT val = (const real *)p->array[CSR_VAL];
+    const real *RESTRICT x = (const real *)p->x;
+    idx c[HOLA_NPT], place[HOLA_NPT] = {0, 1, 2, 3, 4, 5, 6, 7};
+    for (int i = 0; i < npt; i += 4) {
+        const int64_t at = wave_begin + i * WAVE + simt_lane() * 4;
+        simt_stream4(c + i, col + at);
+        simt_stream4(v + i, val + at);
+    }
+    if (sort)
+        hola_sort(c, v, place, npt);
+    for (int i = 0; i < npt; i++)
+        v[i] *= simt_readonly(x + c[i]);
+    if (sort)
+        hola_sort(place, v, c, npt);
+}
+
+/* The same for a wave with fewer entries, the last one: each lane takes what will be its own. */
+DEVICE void multiply_rest(real *v, const struct product *p, int64_t wave_begin, const int npt)
+{
+    const idx *col = (const idx *)p->array[CSR_COL];
+    const real *val = (const real *)p->array[CSR_VAL], *x = (const real *)p->x;
+    const int64_t begin = wave_begin + simt_lane() * npt;
+    for (int i = 0; i < npt; i++)
+        v[i] = begin + i < p->nnz ? val[begin + i] * x[col[begin + i]] : 0;
+}
+
+/* What a thread has behind its last row end, or all of it. */
+DEVICE real left_over(const real *v, uint32_t mask, const int npt)
+{
+    real sum = 0;
+    for (int i = 0; i < npt; i++)
+        sum = mask >> i & 1 ? 0 : sum + v[i];
+    return sum;
+}
+
+/* Alg. 6: what the lanes up to one's own have left over, back to the nearest one that ends a row.  `covered` are the lanes that
+ * have it all: the rows decide how many steps there are. */
+DEVICE real add_lanes(real v, uint64_t ending)
+{
+    const uint64_t all = ~(uint64_t)0 >> (64 - WAVE), up_to = ending & (simt_lanes_below() << 1 | 1);
+    const int from = up_to ? 63 - simt_clz(up_to) : 0;
+    uint64_t covered = ending | 1;
+    for (int by = 1; (covered & all) != all; by *= 2) {
+        const real before = simt_shfl_up(v, by, WAVE);
+        if (simt_lane() - by >= from)
+            v += before;
+        covered |= covered << by;
+    }
+    return v;
+}
+
+/* What the waves before this one have left over, back to the nearest one with the end of a row. */
+DEVICE real add_waves(const real *tails, const int32_t *counts)
+{
+    real sum = 0;
+    for (int i = simt_wave_id() - 1; i >= 0; i--) {
+        sum += tails[i];
+        if (counts[i])
+            break;
+    }
+    return sum;
+}
+
+/* Sums of the rows that end in the thread go to `sums`; what came before the first of them is there already. */
+DEVICE void sum_rows(real *sums, int rank, const real *v, real sum, uint32_t mask, const int npt)
+{
+    for (int i = 0; i < npt; i++) {
+        sum += v[i];
+        if (mask >> i & 1) {
+            sums[rank++] = sum;
+            sum = 0;
+        }
+    }
+}
+
+DEVICE void put(const struct product *p, int64_t row, real sum, int shared)
+{
+    real *y = (real *)p->y;
+    if (shared)
+        simt_atomic_add(y + row, scalar(p->alpha) * sum);
+    else
+        store(y + row, scalar(p->alpha), sum, scalar(p->beta));
+}
+
+/* From shared memory to y in order, a wave at a time as y is aligned; where rows were searched for, each thread writes the rows
+ * that end with it. */
+DEVICE void put_sums(const struct product *p, const struct share *b, const real *sums, uint32_t mask, const int npt)
+{
+    if (b->searches) {
+        int row = b->first, rank = (int)(b->ranked[simt_thread_id()] >> 8);
+        for (; mask; mask &= mask - 1, rank++) {
+            row = share_row_of(b, row, simt_thread_id() * npt + simt_ffs(mask) - 1);
+            put(p, row, sums[rank], share_is_shared(b, rank));
+        }
+    } else {
+        for (int i = simt_thread_id() - b->first % WAVE; i <= b->last - b->first; i += simt_block_size()) {
+            const int rank = i < 0 ? -1 : share_rank_of_row(b, i, npt);
+            if (rank >= 0)
+                put(p, (int64_t)b->first + i, sums[rank], share_is_shared(b, rank));
+        }
+    }
+}
+
+/* Alg. 3. */
+DEVICE void multiply_rows(const struct product *p, struct share *b, const real *v, real *sums, const int npt)
+{
+    SHARED(real, tails, HOLA_BLOCK / WAVE);
+    const uint32_t mask = share_mask(b, npt);
+    const uint64_t ending = simt_ballot(mask != 0);
+    const real so_far = add_lanes(left_over(v, mask, npt), ending), before = simt_shfl_up(so_far, 1, WAVE);
+    int rank = share_count(b, mask);
+    if (simt_lane() == WAVE - 1)
+        tails[simt_wave_id()] = so_far;
+    simt_sync();
+    rank = share_rank(b, rank, mask);
+    real carry = simt_lane() > 0 ? before : 0;
+    if (!(ending & simt_lanes_below()))
+        carry += add_waves(tails, b->counts);
+    sum_rows(sums, rank, v, carry, mask, npt);
+    simt_sync();
+    put_sums(p, b, sums, mask, npt);
+}
+
+/* A block within one row: nothing to find out. */
+DEVICE void multiply_row(const struct product *p, const struct share *b, const real *v, const int npt)
+{
+    real sum = 0;
+    for (int i = 0; i < npt; i++)
+        sum += v[i];
+    sum = block_sum(sum);
+    if (simt_thread_id() == 0)
+        put(p, b->first, sum, b->before || b->behind);
+}
+
+DEVICE void multiply_parts(const struct product *p, const int npt, const int sort)
+{
+    SHARED_DYNAMIC(real, sums);
+    SHARED(uint32_t, ends, HOLA_BLOCK * HOLA_NPT / 4);
+    SHARED(uint32_t, ranked, HOLA_BLOCK);
+    SHARED(int32_t, counts, HOLA_BLOCK / WAVE);
+    struct share b = {.ends = ends, .ranked = ranked, .counts = counts};
+    for (int64_t part = simt_block_id(); part < p->parts; part += simt_grid_size()) {
+        const int64_t wave_begin = (part * simt_block_size() + simt_wave_id() * WAVE) * npt;
+        const int whole = wave_begin + WAVE * npt <= p->nnz;
+        real v[HOLA_NPT];
+        share_rows(&b, p, part, simt_block_size() * npt);
+        if (whole)
+            multiply_fours(v, p, wave_begin, npt, sort);
+        else
+            multiply_rest(v, p, wave_begin, npt);
+        if (b.first == b.last) {
+            multiply_row(p, &b, v, npt);
+        } else {
+            if (whole && npt == 8)
+                turn_real(v);
+            multiply_rows(p, &b, v, sums, npt);
+        }
+    }
+}
+
+KERNEL_BOUND(csr_hola4, HOLA_BLOCK)(struct product p)
+{
+    multiply_parts(&p, 4, 0);
+}
+KERNEL_BOUND(csr_hola4_sort, HOLA_BLOCK)(struct product p)
+{
+    multiply_parts(&p, 4, 1);
+}
+KERNEL_BOUND(csr_hola8, HOLA_BLOCK)(struct product p)
+{
+    multiply_parts(&p, 8, 0);
+}
+KERNEL_BOUND(csr_hola8_sort, HOLA_BLOCK)(struct product p)
+{
+    multiply_parts(&p, 8, 1);
+}
+
+#else
+
+static const struct option options[] = {HOLA_OPTIONS, {0}};
+
+static const char *const entries[] = {"csr_hola4", "csr_hola4_sort", "csr_hola8", "csr_hola8_sort", "csr_hola_deal", NULL};
+
+static heddle_status launch(const struct work *w)
+{
+    const char *entry = entries[(hola_npt(w) == 8) * 2 + w->option[HOLA_OPTION_SORT]];
+    return hola_launch(w, "csr_hola_deal", w->product.rows, entry);
+}
+
+/* row_ptr is read twice. */
+static double cost(const struct work *w, const struct stored *s)
+{
+    return cost_of_streams(w, s) + (double)s->rows * (double)type_size(s->offset);
+}
+
+const struct kernel csr_hola = {
+    .name = "csr_hola",
+    .id = KERNEL_csr_hola,
+    .format = FORMAT_csr,
+    .ops = OPS_N,
+    .device = DEVICE_gpu,
+    .source = "hola-spmv-2017 Alg. 2 to 6",
+    .options = options,
+    .repeatable = 0,
+    .entries = entries,
+    .parts = hola_parts,
+    .workspace = hola_workspace,
+    .launch = launch,
+    .cost = cost,
+};
+#endif

@@ -1,0 +1,362 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * hola.h: how the pages of hola-spmv-2017 deal entries to blocks and threads, and find out which rows those belong to.
+ *
+ * Every block takes the same number of consecutive entries, every thread `npt` of them.  Two steps, both by scattering from
+ * the rows, so that row_ptr is read in order:
+ *
+ *   starts[part]   the row of the first entry of every block (Alg. 2), by a kernel of its own: hola_deal.  It sees every row
+ *                  anyway and so also scales those entries of y that no block owns.
+ *   ends           within a block, a flag at the last entry of every row (Alg. 4).  Flags are bytes while rows set them, so
+ *                  that nobody needs an atomic; a thread packs its own into the bit mask of the paper.
+ *
+ * The paper also scatters each thread's first row, which empty rows make useless: there a flag a wave sends it back to row_ptr,
+ * and too many rows for the shared memory take yet another way.  Here the rows that have entries in the block are numbered:
+ * the rank of a row is the number of flags before its own, from a prefix sum over the masks.  Ranks never exceed the
+ * entries of the block, whatever lies between the rows.  If there are no empty rows, which a comparison of two numbers
+ * tells the whole block, rank i is row first + i; else row_ptr is asked once more, and a block with very many empty rows
+ * searches it instead of reading all of it. */
+#ifndef KERNEL_HOLA_H
+#define KERNEL_HOLA_H
+
+#define HOLA_BLOCK 256 /* threads at most */
+#define HOLA_NPT 8     /* entries a thread at most */
+#define HOLA_ROWS 4    /* rows that a thread of hola_deal has under way */
+
+#ifdef HEDDLE_DEVICE
+#include "kernel/gpu.h"
+#include "simt/collective.h"
+
+#define HOLA_MANY 4   /* a block with so many times more rows than entries searches for them */
+#define HOLA_ALONE 4  /* so many starts a lane writes by itself; more are the whole wave's work */
+
+/* One block's entries and rows.  An array that the block shares is as long as entries, or threads. */
+struct share {
+    const off *row_ptr;
+    int64_t begin;      /* its first entry */
+    int entries;        /* how many */
+    int first, last;    /* rows: that of the first entry; that of the next block's first entry, or of the last entry of all */
+    int reaches;        /* row `last` has entries in the block */
+    int before, behind; /* the first row has entries before the block; row `last` has some here and some behind it */
+    int ranks;          /* rows that have entries here */
+    int dense;          /* there are no empty ones among them */
+    int searches;       /* there are very many */
+    uint32_t *ends;     /* a byte an entry */
+    uint32_t *ranked;   /* a thread: rank of its first entry's row, and 8 bits: its mask */
+    int32_t *counts;    /* a wave: flags */
+};
+
+/* ------------------------------------------------------------------ dealing to blocks -------------------------- */
+
+/* The first block that begins at or behind `from`, and the last that begins before `to`.  Nothing overflows. */
+DEVICE int64_t hola_starts_from(off from, int shift)
+{
+    return ((int64_t)(from - 1) >> shift) + 1;
+}
+DEVICE int64_t hola_starts_to(off to, int shift)
+{
+    return (int64_t)(to - 1) >> shift;
+}
+
+/* A row that many blocks begin with is written by the wave. */
+DEVICE void hola_deal_long(idx *starts, int64_t row, off from, off to, int shift)
+{
+    uint64_t many = simt_ballot(hola_starts_to(to, shift) - hola_starts_from(from, shift) >= HOLA_ALONE);
+    for (; many; many &= many - 1) {
+        const int lane = simt_ffs(many) - 1;
+        const int64_t its_row = simt_shfl(row, lane, WAVE);
+        const off its_from = simt_shfl(from, lane, WAVE), its_to = simt_shfl(to, lane, WAVE);
+        for (int64_t part = hola_starts_from(its_from, shift) + HOLA_ALONE + simt_lane(); part <= hola_starts_to(its_to, shift);
+             part += WAVE)
+            starts[part] = (idx)its_row;
+    }
+}
+
+/* The row has the entries [from, to).  Where there is a y, beta is applied to it for empty rows and for those that several blocks
+ * add to; all others are written by their block. */
+DEVICE void hola_deal_row(const struct product *p, int64_t row, off from, off to, int shift, real *y)
+{
+    idx *starts = (idx *)p->workspace;
+    const real beta = scalar(p->beta);
+    if (y && beta != 1 && (from == to || hola_starts_to(to, shift) != (int64_t)from >> shift))
+        y[row] = beta == 0 ? 0 : beta * y[row];
+    if (from == to)
+        return;
+    const int64_t last = hola_starts_to(to, shift);
+    int64_t part = hola_starts_from(from, shift);
+    for (int i = 0; i < HOLA_ALONE && part <= last; i++)
+        starts[part++] = (idx)row;
+    if (to == p->nnz)
+        starts[last + 1] = (idx)row;
+}
+
+/* fact[0] entries a block, a power of two.  Waves stay together: rows behind the end are empty and nobody's. */
+DEVICE void hola_deal(const struct product *p, real *y)
+{
+    const off *RESTRICT row_ptr = (const off *)p->array[CSR_ROW_PTR];
+    const int shift = simt_ffs((uint64_t)p->fact[0]) - 1;
+    const int64_t step = simt_global_size() * HOLA_ROWS;
+    for (int64_t base = simt_global_id() / WAVE * WAVE * HOLA_ROWS; base < p->rows; base += step) {
+        off from[HOLA_ROWS], to[HOLA_ROWS];
+        for (int i = 0; i < HOLA_ROWS; i++) {
+            const int64_t row = base + i * WAVE + simt_lane();
+            from[i] = row < p->rows ? simt_readonly(row_ptr + row) : 0;
+            to[i] = row < p->rows ? simt_readonly(row_ptr + row + 1) : 0;
+        }
+        for (int i = 0; i < HOLA_ROWS; i++) {
+            const int64_t row = base + i * WAVE + simt_lane();
+            if (row < p->rows)
+                hola_deal_row(p, row, from[i], to[i], shift, y);
+            hola_deal_long((idx *)p->workspace, row, from[i], to[i], shift);
+        }
+    }
+}
+
+/* ------------------------------------------------------------------ dealing to threads ------------------------- */
+
+DEVICE void share_rows(struct share *b, const struct product *p, int64_t part, int per_block)
+{
+    const idx *starts = (const idx *)p->workspace;
+    b->row_ptr = (const off *)p->array[CSR_ROW_PTR];
+    b->begin = part * per_block;
+    b->entries = p->nnz - b->begin < per_block ? (int)(p->nnz - b->begin) : per_block;
+    b->first = simt_readonly(starts + part);
+    b->last = simt_readonly(starts + part + 1);
+    b->reaches = simt_readonly(b->row_ptr + b->last) - b->begin < b->entries;
+    b->before = simt_readonly(b->row_ptr + b->first) < b->begin;
+    b->behind = b->reaches && simt_readonly(b->row_ptr + b->last + 1) - b->begin > b->entries;
+    b->searches = b->last - b->first >= HOLA_MANY * per_block;
+}
+
+/* Does a row with this rank have entries in other blocks as well? */
+DEVICE int share_is_shared(const struct share *b, int rank)
+{
+    return (rank == 0 && b->before) || (rank == b->ranks - 1 && b->behind);
+}
+
+/* The row that entry `key` of the block belongs to; `row` is that one or stands before it.  Strides double until they are too
+ * long, then halve. */
+DEVICE int share_row_of(const struct share *b, int row, int key)
+{
+    const int64_t entry = b->begin + key;
+    int64_t low = row, step = 1, high;
+    while (low + step <= b->last && b->row_ptr[low + step] <= entry) {
+        low += step;
+        step *= 2;
+    }
+    for (high = low + step <= b->last ? low + step : (int64_t)b->last + 1; high - low > 1;) {
+        const int64_t middle = (low + high) / 2;
+        if (b->row_ptr[middle] <= entry)
+            low = middle;
+        else
+            high = middle;
+    }
+    return (int)low;
+}
+
+/* Where the i-th row of the block ends in it, 0 if it has no entry there.  A row that goes on behind the block ends with it. */
+DEVICE int share_end_of(const struct share *b, int i)
+{
+    const off *at = b->row_ptr + b->first + i;
+    const int64_t from = simt_readonly(at) - b->begin, to = simt_readonly(at + 1) - b->begin;
+    return from == to || from >= b->entries ? 0 : to < b->entries ? (int)to : b->entries;
+}
+
+/* Short rows are many: their offsets are asked for several at a time. */
+DEVICE void share_mark_by_rows(const struct share *b)
+{
+    unsigned char *flag = (unsigned char *)b->ends;
+    const int rows = b->last - b->first + 1, block = simt_block_size();
+    for (int i = simt_thread_id(); i < rows; i += block * HOLA_ROWS) {
+        int end[HOLA_ROWS];
+        for (int j = 0; j < HOLA_ROWS; j++)
+            end[j] = i + j * block < rows ? share_end_of(b, i + j * block) : 0;
+        for (int j = 0; j < HOLA_ROWS; j++)
+            if (end[j] > 0)
+                flag[end[j] - 1] = 1;
+    }
+}
+
+DEVICE void share_mark_by_search(const struct share *b, const int npt)
+{
+    unsigned char *flag = (unsigned char *)b->ends;
+    const int begin = simt_thread_id() * npt, end = begin + npt < b->entries ? begin + npt : b->entries;
+    for (int at = begin, row = b->first; at < end;) {
+        row = share_row_of(b, row, at);
+        const int64_t to = b->row_ptr[row + 1] - b->begin;
+        at = to < b->entries ? (int)to : b->entries;
+        if (at <= end)
+            flag[at - 1] = 1;
+    }
+}
+
+/* Four bytes that are 0 or 1 become the four highest bits of the product: no two of its partial products meet. */
+DEVICE uint32_t share_pack(uint32_t bytes)
+{
+    return bytes * 0x10204080u >> 28;
+}
+
+/* The thread's mask: bit i is set when its i-th entry is the last of a row.  Two barriers. */
+DEVICE uint32_t share_mask(const struct share *b, const int npt)
+{
+    const int words = npt / 4, at = simt_thread_id() * words;
+    for (int i = 0; i < words; i++)
+        b->ends[i * simt_block_size() + simt_thread_id()] = 0;
+    simt_sync();
+    if (b->searches)
+        share_mark_by_search(b, npt);
+    else
+        share_mark_by_rows(b);
+    simt_sync();
+    return words == 1 ? share_pack(b->ends[at]) : share_pack(b->ends[at]) | share_pack(b->ends[at + 1]) << 4;
+}
+
+/* Flags of the lanes before one's own; `counts` gets those of the wave. */
+DEVICE int share_count(const struct share *b, uint32_t mask)
+{
+    const int own = simt_popc(mask), with = wave_scan_int(own, WAVE);
+    if (simt_lane() == WAVE - 1)
+        b->counts[simt_wave_id()] = with;
+    return with - own;
+}
+
+/* Behind a barrier: from the rank within the wave to that within the block.  `ranked` needs a barrier before it is read. */
+DEVICE int share_rank(struct share *b, int rank, uint32_t mask)
+{
+    int ranks = 0;
+    for (int i = 0; i < simt_waves(); i++) {
+        rank += i < simt_wave_id() ? b->counts[i] : 0;
+        ranks += b->counts[i];
+    }
+    b->ranks = ranks;
+    b->dense = ranks == b->last - b->first + b->reaches;
+    b->ranked[simt_thread_id()] = (uint32_t)rank << 8 | mask;
+    return rank;
+}
+
+/* The rank of the row that an entry belongs to. */
+DEVICE int share_rank_of(const struct share *b, int entry, const int npt)
+{
+    const uint32_t ranked = b->ranked[entry / npt];
+    return (int)(ranked >> 8) + simt_popc(ranked & ((1u << entry % npt) - 1));
+}
+
+/* The rank of the i-th row of a block that does not search, -1 if it has no entry there. */
+DEVICE int share_rank_of_row(const struct share *b, int i, const int npt)
+{
+    if (b->dense)
+        return i < b->ranks ? i : -1;
+    const int end = share_end_of(b, i);
+    return end > 0 ? share_rank_of(b, end - 1, npt) : -1;
+}
+
+/* ------------------------------------------------------------------ entries in registers ----------------------- */
+
+/* A wave reads its entries in fours: lane i has the i-th four and, with eight entries a lane, the (WAVE + i)-th.  It wants the
+ * fours 2 i and 2 i + 1, which neighbours hold in the same place.  Where every other lane exchanges its two fours first, no
+ * shuffle has to choose between them (Alg. 5): source lanes do it, receiving ones undo it. */
+DEVICE int turn_source(int four)
+{
+    const int lane = simt_lane(), upper = lane >= WAVE / 2;
+    return 2 * lane % WAVE + (four ^ upper);
+}
+#define HOLA_TURN(name, type)                                            \
+    DEVICE void name(type *v)                                            \
+    {                                                                    \
+        const int odd = simt_lane() % 2, upper = simt_lane() >= WAVE / 2; \
+        for (int i = 0; i < 4; i++) {                                    \
+            type a = odd ? v[i + 4] : v[i], b = odd ? v[i] : v[i + 4];   \
+            a = simt_shfl(a, turn_source(0), WAVE);                      \
+            b = simt_shfl(b, turn_source(1), WAVE);                      \
+            v[i] = upper ? b : a;                                        \
+            v[i + 4] = upper ? a : b;                                    \
+        }                                                                \
+    }
+HOLA_TURN(turn_real, real)
+HOLA_TURN(turn_idx, idx)
+#undef HOLA_TURN
+
+DEVICE void hola_order(idx *key, real *v, idx *with, int i, int j)
+{
+    if (key[i] > key[j]) {
+        const idx k = key[i], w = with[i];
+        const real r = v[i];
+        key[i] = key[j];
+        with[i] = with[j];
+        v[i] = v[j];
+        key[j] = k;
+        with[j] = w;
+        v[j] = r;
+    }
+}
+
+DEVICE void hola_sort4(idx *key, real *v, idx *with)
+{
+    hola_order(key, v, with, 0, 1);
+    hola_order(key, v, with, 2, 3);
+    hola_order(key, v, with, 0, 2);
+    hola_order(key, v, with, 1, 3);
+    hola_order(key, v, with, 1, 2);
+}
+
+/* Batcher's odd-even merge sort by `key`; v and `with` go along. */
+DEVICE void hola_sort(idx *key, real *v, idx *with, const int npt)
+{
+    hola_sort4(key, v, with);
+    if (npt == 8) {
+        hola_sort4(key + 4, v + 4, with + 4);
+        for (int i = 0; i < 4; i++)
+            hola_order(key, v, with, i, i + 4);
+        hola_order(key, v, with, 2, 4);
+        hola_order(key, v, with, 3, 5);
+        for (int i = 1; i < 7; i += 2)
+            hola_order(key, v, with, i, i + 1);
+    }
+}
+
+#else
+#include "kernel/kernel.h"
+
+/* The first options of both pages.  npt=0: 8, or 4 where that would leave multiprocessors with few blocks. */
+#define HOLA_OPTIONS {"npt", 0, VALUES(0, 4, 8)}, {"block", 256, VALUES(128, 256)}, {"sort", 0, VALUES(0, 1)}
+enum { HOLA_OPTION_NPT, HOLA_OPTION_BLOCK, HOLA_OPTION_SORT, HOLA_OPTION_CAS };
+
+#define HOLA_BLOCKS_EACH 8 /* a multiprocessor */
+static inline int hola_npt(const struct work *w)
+{
+    int64_t fill = w->option[HOLA_OPTION_BLOCK] * HOLA_NPT * HOLA_BLOCKS_EACH * gpu_info_of(w->device->gpu)->multiprocessors;
+    if (w->option[HOLA_OPTION_NPT])
+        return (int)w->option[HOLA_OPTION_NPT];
+    return w->product.nnz < fill ? 4 : 8;
+}
+
+static inline int64_t hola_parts(const struct work *w)
+{
+    int64_t per_block = hola_npt(w) * w->option[HOLA_OPTION_BLOCK];
+    return (w->product.nnz + per_block - 1) / per_block;
+}
+
+/* The row that every block starts with, and the last one. */
+static inline int64_t hola_workspace(const struct work *w)
+{
+    return (hola_parts(w) + 1) * (int64_t)sizeof(int32_t);
+}
+
+/* Both kernels of a page; `items` of the first are rows or entries of y. */
+static inline heddle_status hola_launch(const struct work *w, const char *deal, int64_t items, const char *entry)
+{
+    heddle_status status = HEDDLE_OK;
+    struct work with = *w;
+    int block = (int)w->option[HOLA_OPTION_BLOCK], npt = hola_npt(w);
+    int64_t grid = w->product.parts, most = UINT32_MAX / block;
+    with.product.fact[0] = (int64_t)npt * block;
+    if (gpu_info_of(w->device->gpu)->grid < most)
+        most = gpu_info_of(w->device->gpu)->grid;
+    TRY(gpu_run_over(&with, deal, (items + HOLA_ROWS - 1) / HOLA_ROWS));
+    TRY(gpu_run(&with, entry, grid < most ? grid : most, block, with.product.fact[0] * (int64_t)type_size(w->value)));
+done:
+    return status;
+}
+
+#endif
+#endif
