@@ -26,19 +26,12 @@ KERNEL(csr_hola_deal)(struct product p)
     hola_deal(&p, (real *)p.y);
 }
 
-/* Alg. 5 without its end: products of entries that were read in fours.  Sorted, x is gathered in the order of columns, and a
- * second sort brings the products back. */
-DEVICE void multiply_fours(real *v, const struct product *p, int64_t wave_begin, const int npt, const int sort)
+/* Alg. 5 without its end.  Sorted, x is gathered in the order of columns, and a second sort brings the products back. */
+DEVICE void multiply_fours(real *v, idx *c, const real *x, const int npt, const int sort)
 {
-    const idx *RESTRICT col = (const idx *)p->array[CSR_COL];
-    const real *RESTRICT val = (const real *)p->array[CSR_VAL];
-    const real *RESTRICT x = (const real *)p->x;
-    idx c[HOLA_NPT], place[HOLA_NPT] = {0, 1, 2, 3, 4, 5, 6, 7};
-    for (int i = 0; i < npt; i += 4) {
-        const int64_t at = wave_begin + i * WAVE + simt_lane() * 4;
-        simt_stream4(c + i, col + at);
-        simt_stream4(v + i, val + at);
-    }
+    idx place[HOLA_NPT];
+    for (int i = 0; i < npt; i++)
+        place[i] = i;
     if (sort)
         hola_sort(c, v, place, npt);
     for (int i = 0; i < npt; i++)
@@ -47,14 +40,10 @@ DEVICE void multiply_fours(real *v, const struct product *p, int64_t wave_begin,
         hola_sort(place, v, c, npt);
 }
 
-/* The same for a wave with fewer entries, the last one: each lane takes what will be its own. */
-DEVICE void multiply_rest(real *v, const struct product *p, int64_t wave_begin, const int npt)
+DEVICE void multiply_rest(real *v, const idx *c, const real *x, const int npt)
 {
-    const idx *col = (const idx *)p->array[CSR_COL];
-    const real *val = (const real *)p->array[CSR_VAL], *x = (const real *)p->x;
-    const int64_t begin = wave_begin + simt_lane() * npt;
     for (int i = 0; i < npt; i++)
-        v[i] = begin + i < p->nnz ? val[begin + i] * x[col[begin + i]] : 0;
+        v[i] = c[i] != HOLA_ABSENT ? v[i] * simt_readonly(x + c[i]) : 0;
 }
 
 /* What a thread has behind its last row end, or all of it. */
@@ -126,7 +115,7 @@ DEVICE void put_sums(const struct product *p, const struct share *b, const real 
             put(p, row, sums[rank], share_is_shared(b, rank));
         }
     } else {
-        for (int i = simt_thread_id() - b->first % WAVE; i <= b->last - b->first; i += simt_block_size()) {
+        for (int i = simt_thread_id() - (b->first & (WAVE - 1)); i <= b->last - b->first; i += simt_block_size()) {
             const int rank = i < 0 ? -1 : share_rank_of_row(b, i, npt);
             if (rank >= 0)
                 put(p, (int64_t)b->first + i, sums[rank], share_is_shared(b, rank));
@@ -171,20 +160,22 @@ DEVICE void multiply_parts(const struct product *p, const int npt, const int sor
     SHARED(uint32_t, ends, HOLA_BLOCK * HOLA_NPT / 4);
     SHARED(uint32_t, ranked, HOLA_BLOCK);
     SHARED(int32_t, counts, HOLA_BLOCK / WAVE);
+    const real *RESTRICT x = (const real *)p->x;
     struct share b = {.ends = ends, .ranked = ranked, .counts = counts};
     for (int64_t part = simt_block_id(); part < p->parts; part += simt_grid_size()) {
         const int64_t wave_begin = (part * simt_block_size() + simt_wave_id() * WAVE) * npt;
-        const int whole = wave_begin + WAVE * npt <= p->nnz;
         real v[HOLA_NPT];
+        idx c[HOLA_NPT];
+        const int fours = read_fours(c, v, p, wave_begin, npt);
         share_rows(&b, p, part, simt_block_size() * npt);
-        if (whole)
-            multiply_fours(v, p, wave_begin, npt, sort);
+        if (fours)
+            multiply_fours(v, c, x, npt, sort);
         else
-            multiply_rest(v, p, wave_begin, npt);
+            multiply_rest(v, c, x, npt);
         if (b.first == b.last) {
             multiply_row(p, &b, v, npt);
         } else {
-            if (whole && npt == 8)
+            if (fours && npt == 8)
                 turn_real(v);
             multiply_rows(p, &b, v, sums, npt);
         }

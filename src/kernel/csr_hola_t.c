@@ -17,8 +17,6 @@
 #include "kernel/hola.h"
 #ifdef HEDDLE_DEVICE
 
-#define ABSENT INT32_MAX /* a column behind all others: there are at most INT32_MAX of them */
-
 KERNEL(csr_hola_t_deal)(struct product p)
 {
     hola_deal(&p, 0);
@@ -37,36 +35,25 @@ DEVICE void add(real *y, real v, const int cas)
 /* Entries wave_begin + lane, and so on in steps of a wave. */
 DEVICE void read_strided(idx *c, real *v, const struct product *p, int64_t wave_begin, const int npt)
 {
-    const idx *RESTRICT col = (const idx *)p->array[CSR_COL];
-    const real *RESTRICT val = (const real *)p->array[CSR_VAL];
-    for (int i = 0; i < npt; i++) {
-        const int64_t at = wave_begin + i * WAVE + simt_lane();
-        c[i] = at < p->nnz ? simt_stream(col + at) : ABSENT;
-        v[i] = at < p->nnz ? simt_stream(val + at) : 0;
+    const idx *RESTRICT col = (const idx *)p->array[CSR_COL] + wave_begin;
+    const real *RESTRICT val = (const real *)p->array[CSR_VAL] + wave_begin;
+    const int lane = simt_lane(), all = WAVE * npt, left = p->nnz - wave_begin < all ? (int)(p->nnz - wave_begin) : all;
+    for (int i = 0; left == all && i < npt; i++) {
+        c[i] = simt_stream(col + i * WAVE + lane);
+        v[i] = simt_stream(val + i * WAVE + lane);
+    }
+    for (int i = 0; left < all && i < npt; i++) {
+        c[i] = i * WAVE + lane < left ? simt_stream(col + i * WAVE + lane) : HOLA_ABSENT;
+        v[i] = i * WAVE + lane < left ? simt_stream(val + i * WAVE + lane) : 0;
     }
 }
 
-/* Entries wave_begin + npt lane and those behind: in fours, turned by shuffles; the last wave of all reads its own. */
+/* Entries wave_begin + npt lane and those behind. */
 DEVICE void read_consecutive(idx *c, real *v, const struct product *p, int64_t wave_begin, const int npt)
 {
-    const idx *RESTRICT col = (const idx *)p->array[CSR_COL];
-    const real *RESTRICT val = (const real *)p->array[CSR_VAL];
-    if (wave_begin + WAVE * npt <= p->nnz) {
-        for (int i = 0; i < npt; i += 4) {
-            const int64_t at = wave_begin + i * WAVE + simt_lane() * 4;
-            simt_stream4(c + i, col + at);
-            simt_stream4(v + i, val + at);
-        }
-        if (npt == 8) {
-            turn_idx(c);
-            turn_real(v);
-        }
-    } else {
-        for (int i = 0; i < npt; i++) {
-            const int64_t at = wave_begin + simt_lane() * npt + i;
-            c[i] = at < p->nnz ? col[at] : ABSENT;
-            v[i] = at < p->nnz ? val[at] : 0;
-        }
+    if (read_fours(c, v, p, wave_begin, npt) && npt == 8) {
+        turn_idx(c);
+        turn_real(v);
     }
 }
 
@@ -108,7 +95,7 @@ DEVICE void add_strided(real *y, const struct share *b, const real *factor, cons
 {
     for (int i = 0; i < npt; i++) {
         const int entry = (simt_wave_id() * npt + i) * WAVE + simt_lane();
-        if (c[i] != ABSENT)
+        if (c[i] != HOLA_ABSENT)
             add(y + c[i], v[i] * factor[share_rank_of(b, entry, npt)], cas);
     }
 }
@@ -118,13 +105,13 @@ DEVICE void add_sorted(real *y, const struct share *b, const real *factor, idx *
 {
     idx unused[HOLA_NPT] = {0};
     for (int i = 0; i < npt; i++)
-        if (c[i] != ABSENT)
+        if (c[i] != HOLA_ABSENT)
             v[i] *= factor[share_rank_of(b, simt_thread_id() * npt + i, npt)];
     hola_sort(c, v, unused, npt);
     for (int i = 0; i < npt; i++)
         if (i + 1 < npt && c[i] == c[i + 1])
             v[i + 1] += v[i];
-        else if (c[i] != ABSENT)
+        else if (c[i] != HOLA_ABSENT)
             add(y + c[i], v[i], cas);
 }
 
@@ -148,11 +135,11 @@ DEVICE void add_parts(const struct product *p, const int npt, const int sort, co
         const int64_t wave_begin = (part * simt_block_size() + simt_wave_id() * WAVE) * npt;
         idx c[HOLA_NPT];
         real v[HOLA_NPT];
-        share_rows(&b, p, part, simt_block_size() * npt);
         if (sort)
             read_consecutive(c, v, p, wave_begin, npt);
         else
             read_strided(c, v, p, wave_begin, npt);
+        share_rows(&b, p, part, simt_block_size() * npt);
         if (b.first == b.last)
             set_factor(factor, p, &b);
         else

@@ -33,7 +33,7 @@
 /* One block's entries and rows.  An array that the block shares is as long as entries, or threads. */
 struct share {
     const off *row_ptr;
-    int64_t begin;      /* its first entry */
+    off begin;          /* its first entry */
     int entries;        /* how many */
     int first, last;    /* rows: that of the first entry; that of the next block's first entry, or of the last entry of all */
     int reaches;        /* row `last` has entries in the block */
@@ -100,8 +100,8 @@ DEVICE void hola_deal(const struct product *p, real *y)
         off from[HOLA_ROWS], to[HOLA_ROWS];
         for (int i = 0; i < HOLA_ROWS; i++) {
             const int64_t row = base + i * WAVE + simt_lane();
-            from[i] = row < p->rows ? simt_readonly(row_ptr + row) : 0;
-            to[i] = row < p->rows ? simt_readonly(row_ptr + row + 1) : 0;
+            from[i] = simt_readonly(row_ptr + (row < p->rows ? row : p->rows));
+            to[i] = simt_readonly(row_ptr + (row < p->rows ? row + 1 : p->rows));
         }
         for (int i = 0; i < HOLA_ROWS; i++) {
             const int64_t row = base + i * WAVE + simt_lane();
@@ -114,18 +114,24 @@ DEVICE void hola_deal(const struct product *p, real *y)
 
 /* ------------------------------------------------------------------ dealing to threads ------------------------- */
 
+/* Loads that wait for each other: those of the entries themselves should be under way before. */
 DEVICE void share_rows(struct share *b, const struct product *p, int64_t part, int per_block)
 {
     const idx *starts = (const idx *)p->workspace;
-    b->row_ptr = (const off *)p->array[CSR_ROW_PTR];
-    b->begin = part * per_block;
-    b->entries = p->nnz - b->begin < per_block ? (int)(p->nnz - b->begin) : per_block;
-    b->first = simt_readonly(starts + part);
-    b->last = simt_readonly(starts + part + 1);
-    b->reaches = simt_readonly(b->row_ptr + b->last) - b->begin < b->entries;
-    b->before = simt_readonly(b->row_ptr + b->first) < b->begin;
-    b->behind = b->reaches && simt_readonly(b->row_ptr + b->last + 1) - b->begin > b->entries;
-    b->searches = b->last - b->first >= HOLA_MANY * per_block;
+    const off *row_ptr = (const off *)p->array[CSR_ROW_PTR];
+    const int64_t begin = part * per_block, left = p->nnz - begin;
+    const int first = simt_readonly(starts + part), last = simt_readonly(starts + part + 1);
+    const off first_from = simt_readonly(row_ptr + first), last_from = simt_readonly(row_ptr + last);
+    const off last_to = simt_readonly(row_ptr + last + 1);
+    b->row_ptr = row_ptr;
+    b->begin = (off)begin;
+    b->entries = left < per_block ? (int)left : per_block;
+    b->first = first;
+    b->last = last;
+    b->reaches = last_from - b->begin < b->entries;
+    b->before = first_from < b->begin;
+    b->behind = b->reaches & (last_to - b->begin > b->entries);
+    b->searches = last - first >= HOLA_MANY * per_block;
 }
 
 /* Does a row with this rank have entries in other blocks as well? */
@@ -138,7 +144,7 @@ DEVICE int share_is_shared(const struct share *b, int rank)
  * long, then halve. */
 DEVICE int share_row_of(const struct share *b, int row, int key)
 {
-    const int64_t entry = b->begin + key;
+    const off entry = b->begin + key;
     int64_t low = row, step = 1, high;
     while (low + step <= b->last && b->row_ptr[low + step] <= entry) {
         low += step;
@@ -154,12 +160,12 @@ DEVICE int share_row_of(const struct share *b, int row, int key)
     return (int)low;
 }
 
-/* Where the i-th row of the block ends in it, 0 if it has no entry there.  A row that goes on behind the block ends with it. */
-DEVICE int share_end_of(const struct share *b, int i)
+/* Where a row with the entries [from, to) ends in the block, 0 if it has none there.  A row that goes on behind the block ends
+ * with it. */
+DEVICE int share_end(const struct share *b, off from, off to)
 {
-    const off *at = b->row_ptr + b->first + i;
-    const int64_t from = simt_readonly(at) - b->begin, to = simt_readonly(at + 1) - b->begin;
-    return from == to || from >= b->entries ? 0 : to < b->entries ? (int)to : b->entries;
+    const int end = to - b->begin < b->entries ? (int)(to - b->begin) : b->entries;
+    return from == to || from - b->begin >= b->entries ? 0 : end;
 }
 
 /* Short rows are many: their offsets are asked for several at a time. */
@@ -168,12 +174,17 @@ DEVICE void share_mark_by_rows(const struct share *b)
     unsigned char *flag = (unsigned char *)b->ends;
     const int rows = b->last - b->first + 1, block = simt_block_size();
     for (int i = simt_thread_id(); i < rows; i += block * HOLA_ROWS) {
-        int end[HOLA_ROWS];
-        for (int j = 0; j < HOLA_ROWS; j++)
-            end[j] = i + j * block < rows ? share_end_of(b, i + j * block) : 0;
-        for (int j = 0; j < HOLA_ROWS; j++)
-            if (end[j] > 0)
-                flag[end[j] - 1] = 1;
+        off from[HOLA_ROWS], to[HOLA_ROWS];
+        for (int j = 0; j < HOLA_ROWS; j++) {
+            const off *at = b->row_ptr + b->first + (i + j * block < rows ? i + j * block : i);
+            from[j] = simt_readonly(at);
+            to[j] = simt_readonly(at + 1);
+        }
+        for (int j = 0; j < HOLA_ROWS; j++) {
+            const int end = share_end(b, from[j], to[j]);
+            if (end > 0 && i + j * block < rows)
+                flag[end - 1] = 1;
+        }
     }
 }
 
@@ -183,8 +194,7 @@ DEVICE void share_mark_by_search(const struct share *b, const int npt)
     const int begin = simt_thread_id() * npt, end = begin + npt < b->entries ? begin + npt : b->entries;
     for (int at = begin, row = b->first; at < end;) {
         row = share_row_of(b, row, at);
-        const int64_t to = b->row_ptr[row + 1] - b->begin;
-        at = to < b->entries ? (int)to : b->entries;
+        at = share_end(b, b->row_ptr[row], b->row_ptr[row + 1]);
         if (at <= end)
             flag[at - 1] = 1;
     }
@@ -224,9 +234,10 @@ DEVICE int share_count(const struct share *b, uint32_t mask)
 DEVICE int share_rank(struct share *b, int rank, uint32_t mask)
 {
     int ranks = 0;
-    for (int i = 0; i < simt_waves(); i++) {
-        rank += i < simt_wave_id() ? b->counts[i] : 0;
-        ranks += b->counts[i];
+    for (int i = 0; i < HOLA_BLOCK / WAVE; i++) {
+        const int count = i < simt_waves() ? b->counts[i] : 0;
+        rank += i < simt_wave_id() ? count : 0;
+        ranks += count;
     }
     b->ranks = ranks;
     b->dense = ranks == b->last - b->first + b->reaches;
@@ -246,11 +257,36 @@ DEVICE int share_rank_of_row(const struct share *b, int i, const int npt)
 {
     if (b->dense)
         return i < b->ranks ? i : -1;
-    const int end = share_end_of(b, i);
+    const off *at = b->row_ptr + b->first + i;
+    const int end = share_end(b, simt_readonly(at), simt_readonly(at + 1));
     return end > 0 ? share_rank_of(b, end - 1, npt) : -1;
 }
 
 /* ------------------------------------------------------------------ entries in registers ----------------------- */
+
+#define HOLA_ABSENT INT32_MAX /* a column behind all others: there are at most INT32_MAX of them */
+
+/* The entries of a wave from wave_begin on.  Nearly always it has all of them, from arrays that are aligned: then it reads in
+ * fours, and the result is 1.  Else every lane reads the npt consecutive ones that it will need. */
+DEVICE int read_fours(idx *c, real *v, const struct product *p, int64_t wave_begin, const int npt)
+{
+    const idx *RESTRICT col = (const idx *)p->array[CSR_COL];
+    const real *RESTRICT val = (const real *)p->array[CSR_VAL];
+    if (wave_begin + WAVE * npt <= p->nnz && ((uintptr_t)col | (uintptr_t)val) % 16 == 0) {
+        for (int i = 0; i < npt; i += 4) {
+            const int64_t at = wave_begin + i * WAVE + simt_lane() * 4;
+            simt_stream4(c + i, (const idx *)__builtin_assume_aligned(col + at, 16));
+            simt_stream4(v + i, (const real *)__builtin_assume_aligned(val + at, 16));
+        }
+        return 1;
+    }
+    for (int i = 0; i < npt; i++) {
+        const int64_t at = wave_begin + simt_lane() * npt + i;
+        c[i] = at < p->nnz ? simt_readonly(col + at) : HOLA_ABSENT;
+        v[i] = at < p->nnz ? simt_readonly(val + at) : 0;
+    }
+    return 0;
+}
 
 /* A wave reads its entries in fours: lane i has the i-th four and, with eight entries a lane, the (WAVE + i)-th.  It wants the
  * fours 2 i and 2 i + 1, which neighbours hold in the same place.  Where every other lane exchanges its two fours first, no
@@ -265,7 +301,8 @@ DEVICE int turn_source(int four)
     {                                                                    \
         const int odd = simt_lane() % 2, upper = simt_lane() >= WAVE / 2; \
         for (int i = 0; i < 4; i++) {                                    \
-            type a = odd ? v[i + 4] : v[i], b = odd ? v[i] : v[i + 4];   \
+            const type low = v[i], high = v[i + 4];                      \
+            type a = odd ? high : low, b = odd ? low : high;             \
             a = simt_shfl(a, turn_source(0), WAVE);                      \
             b = simt_shfl(b, turn_source(1), WAVE);                      \
             v[i] = upper ? b : a;                                        \
