@@ -26,24 +26,39 @@ KERNEL(csr_hola_deal)(struct product p)
     hola_deal(&p, (real *)p.y);
 }
 
-/* Alg. 5 without its end.  Sorted, x is gathered in the order of columns, and a second sort brings the products back. */
-DEVICE void multiply_fours(real *v, idx *c, const real *x, const int npt, const int sort)
+/* A thread's entries on their way to products. */
+struct terms {
+    real v[HOLA_NPT], x[HOLA_NPT];
+    idx c[HOLA_NPT], place[HOLA_NPT]; /* columns; with sort=1, where an entry stood before */
+    int fours;                        /* entries were read in fours and have to be turned */
+};
+
+/* Alg. 5 up to the products: x is on its way while rows are looked for.  What is absent gives 0 times 0. */
+DEVICE void gather(struct terms *t, const struct product *p, const int npt, const int sort)
 {
-    idx place[HOLA_NPT];
-    for (int i = 0; i < npt; i++)
-        place[i] = i;
-    if (sort)
-        hola_sort(c, v, place, npt);
-    for (int i = 0; i < npt; i++)
-        v[i] *= simt_readonly(x + c[i]);
-    if (sort)
-        hola_sort(place, v, c, npt);
+    const real *RESTRICT x = (const real *)p->x;
+    for (int i = 0; sort && i < npt; i++)
+        t->place[i] = i;
+    if (t->fours) {
+        if (sort)
+            hola_sort(t->c, t->v, t->place, npt);
+        for (int i = 0; i < npt; i++)
+            t->x[i] = simt_readonly(x + t->c[i]);
+    } else {
+        for (int i = 0; i < npt; i++)
+            t->x[i] = t->c[i] != HOLA_ABSENT ? simt_readonly(x + t->c[i]) : 0;
+    }
 }
 
-DEVICE void multiply_rest(real *v, const idx *c, const real *x, const int npt)
+/* The products, consecutive ones in every thread. */
+DEVICE void multiply(struct terms *t, const int npt, const int sort)
 {
     for (int i = 0; i < npt; i++)
-        v[i] = c[i] != HOLA_ABSENT ? v[i] * simt_readonly(x + c[i]) : 0;
+        t->v[i] *= t->x[i];
+    if (t->fours && sort)
+        hola_sort(t->place, t->v, t->c, npt);
+    if (t->fours && npt == 8)
+        turn_real(t->v);
 }
 
 /* What a thread has behind its last row end, or all of it. */
@@ -124,10 +139,12 @@ DEVICE void put_sums(const struct product *p, const struct share *b, const real 
 }
 
 /* Alg. 3. */
-DEVICE void multiply_rows(const struct product *p, struct share *b, const real *v, real *sums, const int npt)
+DEVICE void multiply_rows(const struct product *p, struct share *b, struct terms *t, real *sums, const int npt, const int sort)
 {
     SHARED(real, tails, HOLA_BLOCK / WAVE);
+    const real *v = t->v;
     const uint32_t mask = share_mask(b, npt);
+    multiply(t, npt, sort);
     const uint64_t ending = simt_ballot(mask != 0);
     const real so_far = add_lanes(left_over(v, mask, npt), ending), before = simt_shfl_up(so_far, 1, WAVE);
     int rank = share_count(b, mask);
@@ -143,12 +160,12 @@ DEVICE void multiply_rows(const struct product *p, struct share *b, const real *
     put_sums(p, b, sums, mask, npt);
 }
 
-/* A block within one row: nothing to find out. */
-DEVICE void multiply_row(const struct product *p, const struct share *b, const real *v, const int npt)
+/* A block within one row: nothing to find out, and no order to keep. */
+DEVICE void multiply_row(const struct product *p, const struct share *b, const struct terms *t, const int npt)
 {
     real sum = 0;
     for (int i = 0; i < npt; i++)
-        sum += v[i];
+        sum += t->v[i] * t->x[i];
     sum = block_sum(sum);
     if (simt_thread_id() == 0)
         put(p, b->first, sum, b->before || b->behind);
@@ -160,25 +177,17 @@ DEVICE void multiply_parts(const struct product *p, const int npt, const int sor
     SHARED(uint32_t, ends, HOLA_BLOCK * HOLA_NPT / 4);
     SHARED(uint32_t, ranked, HOLA_BLOCK);
     SHARED(int32_t, counts, HOLA_BLOCK / WAVE);
-    const real *RESTRICT x = (const real *)p->x;
     struct share b = {.ends = ends, .ranked = ranked, .counts = counts};
     for (int64_t part = simt_block_id(); part < p->parts; part += simt_grid_size()) {
         const int64_t wave_begin = (part * simt_block_size() + simt_wave_id() * WAVE) * npt;
-        real v[HOLA_NPT];
-        idx c[HOLA_NPT];
-        const int fours = read_fours(c, v, p, wave_begin, npt);
+        struct terms t;
+        t.fours = read_fours(t.c, t.v, p, wave_begin, npt);
         share_rows(&b, p, part, simt_block_size() * npt);
-        if (fours)
-            multiply_fours(v, c, x, npt, sort);
+        gather(&t, p, npt, sort);
+        if (b.first == b.last)
+            multiply_row(p, &b, &t, npt);
         else
-            multiply_rest(v, c, x, npt);
-        if (b.first == b.last) {
-            multiply_row(p, &b, v, npt);
-        } else {
-            if (fours && npt == 8)
-                turn_real(v);
-            multiply_rows(p, &b, v, sums, npt);
-        }
+            multiply_rows(p, &b, &t, sums, npt, sort);
     }
 }
 
