@@ -171,41 +171,39 @@ DEVICE void multiply_row(const struct product *p, const struct share *b, const s
         put(p, b->first, sum, b->before || b->behind);
 }
 
-DEVICE void multiply_parts(const struct product *p, const int npt, const int sort)
+DEVICE void multiply_part(const struct product *p, const int npt, const int sort)
 {
     SHARED_DYNAMIC(real, sums);
     SHARED(uint32_t, ends, HOLA_BLOCK * HOLA_NPT / 4);
     SHARED(uint32_t, ranked, HOLA_BLOCK);
     SHARED(int32_t, counts, HOLA_BLOCK / WAVE);
+    const int64_t part = p->fact[HOLA_PART] + simt_block_id();
     struct share b = {.ends = ends, .ranked = ranked, .counts = counts};
-    for (int64_t part = simt_block_id(); part < p->parts; part += simt_grid_size()) {
-        const int64_t wave_begin = (part * simt_block_size() + simt_wave_id() * WAVE) * npt;
-        struct terms t;
-        t.fours = read_fours(t.c, t.v, p, wave_begin, npt);
-        share_rows(&b, p, part, simt_block_size() * npt);
-        gather(&t, p, npt, sort);
-        if (b.first == b.last)
-            multiply_row(p, &b, &t, npt);
-        else
-            multiply_rows(p, &b, &t, sums, npt, sort);
-    }
+    struct terms t;
+    t.fours = read_fours(t.c, t.v, p, (part * simt_block_size() + simt_wave_id() * WAVE) * npt, npt);
+    share_rows(&b, p, part, simt_block_size() * npt);
+    gather(&t, p, npt, sort);
+    if (b.first == b.last)
+        multiply_row(p, &b, &t, npt);
+    else
+        multiply_rows(p, &b, &t, sums, npt, sort);
 }
 
 KERNEL_BOUND(csr_hola4, HOLA_BLOCK)(struct product p)
 {
-    multiply_parts(&p, 4, 0);
+    multiply_part(&p, 4, 0);
 }
 KERNEL_BOUND(csr_hola4_sort, HOLA_BLOCK)(struct product p)
 {
-    multiply_parts(&p, 4, 1);
+    multiply_part(&p, 4, 1);
 }
 KERNEL_BOUND(csr_hola8, HOLA_BLOCK)(struct product p)
 {
-    multiply_parts(&p, 8, 0);
+    multiply_part(&p, 8, 0);
 }
 KERNEL_BOUND(csr_hola8_sort, HOLA_BLOCK)(struct product p)
 {
-    multiply_parts(&p, 8, 1);
+    multiply_part(&p, 8, 1);
 }
 
 #else

@@ -124,49 +124,46 @@ DEVICE void set_factor(real *factor, const struct product *p, struct share *b)
     simt_sync();
 }
 
-DEVICE void add_parts(const struct product *p, const int npt, const int sort, const int cas)
+DEVICE void add_part(const struct product *p, const int npt, const int sort, const int cas)
 {
     SHARED_DYNAMIC(real, factor);
     SHARED(uint32_t, ends, HOLA_BLOCK * HOLA_NPT / 4);
     SHARED(uint32_t, ranked, HOLA_BLOCK);
     SHARED(int32_t, counts, HOLA_BLOCK / WAVE);
+    const int64_t part = p->fact[HOLA_PART] + simt_block_id();
+    const int64_t wave_begin = (part * simt_block_size() + simt_wave_id() * WAVE) * npt;
     struct share b = {.ends = ends, .ranked = ranked, .counts = counts};
-    for (int64_t part = simt_block_id(); part < p->parts; part += simt_grid_size()) {
-        const int64_t wave_begin = (part * simt_block_size() + simt_wave_id() * WAVE) * npt;
-        idx c[HOLA_NPT];
-        real v[HOLA_NPT];
-        if (sort)
-            read_consecutive(c, v, p, wave_begin, npt);
-        else
-            read_strided(c, v, p, wave_begin, npt);
-        share_rows(&b, p, part, simt_block_size() * npt);
-        if (b.first == b.last)
-            set_factor(factor, p, &b);
-        else
-            find_factors(factor, p, &b, npt);
-        if (sort)
-            add_sorted((real *)p->y, &b, factor, c, v, npt, cas);
-        else
-            add_strided((real *)p->y, &b, factor, c, v, npt, cas);
-        if (part + simt_grid_size() < p->parts)
-            simt_sync();
-    }
+    idx c[HOLA_NPT];
+    real v[HOLA_NPT];
+    if (sort)
+        read_consecutive(c, v, p, wave_begin, npt);
+    else
+        read_strided(c, v, p, wave_begin, npt);
+    share_rows(&b, p, part, simt_block_size() * npt);
+    if (b.first == b.last)
+        set_factor(factor, p, &b);
+    else
+        find_factors(factor, p, &b, npt);
+    if (sort)
+        add_sorted((real *)p->y, &b, factor, c, v, npt, cas);
+    else
+        add_strided((real *)p->y, &b, factor, c, v, npt, cas);
 }
 
 /* A kernel for every combination of options: all of them change what is unrolled. */
-#define ADD_PARTS(name, npt, sort, cas)                  \
+#define ADD_PART(name, npt, sort, cas)                  \
     KERNEL_BOUND(name, HOLA_BLOCK)(struct product p)     \
     {                                                    \
-        add_parts(&p, npt, sort, cas);                   \
+        add_part(&p, npt, sort, cas);                   \
     }
-ADD_PARTS(csr_hola_t4, 4, 0, 0)
-ADD_PARTS(csr_hola_t4_cas, 4, 0, 1)
-ADD_PARTS(csr_hola_t4_sort, 4, 1, 0)
-ADD_PARTS(csr_hola_t4_sort_cas, 4, 1, 1)
-ADD_PARTS(csr_hola_t8, 8, 0, 0)
-ADD_PARTS(csr_hola_t8_cas, 8, 0, 1)
-ADD_PARTS(csr_hola_t8_sort, 8, 1, 0)
-ADD_PARTS(csr_hola_t8_sort_cas, 8, 1, 1)
+ADD_PART(csr_hola_t4, 4, 0, 0)
+ADD_PART(csr_hola_t4_cas, 4, 0, 1)
+ADD_PART(csr_hola_t4_sort, 4, 1, 0)
+ADD_PART(csr_hola_t4_sort_cas, 4, 1, 1)
+ADD_PART(csr_hola_t8, 8, 0, 0)
+ADD_PART(csr_hola_t8_cas, 8, 0, 1)
+ADD_PART(csr_hola_t8_sort, 8, 1, 0)
+ADD_PART(csr_hola_t8_sort_cas, 8, 1, 1)
 
 #else
 

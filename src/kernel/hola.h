@@ -23,10 +23,13 @@
 #define HOLA_NPT 8     /* entries a thread at most */
 #define HOLA_ROWS 4    /* rows that a thread of hola_deal has under way */
 
+enum { HOLA_PER_BLOCK, HOLA_PART }; /* in product.fact: entries a block, a power of two; the part of block 0 */
+
 #ifdef HEDDLE_DEVICE
 #include "kernel/gpu.h"
 #include "simt/collective.h"
 
+#define HOLA_MARKS 2  /* rows that a thread of a block has under way: more cost the registers of another block */
 #define HOLA_MANY 4   /* a block with so many times more rows than entries searches for them */
 #define HOLA_ALONE 4  /* so many starts a lane writes by itself; more are the whole wave's work */
 
@@ -90,11 +93,11 @@ DEVICE void hola_deal_row(const struct product *p, int64_t row, off from, off to
         starts[last + 1] = (idx)row;
 }
 
-/* fact[0] entries a block, a power of two.  Waves stay together: rows behind the end are empty and nobody's. */
+/* Waves stay together: rows behind the end are empty and nobody's. */
 DEVICE void hola_deal(const struct product *p, real *y)
 {
     const off *RESTRICT row_ptr = (const off *)p->array[CSR_ROW_PTR];
-    const int shift = simt_ffs((uint64_t)p->fact[0]) - 1;
+    const int shift = simt_ffs((uint64_t)p->fact[HOLA_PER_BLOCK]) - 1;
     const int64_t step = simt_global_size() * HOLA_ROWS;
     for (int64_t base = simt_global_id() / WAVE * WAVE * HOLA_ROWS; base < p->rows; base += step) {
         off from[HOLA_ROWS], to[HOLA_ROWS];
@@ -145,19 +148,20 @@ DEVICE int share_is_shared(const struct share *b, int rank)
 DEVICE int share_row_of(const struct share *b, int row, int key)
 {
     const off entry = b->begin + key;
-    int64_t low = row, step = 1, high;
-    while (low + step <= b->last && b->row_ptr[low + step] <= entry) {
-        low += step;
+    int low = row, high;
+    unsigned step = 1;
+    while (step <= (unsigned)(b->last - low) && b->row_ptr[low + (int)step] <= entry) {
+        low += (int)step;
         step *= 2;
     }
-    for (high = low + step <= b->last ? low + step : (int64_t)b->last + 1; high - low > 1;) {
-        const int64_t middle = (low + high) / 2;
+    for (high = step <= (unsigned)(b->last - low) ? low + (int)step : b->last + 1; high - low > 1;) {
+        const int middle = low + (high - low) / 2;
         if (b->row_ptr[middle] <= entry)
             low = middle;
         else
             high = middle;
     }
-    return (int)low;
+    return low;
 }
 
 /* Where a row with the entries [from, to) ends in the block, 0 if it has none there.  A row that goes on behind the block ends
@@ -168,19 +172,19 @@ DEVICE int share_end(const struct share *b, off from, off to)
     return from == to || from - b->begin >= b->entries ? 0 : end;
 }
 
-/* Short rows are many: their offsets are asked for several at a time. */
+/* Short rows are many: their offsets are asked for two at a time. */
 DEVICE void share_mark_by_rows(const struct share *b)
 {
     unsigned char *flag = (unsigned char *)b->ends;
     const int rows = b->last - b->first + 1, block = simt_block_size();
-    for (int i = simt_thread_id(); i < rows; i += block * HOLA_ROWS) {
-        off from[HOLA_ROWS], to[HOLA_ROWS];
-        for (int j = 0; j < HOLA_ROWS; j++) {
+    for (int i = simt_thread_id(); i < rows; i += block * HOLA_MARKS) {
+        off from[HOLA_MARKS], to[HOLA_MARKS];
+        for (int j = 0; j < HOLA_MARKS; j++) {
             const off *at = b->row_ptr + b->first + (i + j * block < rows ? i + j * block : i);
             from[j] = simt_readonly(at);
             to[j] = simt_readonly(at + 1);
         }
-        for (int j = 0; j < HOLA_ROWS; j++) {
+        for (int j = 0; j < HOLA_MARKS; j++) {
             const int end = share_end(b, from[j], to[j]);
             if (end > 0 && i + j * block < rows)
                 flag[end - 1] = 1;
@@ -379,18 +383,23 @@ static inline int64_t hola_workspace(const struct work *w)
     return (hola_parts(w) + 1) * (int64_t)sizeof(int32_t);
 }
 
-/* Both kernels of a page; `items` of the first are rows or entries of y. */
+/* Both kernels of a page; `items` of the first are rows or entries of y.  The second takes a block a part, which saves it the
+ * registers of a loop; where the parts are more than a grid may have, it is launched again for the rest. */
 static inline heddle_status hola_launch(const struct work *w, const char *deal, int64_t items, const char *entry)
 {
     heddle_status status = HEDDLE_OK;
     struct work with = *w;
-    int block = (int)w->option[HOLA_OPTION_BLOCK], npt = hola_npt(w);
-    int64_t grid = w->product.parts, most = UINT32_MAX / block;
-    with.product.fact[0] = (int64_t)npt * block;
+    int block = (int)w->option[HOLA_OPTION_BLOCK];
+    int64_t per_block = (int64_t)hola_npt(w) * block, parts = w->product.parts, most = UINT32_MAX / block;
+    int64_t *fact = with.product.fact;
     if (gpu_info_of(w->device->gpu)->grid < most)
         most = gpu_info_of(w->device->gpu)->grid;
+    fact[HOLA_PER_BLOCK] = per_block;
     TRY(gpu_run_over(&with, deal, (items + HOLA_ROWS - 1) / HOLA_ROWS));
-    TRY(gpu_run(&with, entry, grid < most ? grid : most, block, with.product.fact[0] * (int64_t)type_size(w->value)));
+    for (fact[HOLA_PART] = 0; fact[HOLA_PART] < parts; fact[HOLA_PART] += most) {
+        int64_t grid = parts - fact[HOLA_PART] < most ? parts - fact[HOLA_PART] : most;
+        TRY(gpu_run(&with, entry, grid, block, per_block * (int64_t)type_size(w->value)));
+    }
 done:
     return status;
 }
