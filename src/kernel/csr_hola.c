@@ -150,6 +150,7 @@ DEVICE void multiply_rows(const struct product *p, struct share *b, struct terms
     int rank = share_count(b, mask);
     if (simt_lane() == WAVE - 1)
         tails[simt_wave_id()] = so_far;
+    share_borders(b);
     simt_sync();
     rank = share_rank(b, rank, mask);
     real carry = simt_lane() > 0 ? before : 0;
@@ -161,9 +162,10 @@ DEVICE void multiply_rows(const struct product *p, struct share *b, struct terms
 }
 
 /* A block within one row: nothing to find out, and no order to keep. */
-DEVICE void multiply_row(const struct product *p, const struct share *b, const struct terms *t, const int npt)
+DEVICE void multiply_row(const struct product *p, struct share *b, const struct terms *t, const int npt)
 {
     real sum = 0;
+    share_borders(b);
     for (int i = 0; i < npt; i++)
         sum += t->v[i] * t->x[i];
     sum = block_sum(sum);
@@ -189,19 +191,19 @@ DEVICE void multiply_part(const struct product *p, const int npt, const int sort
         multiply_rows(p, &b, &t, sums, npt, sort);
 }
 
-KERNEL_BOUND(csr_hola4, HOLA_BLOCK)(struct product p)
+HOLA_KERNEL(csr_hola4, 4)(struct product p)
 {
     multiply_part(&p, 4, 0);
 }
-KERNEL_BOUND(csr_hola4_sort, HOLA_BLOCK)(struct product p)
+HOLA_KERNEL(csr_hola4_sort, 4)(struct product p)
 {
     multiply_part(&p, 4, 1);
 }
-KERNEL_BOUND(csr_hola8, HOLA_BLOCK)(struct product p)
+HOLA_KERNEL(csr_hola8, 8)(struct product p)
 {
     multiply_part(&p, 8, 0);
 }
-KERNEL_BOUND(csr_hola8_sort, HOLA_BLOCK)(struct product p)
+HOLA_KERNEL(csr_hola8_sort, 8)(struct product p)
 {
     multiply_part(&p, 8, 1);
 }

@@ -82,6 +82,7 @@ DEVICE void find_factors(real *factor, const struct product *p, struct share *b,
 {
     const uint32_t mask = share_mask(b, npt);
     const int rank = share_count(b, mask);
+    share_borders(b);
     simt_sync();
     share_rank(b, rank, mask);
     if (!b->dense)
@@ -152,9 +153,9 @@ DEVICE void add_part(const struct product *p, const int npt, const int sort, con
 
 /* A kernel for every combination of options: all of them change what is unrolled. */
 #define ADD_PART(name, npt, sort, cas)                  \
-    KERNEL_BOUND(name, HOLA_BLOCK)(struct product p)     \
+    HOLA_KERNEL(name, npt)(struct product p)             \
     {                                                    \
-        add_part(&p, npt, sort, cas);                   \
+        add_part(&p, npt, sort, cas);                    \
     }
 ADD_PART(csr_hola_t4, 4, 0, 0)
 ADD_PART(csr_hola_t4_cas, 4, 0, 1)

@@ -29,6 +29,10 @@ enum { HOLA_PER_BLOCK, HOLA_PART }; /* in product.fact: entries a block, a power
 #include "kernel/gpu.h"
 #include "simt/collective.h"
 
+/* A kernel is compiled for so many blocks on a multiprocessor: as few registers as it can do with. */
+#define HOLA_RESIDENT(npt) ((npt) == 4 ? (sizeof(real) == 4 ? 6 : 5) : (sizeof(real) == 4 ? 5 : 4))
+#define HOLA_KERNEL(name, npt) KERNEL_RESIDENT(name, HOLA_BLOCK, HOLA_RESIDENT(npt))
+
 #define HOLA_MARKS 2  /* rows that a thread of a block has under way: more cost the registers of another block */
 #define HOLA_MANY 4   /* a block with so many times more rows than entries searches for them */
 #define HOLA_ALONE 4  /* so many starts a lane writes by itself; more are the whole wave's work */
@@ -117,24 +121,27 @@ DEVICE void hola_deal(const struct product *p, real *y)
 
 /* ------------------------------------------------------------------ dealing to threads ------------------------- */
 
-/* Loads that wait for each other: those of the entries themselves should be under way before. */
+/* Waits for a load: those of the entries themselves should be under way before. */
 DEVICE void share_rows(struct share *b, const struct product *p, int64_t part, int per_block)
 {
     const idx *starts = (const idx *)p->workspace;
-    const off *row_ptr = (const off *)p->array[CSR_ROW_PTR];
-    const int64_t begin = part * per_block, left = p->nnz - begin;
-    const int first = simt_readonly(starts + part), last = simt_readonly(starts + part + 1);
-    const off first_from = simt_readonly(row_ptr + first), last_from = simt_readonly(row_ptr + last);
-    const off last_to = simt_readonly(row_ptr + last + 1);
-    b->row_ptr = row_ptr;
-    b->begin = (off)begin;
+    const int64_t left = p->nnz - part * per_block;
+    b->row_ptr = (const off *)p->array[CSR_ROW_PTR];
+    b->begin = (off)(part * per_block);
     b->entries = left < per_block ? (int)left : per_block;
-    b->first = first;
-    b->last = last;
-    b->reaches = last_from - b->begin < b->entries;
+    b->first = simt_readonly(starts + part);
+    b->last = simt_readonly(starts + part + 1);
+    b->searches = b->last - b->first >= HOLA_MANY * per_block;
+}
+
+/* What happens to the first and the last row at the borders of the block.  Asked for late, to save registers before. */
+DEVICE void share_borders(struct share *b)
+{
+    const off first_from = simt_readonly(b->row_ptr + b->first), last_from = simt_readonly(b->row_ptr + b->last);
+    const off last_to = simt_readonly(b->row_ptr + b->last + 1);
     b->before = first_from < b->begin;
+    b->reaches = last_from - b->begin < b->entries;
     b->behind = b->reaches & (last_to - b->begin > b->entries);
-    b->searches = last - first >= HOLA_MANY * per_block;
 }
 
 /* Does a row with this rank have entries in other blocks as well? */
@@ -234,7 +241,7 @@ DEVICE int share_count(const struct share *b, uint32_t mask)
     return with - own;
 }
 
-/* Behind a barrier: from the rank within the wave to that within the block.  `ranked` needs a barrier before it is read. */
+/* Behind a barrier and share_borders: from the rank within the wave to that within the block.  `ranked` needs a barrier before it is read. */
 DEVICE int share_rank(struct share *b, int rank, uint32_t mask)
 {
     int ranks = 0;

@@ -7,6 +7,9 @@
  *
  * A kernel      KERNEL(name)(struct product p) { ... }             found by the drivers as name__VARIANT
  *               KERNEL_BOUND(name, most)(struct product p) { ... } the same, never launched with more threads a block
+ *               KERNEL_RESIDENT(name, most, blocks)(struct product p) { ... }
+ *                                                                  and compiled for so many blocks on a multiprocessor: else
+ *                                                                  NVIDIA's assembler may spill to fit in one more
  *               DEVICE int helper(int a) { ... }                   a function that kernels call
  *               SHARED(real, partial, 256);                        `real *partial`: shared by the block, not initialised
  *               SHARED_DYNAMIC(real, partial);                     as large as the launch says; one a kernel

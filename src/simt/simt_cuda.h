@@ -14,6 +14,7 @@
 
 #define KERNEL(name) extern "C" __global__ void SIMT_NAME(name)
 #define KERNEL_BOUND(name, threads) extern "C" __global__ __launch_bounds__(threads) void SIMT_NAME(name)
+#define KERNEL_RESIDENT(name, threads, blocks) extern "C" __global__ __launch_bounds__(threads, blocks) void SIMT_NAME(name)
 
 extern __shared__ __attribute__((aligned(16))) char simt_dynamic[];
 #define SHARED(type, name, count) __shared__ type name[count]
