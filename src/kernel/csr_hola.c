@@ -11,8 +11,10 @@
  *            row of the wave asks for: none where every lane ends a row.
  * Balance    npt entries a thread, block times npt a block: a row that is long, or short, or empty makes no difference.
  * Memory     a wave reads its val and col in fours, coalesced, and turns the products by shuffles so that each lane has
- *            consecutive ones; sort=1 gathers x in the order of a thread's columns.  Sums of rows meet in shared memory and
- *            leave for y in order.  row_ptr is read twice, the second time mostly from the cache; the workspace has a row a block.
+ *            consecutive ones; sort=1 gathers x in the order of a thread's columns.  load=strided reads one entry a lane at a
+ *            time instead, so that neighbouring lanes gather neighbouring entries' x, and turns the products in shared
+ *            memory.  Sums of rows meet in shared memory and leave for y in order.  row_ptr is read twice, the second time
+ *            mostly from the cache; the workspace has a row a block.
  * Wins       skewed rows, and rows of any length where nothing is known about them: no preparation.
  * Loses      small matrices (two launches); even rows, where a kernel that knows them needs no shared memory.
  * Order      fixed within a block; rows that several blocks share are added up atomically, so that those of three and
@@ -26,21 +28,24 @@ KERNEL(csr_hola_deal)(struct product p)
     hola_deal(&p, (real *)p.y);
 }
 
+/* Options that change what is unrolled. */
+enum { SORT = 1, STRIDED = 2 };
+
 /* A thread's entries on their way to products. */
 struct terms {
     real v[HOLA_NPT], x[HOLA_NPT];
     idx c[HOLA_NPT], place[HOLA_NPT]; /* columns; with sort=1, where an entry stood before */
-    int fours;                        /* entries were read in fours and have to be turned */
+    int whole;                        /* none is absent, and the wave has them as the option says */
 };
 
 /* Alg. 5 up to the products: x is on its way while rows are looked for.  What is absent gives 0 times 0. */
-DEVICE void gather(struct terms *t, const struct product *p, const int npt, const int sort)
+DEVICE void gather(struct terms *t, const struct product *p, const int npt, const int way)
 {
     const real *RESTRICT x = (const real *)p->x;
-    for (int i = 0; sort && i < npt; i++)
+    for (int i = 0; way & SORT && i < npt; i++)
         t->place[i] = i;
-    if (t->fours) {
-        if (sort)
+    if (t->whole) {
+        if (way & SORT)
             hola_sort(t->c, t->v, t->place, npt);
         for (int i = 0; i < npt; i++)
             t->x[i] = simt_readonly(x + t->c[i]);
@@ -50,15 +55,23 @@ DEVICE void gather(struct terms *t, const struct product *p, const int npt, cons
     }
 }
 
-/* The products, consecutive ones in every thread. */
-DEVICE void multiply(struct terms *t, const int npt, const int sort)
+/* The products, consecutive ones in every thread.  Strided ones change lanes by the wave's part of `room`. */
+DEVICE void multiply(struct terms *t, real *room, const int npt, const int way)
 {
+    real *own = room + simt_wave_id() * WAVE * npt;
     for (int i = 0; i < npt; i++)
         t->v[i] *= t->x[i];
-    if (t->fours && sort)
+    if (t->whole && way & SORT)
         hola_sort(t->place, t->v, t->c, npt);
-    if (t->fours && npt == 8)
+    if (way & STRIDED) {
+        for (int i = 0; i < npt; i++)
+            own[i * WAVE + simt_lane()] = t->v[i];
+        simt_wave_sync();
+        for (int i = 0; i < npt; i++)
+            t->v[i] = own[simt_lane() * npt + i];
+    } else if (t->whole && npt == 8) {
         turn_real(t->v);
+    }
 }
 
 /* What a thread has behind its last row end, or all of it. */
@@ -139,12 +152,12 @@ DEVICE void put_sums(const struct product *p, const struct share *b, const real 
 }
 
 /* Alg. 3. */
-DEVICE void multiply_rows(const struct product *p, struct share *b, struct terms *t, real *sums, const int npt, const int sort)
+DEVICE void multiply_rows(const struct product *p, struct share *b, struct terms *t, real *sums, const int npt, const int way)
 {
     SHARED(real, tails, HOLA_BLOCK / WAVE);
     const real *v = t->v;
     const uint32_t mask = share_mask(b, npt);
-    multiply(t, npt, sort);
+    multiply(t, sums, npt, way);
     const uint64_t ending = simt_ballot(mask != 0);
     const real so_far = add_lanes(left_over(v, mask, npt), ending), before = simt_shfl_up(so_far, 1, WAVE);
     int rank = share_count(b, mask);
@@ -173,50 +186,51 @@ DEVICE void multiply_row(const struct product *p, struct share *b, const struct 
         put(p, b->first, sum, b->before || b->behind);
 }
 
-DEVICE void multiply_part(const struct product *p, const int npt, const int sort)
+DEVICE void multiply_part(const struct product *p, const int npt, const int way)
 {
     SHARED_DYNAMIC(real, sums);
     SHARED(uint32_t, ends, HOLA_BLOCK * HOLA_NPT / 4);
     SHARED(uint32_t, ranked, HOLA_BLOCK);
     SHARED(int32_t, counts, HOLA_BLOCK / WAVE);
     const int64_t part = p->fact[HOLA_PART] + simt_block_id();
+    const int64_t wave_begin = (part * simt_block_size() + simt_wave_id() * WAVE) * npt;
     struct share b = {.ends = ends, .ranked = ranked, .counts = counts};
     struct terms t;
-    t.fours = read_fours(t.c, t.v, p, (part * simt_block_size() + simt_wave_id() * WAVE) * npt, npt);
+    t.whole = way & STRIDED ? read_strided(t.c, t.v, p, wave_begin, npt) : read_fours(t.c, t.v, p, wave_begin, npt);
     share_rows(&b, p, part, simt_block_size() * npt);
-    gather(&t, p, npt, sort);
+    gather(&t, p, npt, way);
     if (b.first == b.last)
         multiply_row(p, &b, &t, npt);
     else
-        multiply_rows(p, &b, &t, sums, npt, sort);
+        multiply_rows(p, &b, &t, sums, npt, way);
 }
 
-HOLA_KERNEL(csr_hola4, 4)(struct product p)
-{
-    multiply_part(&p, 4, 0);
-}
-HOLA_KERNEL(csr_hola4_sort, 4)(struct product p)
-{
-    multiply_part(&p, 4, 1);
-}
-HOLA_KERNEL(csr_hola8, 8)(struct product p)
-{
-    multiply_part(&p, 8, 0);
-}
-HOLA_KERNEL(csr_hola8_sort, 8)(struct product p)
-{
-    multiply_part(&p, 8, 1);
-}
+#define MULTIPLY_PART(name, npt, way)            \
+    HOLA_KERNEL(name, npt)(struct product p)     \
+    {                                            \
+        multiply_part(&p, npt, way);             \
+    }
+MULTIPLY_PART(csr_hola4, 4, 0)
+MULTIPLY_PART(csr_hola4_sort, 4, SORT)
+MULTIPLY_PART(csr_hola4_strided, 4, STRIDED)
+MULTIPLY_PART(csr_hola4_strided_sort, 4, STRIDED | SORT)
+MULTIPLY_PART(csr_hola8, 8, 0)
+MULTIPLY_PART(csr_hola8_sort, 8, SORT)
+MULTIPLY_PART(csr_hola8_strided, 8, STRIDED)
+MULTIPLY_PART(csr_hola8_strided_sort, 8, STRIDED | SORT)
 
 #else
 
-static const struct option options[] = {HOLA_OPTIONS, {0}};
+static const char *const loads[] = {"vector", "strided"};
+static const struct option options[] = {HOLA_OPTIONS, {"load", 0, WORDS(loads)}, {0}};
 
-static const char *const entries[] = {"csr_hola4", "csr_hola4_sort", "csr_hola8", "csr_hola8_sort", "csr_hola_deal", NULL};
+static const char *const entries[] = {"csr_hola4", "csr_hola4_sort", "csr_hola4_strided", "csr_hola4_strided_sort",
+                                      "csr_hola8", "csr_hola8_sort", "csr_hola8_strided", "csr_hola8_strided_sort",
+                                      "csr_hola_deal", NULL};
 
 static heddle_status launch(const struct work *w)
 {
-    const char *entry = entries[(hola_npt(w) == 8) * 2 + w->option[HOLA_OPTION_SORT]];
+    const char *entry = entries[(hola_npt(w) == 8) * 4 + w->option[HOLA_OPTION_OWN] * 2 + w->option[HOLA_OPTION_SORT]];
     return hola_launch(w, "csr_hola_deal", w->product.rows, entry);
 }
 

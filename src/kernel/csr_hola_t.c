@@ -32,22 +32,6 @@ DEVICE void add(real *y, real v, const int cas)
         simt_atomic_add(y, v);
 }
 
-/* Entries wave_begin + lane, and so on in steps of a wave. */
-DEVICE void read_strided(idx *c, real *v, const struct product *p, int64_t wave_begin, const int npt)
-{
-    const idx *RESTRICT col = (const idx *)p->array[CSR_COL] + wave_begin;
-    const real *RESTRICT val = (const real *)p->array[CSR_VAL] + wave_begin;
-    const int lane = simt_lane(), all = WAVE * npt, left = p->nnz - wave_begin < all ? (int)(p->nnz - wave_begin) : all;
-    for (int i = 0; left == all && i < npt; i++) {
-        c[i] = simt_stream(col + i * WAVE + lane);
-        v[i] = simt_stream(val + i * WAVE + lane);
-    }
-    for (int i = 0; left < all && i < npt; i++) {
-        c[i] = i * WAVE + lane < left ? simt_stream(col + i * WAVE + lane) : HOLA_ABSENT;
-        v[i] = i * WAVE + lane < left ? simt_stream(val + i * WAVE + lane) : 0;
-    }
-}
-
 /* Entries wave_begin + npt lane and those behind. */
 DEVICE void read_consecutive(idx *c, real *v, const struct product *p, int64_t wave_begin, const int npt)
 {
@@ -177,7 +161,7 @@ static const char *const entries[] = {"csr_hola_t4", "csr_hola_t4_cas", "csr_hol
 static heddle_status launch(const struct work *w)
 {
     const struct product *p = &w->product;
-    const char *entry = entries[(hola_npt(w) == 8) * 4 + w->option[HOLA_OPTION_SORT] * 2 + w->option[HOLA_OPTION_CAS]];
+    const char *entry = entries[(hola_npt(w) == 8) * 4 + w->option[HOLA_OPTION_SORT] * 2 + w->option[HOLA_OPTION_OWN]];
     return hola_launch(w, "csr_hola_t_deal", p->rows > p->cols ? p->rows : p->cols, entry);
 }
 

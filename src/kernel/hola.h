@@ -299,6 +299,23 @@ DEVICE int read_fours(idx *c, real *v, const struct product *p, int64_t wave_beg
     return 0;
 }
 
+/* The other way: entries wave_begin + lane, and so on in steps of a wave.  1: it has all of them. */
+DEVICE int read_strided(idx *c, real *v, const struct product *p, int64_t wave_begin, const int npt)
+{
+    const idx *RESTRICT col = (const idx *)p->array[CSR_COL] + wave_begin;
+    const real *RESTRICT val = (const real *)p->array[CSR_VAL] + wave_begin;
+    const int lane = simt_lane(), all = WAVE * npt, left = p->nnz - wave_begin < all ? (int)(p->nnz - wave_begin) : all;
+    for (int i = 0; left == all && i < npt; i++) {
+        c[i] = simt_stream(col + i * WAVE + lane);
+        v[i] = simt_stream(val + i * WAVE + lane);
+    }
+    for (int i = 0; left < all && i < npt; i++) {
+        c[i] = i * WAVE + lane < left ? simt_stream(col + i * WAVE + lane) : HOLA_ABSENT;
+        v[i] = i * WAVE + lane < left ? simt_stream(val + i * WAVE + lane) : 0;
+    }
+    return left == all;
+}
+
 /* A wave reads its entries in fours: lane i has the i-th four and, with eight entries a lane, the (WAVE + i)-th.  It wants the
  * fours 2 i and 2 i + 1, which neighbours hold in the same place.  Where every other lane exchanges its two fours first, no
  * shuffle has to choose between them (Alg. 5): source lanes do it, receiving ones undo it. */
@@ -367,7 +384,7 @@ DEVICE void hola_sort(idx *key, real *v, idx *with, const int npt)
 
 /* The first options of both pages.  npt=0: 8, or 4 where that would leave multiprocessors with few blocks. */
 #define HOLA_OPTIONS {"npt", 0, VALUES(0, 4, 8)}, {"block", 256, VALUES(128, 256)}, {"sort", 0, VALUES(0, 1)}
-enum { HOLA_OPTION_NPT, HOLA_OPTION_BLOCK, HOLA_OPTION_SORT, HOLA_OPTION_CAS };
+enum { HOLA_OPTION_NPT, HOLA_OPTION_BLOCK, HOLA_OPTION_SORT, HOLA_OPTION_OWN }; /* a page has one more */
 
 #define HOLA_BLOCKS_EACH 8 /* a multiprocessor */
 static inline int hola_npt(const struct work *w)
