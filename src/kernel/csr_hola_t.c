@@ -136,7 +136,7 @@ DEVICE void add_part(const struct product *p, const int npt, const int sort, con
 }
 
 /* A kernel for every combination of options: all of them change what is unrolled. */
-#define ADD_PART(name, npt, sort, cas)                  \
+#define ADD_PART(name, npt, sort, cas)                   \
     HOLA_KERNEL(name, npt)(struct product p)             \
     {                                                    \
         add_part(&p, npt, sort, cas);                    \

@@ -79,8 +79,8 @@ DEVICE void hola_deal_long(idx *starts, int64_t row, off from, off to, int shift
     }
 }
 
-/* The row has the entries [from, to).  Where there is a y, beta is applied to it for empty rows and for those that several blocks
- * add to; all others are written by their block. */
+/* The row has the entries [from, to).  Where there is a y, beta is applied to it for empty rows and for those that several
+ * blocks add to; all others are written by their block. */
 DEVICE void hola_deal_row(const struct product *p, int64_t row, off from, off to, int shift, real *y)
 {
     idx *starts = (idx *)p->workspace;
@@ -241,7 +241,8 @@ DEVICE int share_count(const struct share *b, uint32_t mask)
     return with - own;
 }
 
-/* Behind a barrier and share_borders: from the rank within the wave to that within the block.  `ranked` needs a barrier before it is read. */
+/* Behind a barrier and share_borders: from the rank within the wave to that within the block.  `ranked` needs a barrier before
+ * it is read. */
 DEVICE int share_rank(struct share *b, int rank, uint32_t mask)
 {
     int ranks = 0;
