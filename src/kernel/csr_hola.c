@@ -111,7 +111,7 @@ DEVICE real add_waves(const real *tails, const int32_t *counts)
     return sum;
 }
 
-/* Sums of the rows that end in the thread go to `sums`; what came before the first of them is there already. */
+/* Sums of the rows that end in the thread go to `sums`; `sum` comes with what others have of the first of them. */
 DEVICE void sum_rows(real *sums, int rank, const real *v, real sum, uint32_t mask, const int npt)
 {
     for (int i = 0; i < npt; i++) {
