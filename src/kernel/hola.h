@@ -21,7 +21,7 @@
 
 #define HOLA_BLOCK 256 /* threads at most */
 #define HOLA_NPT 8     /* entries a thread at most */
-#define HOLA_ROWS 4    /* rows that a thread of hola_deal has under way */
+#define HOLA_ROWS 4    /* rows whose offsets a thread has under way */
 
 enum { HOLA_PER_BLOCK, HOLA_PART }; /* in product.fact: entries a block, a power of two; the part of block 0 */
 
@@ -33,7 +33,6 @@ enum { HOLA_PER_BLOCK, HOLA_PART }; /* in product.fact: entries a block, a power
 #define HOLA_RESIDENT(npt) ((npt) == 4 ? (sizeof(real) == 4 ? 6 : 5) : (sizeof(real) == 4 ? 5 : 4))
 #define HOLA_KERNEL(name, npt) KERNEL_RESIDENT(name, HOLA_BLOCK, HOLA_RESIDENT(npt))
 
-#define HOLA_MARKS 2  /* rows that a thread of a block has under way: more cost the registers of another block */
 #define HOLA_MANY 4   /* a block with so many times more rows than entries searches for them */
 #define HOLA_ALONE 4  /* so many starts a lane writes by itself; more are the whole wave's work */
 
@@ -179,19 +178,19 @@ DEVICE int share_end(const struct share *b, off from, off to)
     return from == to || from - b->begin >= b->entries ? 0 : end;
 }
 
-/* Short rows are many: their offsets are asked for two at a time. */
+/* Short rows are many: their offsets are asked for several at a time. */
 DEVICE void share_mark_by_rows(const struct share *b)
 {
     unsigned char *flag = (unsigned char *)b->ends;
     const int rows = b->last - b->first + 1, block = simt_block_size();
-    for (int i = simt_thread_id(); i < rows; i += block * HOLA_MARKS) {
-        off from[HOLA_MARKS], to[HOLA_MARKS];
-        for (int j = 0; j < HOLA_MARKS; j++) {
+    for (int i = simt_thread_id(); i < rows; i += block * HOLA_ROWS) {
+        off from[HOLA_ROWS], to[HOLA_ROWS];
+        for (int j = 0; j < HOLA_ROWS; j++) {
             const off *at = b->row_ptr + b->first + (i + j * block < rows ? i + j * block : i);
             from[j] = simt_readonly(at);
             to[j] = simt_readonly(at + 1);
         }
-        for (int j = 0; j < HOLA_MARKS; j++) {
+        for (int j = 0; j < HOLA_ROWS; j++) {
             const int end = share_end(b, from[j], to[j]);
             if (end > 0 && i + j * block < rows)
                 flag[end - 1] = 1;
