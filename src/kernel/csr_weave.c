@@ -32,38 +32,43 @@ enum { WEAVE_GROUPS, WEAVE_ROUNDS, WEAVE_EVERY, WEAVE_SHIFT, WEAVE_TILE, WEAVE_R
 
 #ifdef HEDDLE_DEVICE
 
-/* Loads of a thread that are under way together, and entries a lane may have to sum before the wave helps. */
+/* Loads of a thread that are under way together, at most, and entries a lane may have to sum before the wave helps. */
 #define UNDER_WAY 8
 #define LONG 24
 
 /* The matrix, and where this thread stands in it: it is lane `lane` of the `lanes` that sum the row [begin, end), one of the
- * rows of its block.  Positions are counted from the first entry that the block looks at. */
+ * rows of its block, which has `width` threads.  Positions are counted from the first entry that the block looks at. */
 struct strand {
     const idx *RESTRICT col;
     const real *RESTRICT val, *RESTRICT x;
     real *tile;
-    int size, lanes, lane; /* size: of the tile */
+    int size, width, under_way, lanes, lane; /* size: of the tile */
     int begin, end;
 };
 
-/* The products of n entries into the tile.  Threads behind the end repeat the last entry, so that no load depends on a
- * condition. */
+/* The products of entries first, first + width, ... below n; those behind the end are 0 and nothing is read for them. */
+DEVICE void products(real *v, const struct strand *s, int64_t from, int first, int n)
+{
+    const idx *RESTRICT col = s->col + from + first;
+    const real *RESTRICT val = s->val + from + first;
+    idx c[UNDER_WAY];
+    for (int i = 0; i < s->under_way; i++) {
+        c[i] = simt_stream_if(first + i * s->width < n, col + i * s->width);
+        v[i] = simt_stream_if(first + i * s->width < n, val + i * s->width);
+    }
+    for (int i = 0; i < s->under_way; i++)
+        v[i] = first + i * s->width < n ? v[i] * simt_readonly(s->x + c[i]) : 0;
+}
+
+/* The products of n entries into the tile. */
 DEVICE void stage(const struct strand *s, int64_t from, int n)
 {
-    const int width = simt_block_size();
-    for (int first = simt_thread_id(); first < n; first += width * UNDER_WAY) {
-        idx c[UNDER_WAY];
+    for (int first = simt_thread_id(); first < n; first += s->width * s->under_way) {
         real v[UNDER_WAY];
-        for (int i = 0; i < UNDER_WAY; i++) {
-            const int k = first + i * width < n ? first + i * width : n - 1;
-            c[i] = simt_stream(s->col + from + k);
-            v[i] = simt_stream(s->val + from + k);
-        }
-        for (int i = 0; i < UNDER_WAY; i++)
-            v[i] *= simt_readonly(s->x + c[i]);
-        for (int i = 0; i < UNDER_WAY; i++)
-            if (first + i * width < n)
-                s->tile[first + i * width] = v[i];
+        products(v, s, from, first, n);
+        for (int i = 0; i < s->under_way; i++)
+            if (first + i * s->width < n)
+                s->tile[first + i * s->width] = v[i];
     }
 }
 
@@ -110,44 +115,30 @@ DEVICE real row_sum(const struct strand *s, int64_t from, int n)
 /* The same where a row has the whole block: nothing is staged. */
 DEVICE real row_sum_of_block(const struct strand *s, int64_t from, int n)
 {
-    const int width = simt_block_size();
     real sum = 0;
-    for (int first = simt_thread_id(); first < n; first += width * UNDER_WAY) {
-        idx c[UNDER_WAY];
+    for (int first = simt_thread_id(); first < n; first += s->width * s->under_way) {
         real v[UNDER_WAY];
-        for (int i = 0; i < UNDER_WAY; i++) {
-            const int k = first + i * width < n ? first + i * width : n - 1;
-            c[i] = simt_stream(s->col + from + k);
-            v[i] = simt_stream(s->val + from + k);
-        }
-        for (int i = 0; i < UNDER_WAY; i++)
-            v[i] *= simt_readonly(s->x + c[i]);
-        for (int i = 0; i < UNDER_WAY; i++)
-            sum += first + i * width < n ? v[i] : 0;
+        products(v, s, from, first, n);
+        for (int i = 0; i < s->under_way; i++)
+            sum += v[i];
     }
     return block_sum(sum);
 }
 
-/* A row of at most `most` entries a lane, read without staging; valid in every lane.  Lanes behind the end repeat the last
- * entry; an empty row takes the one before it, or the first of all. */
+/* A row of at most `most` entries a lane, read without staging; valid in every lane. */
 DEVICE real row_sum_direct(const struct strand *s, int64_t from, const int most)
 {
-    const idx *RESTRICT col = s->col + from;
-    const real *RESTRICT val = s->val + from;
-    const int least = from > 0 ? -1 : 0;
+    const idx *RESTRICT col = s->col + from + s->begin + s->lane;
+    const real *RESTRICT val = s->val + from + s->begin + s->lane;
+    const int n = s->end - s->begin - s->lane;
     real sum = 0, v[4];
     idx c[4];
     for (int i = 0; i < most; i++) {
-        int k = s->begin + s->lane + i * s->lanes;
-        k = k < s->end ? k : s->end - 1;
-        k = k > least ? k : least;
-        c[i] = simt_readonly(col + k);
-        v[i] = simt_readonly(val + k);
+        c[i] = i * s->lanes < n ? simt_readonly(col + i * s->lanes) : 0;
+        v[i] = i * s->lanes < n ? simt_readonly(val + i * s->lanes) : 0;
     }
     for (int i = 0; i < most; i++)
-        v[i] *= simt_readonly(s->x + c[i]);
-    for (int i = 0; i < most; i++)
-        sum += s->begin + s->lane + i * s->lanes < s->end ? v[i] : 0;
+        sum += i * s->lanes < n ? v[i] * simt_readonly(s->x + c[i]) : 0;
     for (int by = s->lanes / 2; by > 0; by /= 2)
         sum += simt_shfl_xor(sum, by, WAVE);
     return sum;
@@ -203,7 +194,8 @@ DEVICE void join(const struct product *p, const struct strand *s, const struct p
     }
 }
 
-/* Counts the blocks that are through with their piece of the rows [first, last); true in all threads of the last one. */
+/* Counts the blocks that are through with their piece of the entries [first, last) of a group; true in all threads of the last
+ * one. */
 DEVICE int comes_last(const struct product *p, int64_t first, int64_t last)
 {
     SHARED(int32_t, turn, 1);
@@ -221,108 +213,129 @@ DEVICE int comes_last(const struct product *p, int64_t first, int64_t last)
     return *turn == (int32_t)(((last - 1) >> shift) - (first >> shift));
 }
 
-/* The rows of a group: all of them where the block owns it (piece < 0), or what lies in a piece of a group that is too large for
- * its owner. */
-DEVICE void rows_of(const struct product *p, struct strand *s, int64_t group, int64_t piece, const int direct, const int whole)
+DEVICE int64_t offset(const struct product *p, int64_t row)
 {
-    const off *RESTRICT row_ptr = (const off *)p->array[CSR_ROW_PTR];
-    const int shift = (int)p->fact[WEAVE_SHIFT], height = simt_block_size() / s->lanes, owned = piece < 0;
-    const int64_t row = group * height + simt_thread_id() / s->lanes, past = (group + 1) * height;
-    const int64_t begin = row_ptr[row < p->rows ? row : p->rows], end = row_ptr[row + 1 < p->rows ? row + 1 : p->rows];
-    const int64_t first = row_ptr[group * height], last = row_ptr[past < p->rows ? past : p->rows];
-    const int large = last - first > (int64_t)LIMIT << shift, mine = s->lane == 0 && row < p->rows;
-    int64_t low = first, high = last;
+    return ((const off *)p->array[CSR_ROW_PTR])[row < p->rows ? row : p->rows];
+}
+
+DEVICE int too_large(const struct product *p, int64_t first, int64_t last)
+{
+    return last - first > (int64_t)LIMIT << p->fact[WEAVE_SHIFT];
+}
+
+/* The rows of a group, by the block that owns it. */
+DEVICE void rows_of(const struct product *p, struct strand *s, int64_t group, const int direct, const int whole)
+{
+    const int height = s->width / s->lanes;
+    const int64_t row = group * height + simt_thread_id() / s->lanes;
+    const int64_t begin = offset(p, row), end = offset(p, row + 1);
+    const int64_t first = offset(p, group * height), last = offset(p, (group + 1) * height);
+    const int large = too_large(p, first, last);
     real sum = 0;
-    if (owned == large) {
-        if (owned && mine && begin == end)
-            store((real *)p->y + row, scalar(p->alpha), 0, scalar(p->beta));
-        return;
-    }
-    if (!owned) {
-        low = first > piece << shift ? first : piece << shift;
-        high = last < (piece + 1) << shift ? last : (piece + 1) << shift;
-    }
-    s->begin = (int)(begin < low ? 0 : begin > high ? high - low : begin - low);
-    s->end = (int)(end < low ? 0 : end > high ? high - low : end - low);
-    if (direct && owned && block_max_int(s->end - s->begin) <= direct * s->lanes)
+    s->begin = (int)(begin - first);
+    s->end = (int)(end - first);
+    if (large)
+        sum = 0; /* only for the rows that have no entries, which no piece meets */
+    else if (direct && block_max_int(s->end - s->begin) <= direct * s->lanes)
         sum = row_sum_direct(s, first, direct);
     else if (whole)
-        sum = row_sum_of_block(s, low, (int)(high - low));
+        sum = row_sum_of_block(s, first, (int)(last - first));
     else
-        sum = row_sum(s, low, (int)(high - low));
-    if (mine && begin >= low && end <= high && (owned || begin < end))
+        sum = row_sum(s, first, (int)(last - first));
+    if (s->lane == 0 && row < p->rows && (!large || s->begin == s->end))
         store((real *)p->y + row, scalar(p->alpha), sum, scalar(p->beta));
-    if (owned)
+}
+
+/* What a piece means to a row: nothing, all of it, its end (and more before), its begin (and more to come). */
+enum { NOTHING, ALL, OPENED, LEFT };
+
+/* What lies in a piece of the rows of a group that is too large for its owner. */
+DEVICE void piece_of(const struct product *p, struct strand *s, int64_t group, int64_t piece, const int whole)
+{
+    const int shift = (int)p->fact[WEAVE_SHIFT], height = s->width / s->lanes;
+    const int64_t row = group * height + simt_thread_id() / s->lanes;
+    int64_t low = offset(p, group * height), high = offset(p, (group + 1) * height), begin = offset(p, row), end = offset(p, row + 1);
+    if (!too_large(p, low, high))
         return;
+    low = low > piece << shift ? low : piece << shift;
+    high = high < (piece + 1) << shift ? high : (piece + 1) << shift;
+    const int part = begin == end || begin >= high || end <= low ? NOTHING : begin < low ? OPENED : end > high ? LEFT : ALL;
+    s->begin = (int)(begin < low ? 0 : begin > high ? high - low : begin - low);
+    s->end = (int)(end < low ? 0 : end > high ? high - low : end - low);
+    const real sum = whole ? row_sum_of_block(s, low, (int)(high - low)) : row_sum(s, low, (int)(high - low));
     const struct passing through = {(real *)p->workspace, (real *)p->workspace + (p->nnz >> shift) + 1};
-    if (mine && begin < low && end > low)
+    if (s->lane == 0 && part == ALL)
+        store((real *)p->y + row, scalar(p->alpha), sum, scalar(p->beta));
+    if (s->lane == 0 && part == OPENED)
         through.opened[piece] = sum;
-    else if (mine && begin >= low && begin < high && end > high)
+    if (s->lane == 0 && part == LEFT)
         through.left[piece] = sum;
-    if (comes_last(p, first, last))
-        join(p, s, &through, row, begin, end);
+    if (comes_last(p, offset(p, group * height), offset(p, (group + 1) * height)))
+        join(p, s, &through, row, offset(p, row), offset(p, row + 1));
     simt_sync();
 }
 
 /* Block by block.  `direct` entries a lane are read without staging where no row of the group has more; `whole`: the block has
- * one row. */
-DEVICE void weave(const struct product *p, real *tile, const int lanes, const int direct, const int whole)
+ * one row.  The numbers are constants, so that every address is one register and a constant. */
+DEVICE void weave(const struct product *p, real *tile, const int width, const int lanes, const int direct, const int whole)
 {
-    const int every = (int)p->fact[WEAVE_EVERY], shift = (int)p->fact[WEAVE_SHIFT], height = simt_block_size() / lanes;
+    const int every = (int)p->fact[WEAVE_EVERY], shift = (int)p->fact[WEAVE_SHIFT], height = width / lanes;
     struct strand s = {(const idx *)p->array[CSR_COL], (const real *)p->array[CSR_VAL], (const real *)p->x, tile,
-                       (int)p->fact[WEAVE_TILE], lanes, simt_thread_id() % lanes, 0, 0};
+                       (int)p->fact[WEAVE_TILE], width, direct ? 4 : UNDER_WAY, lanes, simt_thread_id() % lanes,
+                       0, 0};
     for (int64_t task = simt_block_id(); task < p->fact[WEAVE_ROUNDS] << every; task += simt_grid_size()) {
         const int64_t round = task >> every;
-        int64_t group = task - round - 1, last = group, piece = -1;
-        if (round << every == task) {
-            const int64_t past = (round + 1) << shift;
-            if (round << shift >= p->nnz)
-                continue;
-            piece = round;
-            group = group_of(p, height, round << shift);
-            last = group_of(p, height, (past < p->nnz ? past : p->nnz) - 1);
-        }
-        for (; group < p->fact[WEAVE_GROUPS] && group <= last; group = group < last ? last : last + 1) {
-            if (task >= simt_grid_size())
-                simt_sync();
-            rows_of(p, &s, group, piece, direct, whole);
+        if (task >= simt_grid_size())
+            simt_sync();
+        if (round << every != task) {
+            if (task - round - 1 < p->fact[WEAVE_GROUPS])
+                rows_of(p, &s, task - round - 1, direct, whole);
+        } else if (round << shift < p->nnz) {
+            struct strand few = s; /* fewer loads under way: these blocks must not take registers from the others */
+            few.under_way = 4;
+            const int64_t past = (round + 1) << shift, end = group_of(p, height, (past < p->nnz ? past : p->nnz) - 1);
+            for (int64_t group = group_of(p, height, round << shift); group <= end; group = group < end ? end : end + 1)
+                piece_of(p, &few, group, round, whole);
         }
     }
 }
 
-KERNEL(csr_weave1_direct)(struct product p)
+/* Blocks on a multiprocessor: as many as do not make the compiler spill, for f32_i32 and the others. */
+#define EACH(small, large) (sizeof(real) + sizeof(off) == 8 ? small : large)
+
+KERNEL_RESIDENT(csr_weave1_direct, 128, EACH(9, 8))(struct product p)
 {
     SHARED_DYNAMIC(real, tile);
-    weave(&p, tile, 1, 4, 0);
+    weave(&p, tile, 128, 1, 4, 0);
 }
-KERNEL_BOUND(csr_weave1, 64)(struct product p)
+KERNEL_RESIDENT(csr_weave1, 64, EACH(20, 18))(struct product p)
 {
     SHARED_DYNAMIC(real, tile);
-    weave(&p, tile, 1, 0, 0);
+    weave(&p, tile, 64, 1, 0, 0);
 }
-KERNEL_BOUND(csr_weave4, 256)(struct product p)
+KERNEL_RESIDENT(csr_weave4, 256, EACH(5, 4))(struct product p)
 {
     SHARED_DYNAMIC(real, tile);
-    weave(&p, tile, 4, 0, 0);
+    weave(&p, tile, 256, 4, 0, 0);
 }
-KERNEL_BOUND(csr_weave8, 256)(struct product p)
+KERNEL_RESIDENT(csr_weave8, 256, EACH(5, 4))(struct product p)
 {
     SHARED_DYNAMIC(real, tile);
-    weave(&p, tile, 8, 0, 0);
+    weave(&p, tile, 256, 8, 0, 0);
 }
-KERNEL_BOUND(csr_weave8_direct, 128)(struct product p)
+KERNEL_RESIDENT(csr_weave8_direct, 128, 8)(struct product p)
 {
     SHARED_DYNAMIC(real, tile);
-    weave(&p, tile, 8, 4, 0);
+    weave(&p, tile, 128, 8, 4, 0);
 }
-KERNEL_BOUND(csr_weave32_direct, 128)(struct product p)
+KERNEL_RESIDENT(csr_weave32_direct, 128, 8)(struct product p)
 {
     SHARED_DYNAMIC(real, tile);
-    weave(&p, tile, 32, 4, 0);
+    weave(&p, tile, 128, 32, 4, 0);
 }
-KERNEL_BOUND(csr_weave_row, 256)(struct product p)
+KERNEL_RESIDENT(csr_weave_row, 256, EACH(5, 4))(struct product p)
 {
-    weave(&p, 0, simt_block_size(), 0, 1);
+    weave(&p, 0, 256, 256, 0, 1);
 }
 
 #else

@@ -7,6 +7,9 @@
  *
  * A kernel      KERNEL(name)(struct product p) { ... }             found by the drivers as name__VARIANT
  *               KERNEL_BOUND(name, most)(struct product p) { ... } the same, never launched with more threads a block
+ *               KERNEL_RESIDENT(name, most, blocks)(struct product p) { ... }
+ *                                                                  and compiled for so many blocks on a multiprocessor: else
+ *                                                                  NVIDIA's assembler may spill to fit in one more
  *               DEVICE int helper(int a) { ... }                   a function that kernels call
  *               SHARED(real, partial, 256);                        `real *partial`: shared by the block, not initialised
  *               SHARED_DYNAMIC(real, partial);                     as large as the launch says; one a kernel
@@ -34,6 +37,7 @@
  *               simt_fresh(p)       *p as another block left it before its simt_fence
  *               simt_readonly(p)    *p, of global memory that nobody writes during the launch
  *               simt_stream(p)      the same, and nobody will read it again soon: it should not displace x in the caches
+ *               simt_stream_if(condition, p): simt_stream(p), or 0 without reading p; costs no branch
  *               simt_load2(to, p), simt_load4(to, p); simt_stream2, simt_stream4: p[0], p[1] (and p[2], p[3]) into an array of
  *               the thread's own, by wide accesses where p's alignment allows them; any element alignment is valid.  They
  *               read as simt_readonly and simt_stream do.

@@ -14,6 +14,7 @@
 
 #define KERNEL(name) extern "C" __global__ void SIMT_NAME(name)
 #define KERNEL_BOUND(name, threads) extern "C" __global__ __launch_bounds__(threads) void SIMT_NAME(name)
+#define KERNEL_RESIDENT(name, threads, blocks) extern "C" __global__ __launch_bounds__(threads, blocks) void SIMT_NAME(name)
 
 extern __shared__ __attribute__((aligned(16))) char simt_dynamic[];
 #define SHARED(type, name, count) __shared__ type name[count]
@@ -202,6 +203,26 @@ template <class T> DEVICE T simt_stream(const T *p)
     } else {
         uint64_t bits;
         asm("ld.global.cs.b64 %0, [%1];" : "=l"(bits) : "l"(p));
+        __builtin_memcpy(&value, &bits, sizeof(T) & 8);
+    }
+    return value;
+}
+
+template <class T> DEVICE T simt_stream_if(int condition, const T *p)
+{
+    static_assert(sizeof(T) == 4 || sizeof(T) == 8, "loads take 32 or 64 bits");
+    T value;
+    if (sizeof(T) == 4) {
+        uint32_t bits;
+        asm("{ .reg .pred go; setp.ne.s32 go, %2, 0; mov.b32 %0, 0; @go ld.global.cs.b32 %0, [%1]; }"
+            : "=&r"(bits)
+            : "l"(p), "r"(condition));
+        __builtin_memcpy(&value, &bits, sizeof(T) & 4);
+    } else {
+        uint64_t bits;
+        asm("{ .reg .pred go; setp.ne.s32 go, %2, 0; mov.b64 %0, 0; @go ld.global.cs.b64 %0, [%1]; }"
+            : "=&l"(bits)
+            : "l"(p), "r"(condition));
         __builtin_memcpy(&value, &bits, sizeof(T) & 8);
     }
     return value;

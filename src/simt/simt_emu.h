@@ -30,6 +30,7 @@
 #define SIMT_CALLED(call) (emu_now->caller = SIMT_SITE, call)
 
 #define KERNEL(name) KERNEL_BOUND(name, 1024)
+#define KERNEL_RESIDENT(name, threads, blocks) KERNEL_BOUND(name, threads)
 #define KERNEL_BOUND(name, threads)                                                                       \
     static void SIMT_SYMBOL(name)(SIMT_ARGUMENT);                                                         \
     static void SIMT_JOIN(call, name)(const void *argument)                                               \
@@ -205,6 +206,7 @@ SIMT_ATOMIC_REAL(double, f64)
 
 #define simt_readonly(p) (*(p))
 #define simt_stream(p) (*(p))
+#define simt_stream_if(condition, p) ((condition) ? *(p) : 0)
 
 /* Element by element: no more alignment is assumed than a page may assume. */
 #define SIMT_LOADS(type, suffix)                                    \

@@ -13,6 +13,7 @@
 #define KERNEL(name) KERNEL_BOUND(name, 1024)
 #define KERNEL_BOUND(name, threads) \
     extern "C" __attribute__((global, amdgpu_flat_work_group_size(1, threads))) void SIMT_NAME(name)
+#define KERNEL_RESIDENT(name, threads, blocks) KERNEL_BOUND(name, threads)
 
 extern __attribute__((shared, aligned(16))) char simt_dynamic[];
 #define SHARED(type, name, count) __attribute__((shared)) type name[count]
@@ -211,6 +212,11 @@ template <class T> DEVICE T simt_readonly(const T *p)
 template <class T> DEVICE T simt_stream(const T *p)
 {
     return __builtin_nontemporal_load(p);
+}
+
+template <class T> DEVICE T simt_stream_if(int condition, const T *p)
+{
+    return condition ? __builtin_nontemporal_load(p) : (T)0;
 }
 
 /* simt_NAME_words: `bytes` (8 or 16, aligned to that) at once. */
