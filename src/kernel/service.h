@@ -22,9 +22,17 @@ heddle_status gpu_read_all(const struct device *d, void *buffer, int64_t bytes);
 /* row_lengths: waits. */
 heddle_status gpu_row_lengths(const struct device *d, heddle_lengths *lengths, const struct csr *A);
 
+/* scan: p[i] becomes the sum of p[0] to p[i], for n numbers.  Waits. */
+heddle_status gpu_scan(const struct device *d, int64_t *p, int64_t n);
+
+/* What the size of a format depends on (format.h): HEDDLE_NO_KERNEL, with the reason, for a matrix that it cannot hold.  Wait. */
+heddle_status gpu_sell_count(const struct device *d, struct counted *c, const struct csr *A, int64_t height, int64_t window);
+
 /* Conversions of a valid matrix; arrays of the result are allocated, nothing is waited for. */
 heddle_status gpu_csr_to_coo(const struct device *d, int32_t *row, const struct csr *A);   /* the row of every entry */
 heddle_status gpu_coo_to_csr(const struct device *d, struct csr *B, const int32_t *row);   /* B's row_ptr; row ascends */
 heddle_status gpu_csr_to_ell(const struct device *d, struct stored *s, const struct csr *A); /* ell and ellr */
+/* These wait. */
+heddle_status gpu_csr_to_sell(const struct device *d, struct stored *s, const struct csr *A);
 
 #endif

@@ -15,6 +15,7 @@
     extern "C" __attribute__((global, amdgpu_flat_work_group_size(1, threads))) void SIMT_NAME(name)
 
 extern __attribute__((shared, aligned(16))) char simt_dynamic[];
+#define SIMT_ROLLED _Pragma("unroll 1")
 #define SHARED(type, name, count) __attribute__((shared)) type name[count]
 #define SHARED_DYNAMIC(type, name) type *const name = (type *)(void *)simt_dynamic
 
