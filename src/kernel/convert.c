@@ -76,6 +76,16 @@ static heddle_status fill_sell(const struct device *d, struct stored *s, const s
     return gpu_csr_to_sell(d, s, &A->csr);
 }
 
+static heddle_status fill_hyb(const struct device *d, struct stored *s, const struct source *A)
+{
+    return gpu_csr_to_hyb(d, s, &A->csr);
+}
+
+static heddle_status fill_csr16(const struct device *d, struct stored *s, const struct source *A)
+{
+    return gpu_csr_to_csr16(d, s, &A->csr);
+}
+
 static heddle_status count_longest(const struct device *d, struct source *told, struct counted *c, int64_t *option)
 {
     heddle_lengths lengths;
@@ -93,6 +103,19 @@ static heddle_status count_sell(const struct device *d, struct source *told, str
     return gpu_sell_count(d, c, &told->csr, option[0], option[1]);
 }
 
+static heddle_status count_hyb(const struct device *d, struct source *told, struct counted *c, int64_t *option)
+{
+    told->counted = c;
+    return gpu_hyb_count(d, c, &told->csr, option);
+}
+
+static heddle_status count_csr16(const struct device *d, struct source *told, struct counted *c, int64_t *option)
+{
+    (void)option;
+    told->counted = c;
+    return gpu_csr16_count(d, c, &told->csr);
+}
+
 /* How a GPU fills the arrays of a format; a source whose arrays serve as they are needs no such function.  A format whose size
  * depends on row_ptr, which the host cannot read, is told what it asks for. */
 typedef heddle_status gpu_fill(const struct device *d, struct stored *s, const struct source *A);
@@ -105,6 +128,8 @@ static const struct {
     [FORMAT_ell] = {fill_ell, count_longest},
     [FORMAT_ellr] = {fill_ell, count_longest},
     [FORMAT_sell] = {fill_sell, count_sell},
+    [FORMAT_hyb] = {fill_hyb, count_hyb},
+    [FORMAT_csr16] = {fill_csr16, count_csr16},
 };
 
 static void initial_options(int64_t option[OPTIONS_MOST], enum format_id id)

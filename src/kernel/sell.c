@@ -82,7 +82,8 @@ DEVICE real sum_together(const struct product *p, int64_t place, int from, int e
     real sum = 0;
     SIMT_ROLLED
     for (int64_t j = from + simt_lane(); j < end; j += WAVE) {
-        const idx c = base < 0 ? simt_readonly((const idx *)col + at + j * height) : base + simt_readonly(col + at + j * height);
+        const int64_t k = at + j * height;
+        const idx c = base < 0 ? simt_readonly((const idx *)col + k) : base + simt_readonly(col + k);
         sum += simt_readonly(val + j * height) * simt_readonly(x + c);
     }
     return wave_sum(sum, WAVE);
@@ -91,7 +92,7 @@ DEVICE real sum_together(const struct product *p, int64_t place, int from, int e
 /* So many entries a row may have more than the row a quarter down its wave (rows are sorted) before the others help. */
 #define HELPED 64
 
-/* The row at a place.  What every row of the slice has (a multiple of `loads` of it) needs no length, which may still be under
+/* The row at a place.  What every row of the slice has (a multiple of `loads` of it) needs no length, which may still be on its
  * way while it is done; `*end` is where the thread stops, `*n` how long the row is. */
 DEVICE real sum_row(const struct product *p, int64_t place, int *end, int32_t *n, const int loads)
 {

@@ -25,8 +25,10 @@ heddle_status gpu_row_lengths(const struct device *d, heddle_lengths *lengths, c
 /* scan: p[i] becomes the sum of p[0] to p[i], for n numbers.  Waits. */
 heddle_status gpu_scan(const struct device *d, int64_t *p, int64_t n);
 
-/* What the size of a format depends on (format.h): HEDDLE_NO_KERNEL, with the reason, for a matrix that it cannot hold.  Wait. */
+/* What the size of a format depends on (format.h); HEDDLE_NO_KERNEL for a matrix that it cannot hold.  These wait. */
 heddle_status gpu_sell_count(const struct device *d, struct counted *c, const struct csr *A, int64_t height, int64_t window);
+heddle_status gpu_hyb_count(const struct device *d, struct counted *c, const struct csr *A, const int64_t *option);
+heddle_status gpu_csr16_count(const struct device *d, struct counted *c, const struct csr *A);
 
 /* Conversions of a valid matrix; arrays of the result are allocated, nothing is waited for. */
 heddle_status gpu_csr_to_coo(const struct device *d, int32_t *row, const struct csr *A);   /* the row of every entry */
@@ -34,5 +36,7 @@ heddle_status gpu_coo_to_csr(const struct device *d, struct csr *B, const int32_
 heddle_status gpu_csr_to_ell(const struct device *d, struct stored *s, const struct csr *A); /* ell and ellr */
 /* These wait. */
 heddle_status gpu_csr_to_sell(const struct device *d, struct stored *s, const struct csr *A);
+heddle_status gpu_csr_to_hyb(const struct device *d, struct stored *s, const struct csr *A);
+heddle_status gpu_csr_to_csr16(const struct device *d, struct stored *s, const struct csr *A);
 
 #endif
