@@ -293,6 +293,9 @@ static void check_format(const struct device *d, enum format_id id, const struct
             if (option[i] != o[i].initial)
                 check_options(d, id, there, here, name, option);
         }
+    /* split=percent: the initial split, with its limit, leaves matrices as small as these no ELL part. */
+    for (int64_t n = 0; o && id == FORMAT_hyb && n <= 100; n += 50)
+        check_options(d, id, there, here, name, (const int64_t[OPTIONS_MOST]){1, n});
 }
 
 static void converts(const struct device *d)

@@ -16,7 +16,7 @@ static const char *const splits[] = {"twothirds", "percent", "limit", "minimal"}
 enum { SPLIT, N };
 static const struct option options[] = {
     [SPLIT] = {"split", LIMIT, WORDS(splits)},
-    [N] = {"n", 33, VALUES(0, 25, 33, 50, 66, 75, 80, 90, 100)},
+    [N] = {"n", 33, VALUES(0, 25, 33, 50, 66, 75, 80, 100)},
     {0},
 };
 
