@@ -32,6 +32,13 @@ struct option {
 #define OPTION_SPELLED 24
 void option_spell(char text[OPTION_SPELLED], const struct option *o, int64_t value);
 
+/* What a GPU has counted for a format whose size depends on more than the longest row. */
+struct counted {
+    int64_t positions;     /* sell, csr16: places, padding included */
+    int64_t words, sorted; /* sell: 16-bit words of columns; has any row moved? */
+    int64_t width, rest;   /* hyb: of its ELL part; entries behind that */
+};
+
 /* What a format is made from.  Arrays are borrowed and must outlive whatever borrows them further. */
 struct source {
     struct csr csr;     /* row_ptr may be NULL when `row` is given and only coo is wanted */
@@ -40,6 +47,7 @@ struct source {
     int64_t empty;      /* rows without entries, where `longest` is known */
     int omega;          /* csr5: lanes of a wave of the device that it is for; 0: 32 */
     const int *sigma;   /* csr5: the four numbers of that device's rule (csr5.c); NULL: those of NVIDIA */
+    const struct counted *counted; /* NULL: not known, row_ptr tells */
 };
 
 /* A matrix in a format. */
@@ -99,6 +107,10 @@ struct group_functions {
 struct csr5_functions {
     void (*fill)(struct stored *s, const struct csr *A);
 };
+/* hyb: the split rule of `option` asks for the length of the row at this place when rows are ordered by length. */
+int64_t hyb_rank(const struct csr *A, const int64_t *option);
+/* ... and makes this width of that length. */
+int64_t hyb_width(const struct csr *A, const int64_t *option, int64_t length);
 /* The width of ELL, and whether so much padding is allowed (`format` is named in the text). */
 heddle_status ell_width(int64_t *width, const char *format, const struct source *A);
 extern const struct ell_functions *const ell_functions[VARIANT_COUNT];

@@ -23,6 +23,15 @@ enum { ELL_WIDTH };
 enum { ELLR_COL = ELL_COL, ELLR_VAL = ELL_VAL, ELLR_LENGTH /* int32_t[rows] */ };
 enum { ELLR_WIDTH = ELL_WIDTH };
 
+/* hyb: the first `width` entries of every row as ell, the others as coo. */
+enum { HYB_COL = ELL_COL, HYB_VAL = ELL_VAL, HYB_REST_ROW, HYB_REST_COL, HYB_REST_VAL };
+enum { HYB_WIDTH = ELL_WIDTH, HYB_REST /* how many */ };
+
+/* csr16: CSR whose rows are padded to whole units of 16 entries; row i is the units [first[i], first[i+1]).  Padding as in ell:
+ * column -1, value 0. */
+enum { CSR16_FIRST /* int32_t[rows+1] */, CSR16_COL, CSR16_VAL };
+#define CSR16_UNIT 16
+
 /* sell: rows are sorted by length within windows and cut into slices of `height`; each slice is an ELL of its own.
  * Entry j of the slice's row r stands at slice_ptr[s] + j*height + r of val.  Its column stands at the same place,
  * counted from col_ptr[s], in one of two widths:

@@ -13,7 +13,7 @@
 #include "format/format.h"
 
 static const struct option options[] = {
-    {"slice", 8, VALUES(8, 16, 32)},
+    {"slice", 8, VALUES(8, 16, 32, 64)},
     {"window", 512, VALUES(1, 64, 512, 4096, 32768)},
     {0},
 };
@@ -29,9 +29,28 @@ static int64_t round_up(int64_t n, int64_t step)
 }
 
 /* The sizes of the big arrays come out of the small ones, so those are made here, once, and thrown away. */
+static heddle_status count(struct counted *c, const struct stored *s, const struct source *A)
+{
+    heddle_status status = HEDDLE_OK;
+    int64_t slices = s->dim[SELL_SLICES];
+    struct stored small = *s;
+    for (int i = SELL_SLICE_PTR; i <= SELL_LENGTH; i++) {
+        small.array[i] = mem_alloc(s->bytes[i], 1);
+        TRY(small.array[i] ? HEDDLE_OK : HEDDLE_NO_MEMORY);
+    }
+    TRY(typed(s)->plan(&small, &A->csr));
+    *c = (struct counted){.positions = ((int64_t *)small.array[SELL_SLICE_PTR])[slices],
+                          .words = ((int64_t *)small.array[SELL_COL_PTR])[slices],
+                          .sorted = small.dim[SELL_SORTED]};
+done:
+    stored_free(&small);
+    return status;
+}
+
 static heddle_status size(struct stored *s, const struct source *A, const int64_t *option)
 {
     heddle_status status = HEDDLE_OK;
+    struct counted c;
     int64_t height = option[0], window = round_up(option[1], height), slices = round_up(s->rows, height) / height;
     s->dim[SELL_HEIGHT] = height;
     s->dim[SELL_WINDOW] = option[1] == 1 ? 1 : window;
@@ -39,20 +58,16 @@ static heddle_status size(struct stored *s, const struct source *A, const int64_
     s->bytes[SELL_SLICE_PTR] = s->bytes[SELL_COL_PTR] = (slices + 1) * (int64_t)sizeof(int64_t);
     s->bytes[SELL_BASE] = s->bytes[SELL_FULL] = slices * (int64_t)sizeof(int32_t);
     s->bytes[SELL_LENGTH] = slices * height * (int64_t)sizeof(int32_t);
-    struct stored small = *s;
-    for (int i = SELL_SLICE_PTR; i <= SELL_LENGTH; i++) {
-        small.array[i] = mem_alloc(s->bytes[i], 1);
-        TRY(small.array[i] ? HEDDLE_OK : HEDDLE_NO_MEMORY);
-    }
-    TRY(typed(s)->plan(&small, &A->csr));
-    int64_t positions = ((int64_t *)small.array[SELL_SLICE_PTR])[slices];
-    TRY(padding_allowed("sell", &A->csr, positions));
-    s->dim[SELL_SORTED] = small.dim[SELL_SORTED];
-    s->bytes[SELL_ROW] = small.dim[SELL_SORTED] ? s->rows * (int64_t)sizeof(int32_t) : 0;
-    s->bytes[SELL_COL] = ((int64_t *)small.array[SELL_COL_PTR])[slices] * (int64_t)sizeof(uint16_t);
-    s->bytes[SELL_VAL] = positions * (int64_t)type_size(s->value);
+    if (A->counted)
+        c = *A->counted;
+    else
+        TRY(count(&c, s, A));
+    TRY(padding_allowed("sell", &A->csr, c.positions));
+    s->dim[SELL_SORTED] = c.sorted;
+    s->bytes[SELL_ROW] = c.sorted ? s->rows * (int64_t)sizeof(int32_t) : 0;
+    s->bytes[SELL_COL] = c.words * (int64_t)sizeof(uint16_t);
+    s->bytes[SELL_VAL] = c.positions * (int64_t)type_size(s->value);
 done:
-    stored_free(&small);
     return status;
 }
 

@@ -7,7 +7,7 @@
 #include "format/format.h"
 
 #define NARROW_SPAN 65536
-#define HEIGHT_MOST 32
+#define HEIGHT_MOST 64
 #define LONGEST 1024 /* rows this long and longer count as equal in the sort */
 
 /* A window is sorted as a unit; without sorting a window is some slices that happen to be done together. */

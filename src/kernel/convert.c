@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #include "kernel/convert.h"
 
+#include <string.h>
+
 #include "kernel/service.h"
 #include "matrix/typed.h"
 
@@ -71,39 +73,96 @@ static heddle_status fill_csr5(const struct device *d, struct stored *s, const s
     return gpu_csr_to_csr5(d, s, &A->csr);
 }
 
-/* How a GPU fills the arrays of a format; a source whose arrays serve as they are needs no such function. */
+static heddle_status fill_sell(const struct device *d, struct stored *s, const struct source *A)
+{
+    return gpu_csr_to_sell(d, s, &A->csr);
+}
+
+static heddle_status fill_hyb(const struct device *d, struct stored *s, const struct source *A)
+{
+    return gpu_csr_to_hyb(d, s, &A->csr);
+}
+
+static heddle_status fill_csr16(const struct device *d, struct stored *s, const struct source *A)
+{
+    return gpu_csr_to_csr16(d, s, &A->csr);
+}
+
+static heddle_status count_lengths(const struct device *d, struct source *told, struct counted *c, int64_t *option)
+{
+    heddle_lengths lengths;
+    heddle_status status = device_row_lengths(d, &lengths, &told->csr);
+    (void)c, (void)option;
+    told->longest = lengths.longest;
+    told->empty = lengths.empty;
+    return status;
+}
+
+/* slice=0: as high as a wave is wide. */
+static heddle_status count_sell(const struct device *d, struct source *told, struct counted *c, int64_t *option)
+{
+    option[0] = option[0] ? option[0] : gpu_info_of(d->gpu)->wave;
+    told->counted = c;
+    return gpu_sell_count(d, c, &told->csr, option[0], option[1]);
+}
+
+static heddle_status count_hyb(const struct device *d, struct source *told, struct counted *c, int64_t *option)
+{
+    told->counted = c;
+    return gpu_hyb_count(d, c, &told->csr, option);
+}
+
+static heddle_status count_csr16(const struct device *d, struct source *told, struct counted *c, int64_t *option)
+{
+    (void)option;
+    told->counted = c;
+    return gpu_csr16_count(d, c, &told->csr);
+}
+
+/* How a GPU fills the arrays of a format; a source whose arrays serve as they are needs no such function.  A format whose size
+ * depends on row_ptr, which the host cannot read, is told what it asks for. */
 typedef heddle_status gpu_fill(const struct device *d, struct stored *s, const struct source *A);
-static gpu_fill *const fills[FORMAT_COUNT] = {
-    [FORMAT_coo] = fill_coo,
-    [FORMAT_ell] = fill_ell,
-    [FORMAT_ellr] = fill_ell,
-    [FORMAT_csr5] = fill_csr5,
+typedef heddle_status gpu_count(const struct device *d, struct source *told, struct counted *c, int64_t *option);
+static const struct {
+    gpu_fill *fill;
+    gpu_count *count; /* NULL: sizes are enough */
+} ways[FORMAT_COUNT] = {
+    [FORMAT_coo] = {fill_coo, NULL},
+    [FORMAT_ell] = {fill_ell, count_lengths},
+    [FORMAT_ellr] = {fill_ell, count_lengths},
+    [FORMAT_sell] = {fill_sell, count_sell},
+    [FORMAT_hyb] = {fill_hyb, count_hyb},
+    [FORMAT_csr16] = {fill_csr16, count_csr16},
+    [FORMAT_csr5] = {fill_csr5, count_lengths},
 };
 
-/* Formats that ask for lengths of rows would look at row_ptr: they are told.  So they are for which device they are. */
-static int asks_for_lengths(enum format_id id)
+static void initial_options(int64_t option[OPTIONS_MOST], enum format_id id)
 {
-    return id == FORMAT_ell || id == FORMAT_ellr || id == FORMAT_csr5;
+    const struct option *o = format_at(id)->options;
+    for (int i = 0; o && o[i].name; i++)
+        option[i] = o[i].initial;
 }
 
 heddle_status device_stored_size(const struct device *d, struct stored *s, enum format_id id, const struct source *A,
                                  const int64_t *option)
 {
     heddle_status status = HEDDLE_OK;
-    heddle_lengths lengths;
+    int64_t chosen[OPTIONS_MOST] = {0};
     struct source told = *A;
-    if (d->kind == DEVICE_gpu && id != FORMAT_csr && !fills[id])
+    struct counted counted = {0};
+    if (d->kind == DEVICE_cpu)
+        return stored_size(s, id, A, option);
+    if (id != FORMAT_csr && !ways[id].fill)
         return fail(HEDDLE_NO_KERNEL, "GPUs have no conversion to %s", format_at(id)->name);
-    if (d->kind == DEVICE_gpu && asks_for_lengths(id) && A->csr.nnz > 0) {
-        TRY(device_row_lengths(d, &lengths, &A->csr));
-        told.longest = lengths.longest;
-        told.empty = lengths.empty;
-    }
-    if (d->kind == DEVICE_gpu) {
-        told.omega = gpu_info_of(d->gpu)->wave;
-        told.sigma = gpu_arch(d->gpu)->sigma;
-    }
-    TRY(stored_size(s, id, &told, option));
+    told.omega = gpu_info_of(d->gpu)->wave;
+    told.sigma = gpu_arch(d->gpu)->sigma;
+    if (option)
+        memcpy(chosen, option, sizeof chosen);
+    else
+        initial_options(chosen, id);
+    if (ways[id].count)
+        TRY(ways[id].count(d, &told, &counted, chosen));
+    TRY(stored_size(s, id, &told, chosen));
 done:
     return status;
 }
@@ -125,7 +184,7 @@ heddle_status device_stored_build(const struct device *d, struct stored *s, cons
     for (int i = 0; s->format->array[i]; i++)
         if (!(s->borrowed >> i & 1))
             TRY(device_alloc(d, &s->array[i], s->bytes[i]));
-    TRY(fills[format_by_name(s->format->name)](d, s, A));
+    TRY(ways[format_by_name(s->format->name)].fill(d, s, A));
 done:
     if (status != HEDDLE_OK)
         device_stored_free(d, s);

@@ -6,7 +6,8 @@
  * Source     ELLPACK-R, ellpack-r-2011 section 4.
  * Balance    a row is a thread's work; the lanes of a wave wait for its longest row, not for the longest of the matrix.
  * Memory     as ell, coalesced and streamed, without the padding; the length of each row is read in exchange.  There is no
- *            branch in the loop.
+ *            branch in the loop.  Where nearly all places are entries, a thread does not wait for the length before it reads
+ *            its first columns.
  * Wins       rows of nearly equal length, or of different lengths where neighbours are alike.
  * Loses      one long row makes the arrays huge, although nobody reads them; the format refuses that.
  * Order      that of storage: bitwise repeatable.
@@ -14,29 +15,89 @@
 #ifdef HEDDLE_DEVICE
 #include "kernel/gpu.h"
 
+/* Entries of a row that are under way in a thread. */
+#define LOADS 8
+
+/* Entries [j, n), LOADS at a time; the last may be fewer. */
+DEVICE real sum_on(const struct product *p, int64_t i, idx j, const idx n, real sum)
+{
+    const int64_t rows = p->rows;
+    const idx *RESTRICT col = (const idx *)p->array[ELLR_COL] + j * rows + i;
+    const real *RESTRICT val = (const real *)p->array[ELLR_VAL] + j * rows + i;
+    const real *RESTRICT x = (const real *)p->x;
+    idx c[LOADS];
+    SIMT_ROLLED
+    for (; j <= n - LOADS; j += LOADS, col += LOADS * rows, val += LOADS * rows) {
+        real v[LOADS];
+        for (int k = 0; k < LOADS; k++) {
+            c[k] = simt_stream(col + k * rows);
+            v[k] = simt_stream(val + k * rows);
+        }
+        for (int k = 0; k < LOADS; k++)
+            sum += v[k] * simt_readonly(x + c[k]);
+    }
+    real v[LOADS] = {0}, g[LOADS] = {0};
+    for (int k = 0; k < LOADS - 1; k++)
+        if (j + k < n) {
+            c[k] = simt_stream(col + k * rows);
+            v[k] = simt_stream(val + k * rows);
+        }
+    for (int k = 0; k < LOADS - 1; k++)
+        if (j + k < n)
+            g[k] = simt_readonly(x + c[k]);
+    for (int k = 0; k < LOADS - 1; k++)
+        sum += v[k] * g[k];
+    return sum;
+}
+
+/* The first LOADS columns are read while the length is still under way: padding has columns, too. */
+DEVICE real sum_first(const struct product *p, int64_t i, const idx n)
+{
+    const idx *RESTRICT col = (const idx *)p->array[ELLR_COL] + i;
+    const real *RESTRICT val = (const real *)p->array[ELLR_VAL] + i;
+    const real *RESTRICT x = (const real *)p->x;
+    idx c[LOADS] = {0};
+    real v[LOADS] = {0}, g[LOADS] = {0}, sum = 0;
+    for (int k = 0; k < LOADS; k++)
+        if (k < p->dim[ELLR_WIDTH])
+            c[k] = simt_stream(col + k * p->rows);
+    for (int k = 0; k < LOADS; k++)
+        if (k < n) {
+            v[k] = simt_stream(val + k * p->rows);
+            g[k] = simt_readonly(x + c[k]);
+        }
+    for (int k = 0; k < LOADS; k++)
+        sum += v[k] * g[k];
+    return sum;
+}
+
 KERNEL(ellr)(struct product p)
 {
-    const idx *RESTRICT col = (const idx *)p.array[ELLR_COL], *RESTRICT length = (const idx *)p.array[ELLR_LENGTH];
-    const real *RESTRICT val = (const real *)p.array[ELLR_VAL];
-    const real *RESTRICT x = (const real *)p.x;
-    real *RESTRICT y = (real *)p.y;
-    const real alpha = scalar(p.alpha), beta = scalar(p.beta);
+    const idx *length = (const idx *)p.array[ELLR_LENGTH];
+    for (int64_t i = simt_global_id(); i < p.rows; i += simt_global_size())
+        store((real *)p.y + i, scalar(p.alpha), sum_on(&p, i, 0, simt_stream(length + i), 0), scalar(p.beta));
+}
+
+KERNEL(ellr_ahead)(struct product p)
+{
+    const idx *length = (const idx *)p.array[ELLR_LENGTH];
     for (int64_t i = simt_global_id(); i < p.rows; i += simt_global_size()) {
-        const idx n = simt_readonly(length + i);
-        int64_t place = i;
-        real sum = 0;
-        for (idx j = 0; j < n; j++, place += p.rows)
-            sum += simt_stream(val + place) * simt_readonly(x + simt_stream(col + place));
-        store(y + i, alpha, sum, beta);
+        const idx n = simt_stream(length + i);
+        store((real *)p.y + i, scalar(p.alpha), sum_on(&p, i, LOADS, n, sum_first(&p, i, n)), scalar(p.beta));
     }
 }
 
 #else
 #include "kernel/kernel.h"
 
+static const char *const entries[] = {"ellr", "ellr_ahead", NULL};
+
+/* Where at least so many quarters of all places are entries, reading columns ahead of the length wastes little. */
+#define AHEAD_QUARTERS 3
 static heddle_status launch(const struct work *w)
 {
-    return gpu_run_over(w, "ellr", w->product.rows);
+    int ahead = 4 * w->product.nnz >= AHEAD_QUARTERS * w->product.rows * w->product.dim[ELLR_WIDTH];
+    return gpu_run_over(w, entries[ahead], w->product.rows);
 }
 
 /* The padding is never read. */
@@ -54,6 +115,7 @@ const struct kernel ellr = {
     .device = DEVICE_gpu,
     .source = "ELLPACK-R, ellpack-r-2011 section 4",
     .repeatable = 1,
+    .entries = entries,
     .launch = launch,
     .cost = cost,
 };

@@ -13,6 +13,7 @@
  *               DEVICE int helper(int a) { ... }                   a function that kernels call
  *               SHARED(real, partial, 256);                        `real *partial`: shared by the block, not initialised
  *               SHARED_DYNAMIC(real, partial);                     as large as the launch says; one a kernel
+ *               SIMT_ROLLED for (...)                              a loop that should not be unrolled: registers are dear
  *
  * Where am I    simt_thread_id() < simt_block_size(), simt_block_id() < simt_grid_size() (blocks), and across the grid
  *               simt_global_id() < simt_global_size() (int64_t).  simt_lane() < WAVE, simt_wave_id() < simt_waves();

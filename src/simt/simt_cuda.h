@@ -17,6 +17,7 @@
 #define KERNEL_RESIDENT(name, threads, blocks) extern "C" __global__ __launch_bounds__(threads, blocks) void SIMT_NAME(name)
 
 extern __shared__ __attribute__((aligned(16))) char simt_dynamic[];
+#define SIMT_ROLLED _Pragma("unroll 1")
 #define SHARED(type, name, count) __shared__ type name[count]
 #define SHARED_DYNAMIC(type, name) type *const name = (type *)(void *)simt_dynamic
 
@@ -194,9 +195,13 @@ template <class T> DEVICE T simt_readonly(const T *p)
 }
 template <class T> DEVICE T simt_stream(const T *p)
 {
-    static_assert(sizeof(T) == 4 || sizeof(T) == 8, "loads take 32 or 64 bits");
+    static_assert(sizeof(T) == 2 || sizeof(T) == 4 || sizeof(T) == 8, "loads take 16, 32 or 64 bits");
     T value;
-    if (sizeof(T) == 4) {
+    if (sizeof(T) == 2) {
+        uint16_t bits;
+        asm("ld.global.cs.b16 %0, [%1];" : "=h"(bits) : "l"(p));
+        __builtin_memcpy(&value, &bits, sizeof(T) & 2);
+    } else if (sizeof(T) == 4) {
         uint32_t bits;
         asm("ld.global.cs.b32 %0, [%1];" : "=r"(bits) : "l"(p));
         __builtin_memcpy(&value, &bits, sizeof(T) & 4);

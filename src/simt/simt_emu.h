@@ -50,6 +50,7 @@ extern const char SIMT_SYMBOL(SIMT_JOIN(emu_page, PAGE_NAME));
 const char SIMT_SYMBOL(SIMT_JOIN(emu_page, PAGE_NAME)) = 0;
 #endif
 
+#define SIMT_ROLLED
 #define SHARED(type, name, count)                                                                         \
     static char simt_key_##name;                                                                          \
     type *const name = (type *)emu_shared(&simt_key_##name, #name, (int64_t)sizeof(type), (count))

@@ -16,6 +16,7 @@
 #define KERNEL_RESIDENT(name, threads, blocks) KERNEL_BOUND(name, threads)
 
 extern __attribute__((shared, aligned(16))) char simt_dynamic[];
+#define SIMT_ROLLED _Pragma("unroll 1")
 #define SHARED(type, name, count) __attribute__((shared)) type name[count]
 #define SHARED_DYNAMIC(type, name) type *const name = (type *)(void *)simt_dynamic
 
