@@ -274,7 +274,7 @@ static void row_words(struct drawing *d, int i, double y, const char *unit)
     if (!count)
         snprintf(words, sizeof words, "no matrix in common");
     else if (count < d->cases.matrices)
-        snprintf(words, sizeof words, "%.3g%s (on %d)", mean, unit, count);
+        snprintf(words, sizeof words, "%.3g%s on %d of %lld", mean, unit, count, (long long)d->cases.matrices);
     else
         snprintf(words, sizeof words, "%.3g%s", mean, unit);
     svg_text(d->chart.svg, WIDTH - 16, y + 4, ANCHOR_END, INK, words);
@@ -325,7 +325,7 @@ static heddle_status draw_means(struct text *svg, const struct records *r, const
     struct drawing d;
     TRY(drawing_begin(&d, svg, r, choice));
     rank_by(&d, gflops_of);
-    d.chart.x = (struct axis){.from = ROWS_LEFT, .to = WIDTH - 170};
+    d.chart.x = (struct axis){.from = ROWS_LEFT, .to = WIDTH - 190};
     for (int64_t k = 0; k < d.cases.kernels; k++)
         d.chart.x.high = fmax(d.chart.x.high, d.score[k]);
     axis_round(&d.chart.x);
@@ -335,8 +335,10 @@ static heddle_status draw_means(struct text *svg, const struct records *r, const
     chart_x(&d.chart, "GFLOP/s, geometric mean over the matrices that the kernel takes", TICK_PLAIN);
     for (int i = 0; i < (int)d.cases.kernels; i++) {
         double y = 78 + ROW * (i + 0.5), to = axis_at(&d.chart.x, d.score[d.order[i]]);
+        int taken;
+        mean_of(&d, d.order[i], gflops_of, &taken);
         text_add(svg, "<rect x=\"%d\" y=\"%.1f\" width=\"%.1f\" height=\"14\" rx=\"2\" fill=\"%s\"%s/>\n", ROWS_LEFT, y - 7,
-                 fmax(to - ROWS_LEFT, 1), d.cases.colour[d.order[i]], d.cases.peer[d.order[i]] ? " fill-opacity=\".6\"" : "");
+                 fmax(to - ROWS_LEFT, 1), d.cases.colour[d.order[i]], taken < d.cases.matrices ? " fill-opacity=\".45\"" : "");
         row_words(&d, i, y, " GFLOP/s");
     }
     chart_end(&d.chart);

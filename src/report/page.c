@@ -60,12 +60,13 @@ static void put_name(struct text *t, const struct records *r, int64_t i, int whi
     put_string(t, which ? r->files.item[i] : r->strings.item[i]);
 }
 
-enum { MATRIX_name, MATRIX_origin, MATRIX_spec, MATRIX_rows, MATRIX_cols, MATRIX_nnz, MATRIX_side };
+enum { MATRIX_name, MATRIX_origin, MATRIX_spec, MATRIX_rows, MATRIX_cols, MATRIX_nnz, MATRIX_side, MATRIX_tall };
 
 static void put_matrix_number(struct text *t, const struct records *r, int64_t i, int which)
 {
     const struct record_matrix *m = &r->matrix[i];
-    const int64_t value[] = {m->name, m->origin, m->spec, m->rows, m->cols, m->nnz, m->picture ? m->picture_cols : 0};
+    const int64_t value[] = {m->name, m->origin, m->spec, m->rows, m->cols, m->nnz, m->picture ? m->picture_cols : 0,
+                             m->picture ? m->picture_rows : 0};
     text_add(t, "%lld", (long long)value[which]);
 }
 
@@ -114,9 +115,9 @@ static void put_run_real(struct text *t, const struct records *r, int64_t i, int
 
 static void put_matrices(struct text *t, const struct records *r)
 {
-    static const char *const names[] = {"name", "origin", "spec", "rows", "cols", "nnz", "side"};
+    static const char *const names[] = {"name", "origin", "spec", "rows", "cols", "nnz", "side", "tall"};
     text_add(t, ",\n\"matrix\":{");
-    for (int c = 0; c <= MATRIX_side; c++)
+    for (int c = 0; c <= MATRIX_tall; c++)
         put_column(t, names[c], r->matrices, r, c, put_matrix_number);
     for (int s = 0; s < STAT_COUNT; s++)
         put_column(t, stat_names[s], r->matrices, r, s, put_stat);

@@ -48,7 +48,8 @@ void axis_round(struct axis *a)
             a->high *= 2;
         }
     } else {
-        a->high = a->high > 0 ? round_125(a->high, 1) : 1;
+        double step = round_125((a->high > a->low ? a->high - a->low : 1) / 5, 1);
+        a->high = a->low + ceil((a->high - a->low) / step - 1e-9) * step;
     }
 }
 

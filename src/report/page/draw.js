@@ -1,1 +1,174 @@
-/* SPDX-License-Identifier: MIT */
+/* SPDX-License-Identifier: MIT
+ *
+ * draw.js: many points on a canvas, and figures saved as files.  A saved SVG holds its colours itself and draws as SVG what
+ * the screen shows on a canvas. */
+
+/* ---------------------------------------------------------------- points */
+
+/* A dot of a colour, drawn once and stamped as often as needed. */
+function stamp(colour, radius, alpha, scale) {
+  const size = Math.ceil((2 * radius + 2) * scale), canvas = make("canvas", { width: size, height: size });
+  const c = canvas.getContext("2d");
+  c.globalAlpha = alpha;
+  c.fillStyle = colour;
+  c.beginPath();
+  c.arc(size / 2, size / 2, radius * scale, 0, 2 * Math.PI);
+  c.fill();
+  return canvas;
+}
+
+/* points: [{ x, y, kernel }] in the units of the scales.  Returns what card() wants, with hover and keys. */
+function scatter(body, { width, height, points, x, y, svg, radius, describe, open }) {
+  const scale = Math.min(2, window.devicePixelRatio || 1);
+  const canvas = make("canvas", { width: width * scale, height: height * scale, style: `width:${width}px;height:${height}px`,
+                                  "aria-hidden": "true" });
+  body.classList.add("layers");
+  body.append(canvas);
+  for (const p of points) {
+    p.px = x(p.x);
+    p.py = y(p.y);
+  }
+  let tree = null, forward = -1, current = null;
+  const paint = () => paintPoints(canvas, points, { radius, scale, forward, current });
+  paint();
+  const near = (px, py) => {
+    tree = tree || d3.quadtree(points, p => p.px, p => p.py);
+    return tree.find(px, py, 24);
+  };
+  const show = (p, event) => {
+    if (p !== current) {
+      current = p;
+      paint();
+    }
+    if (p) tip(event, describe(p)); else hideTip();
+  };
+  svg.on("pointermove", function () { show(near(...d3.mouse(this)), d3.event); })
+    .on("pointerleave", () => show(null))
+    .on("click", function () {
+      const p = near(...d3.mouse(this));
+      if (p && open) open(p);
+    });
+  pointKeys(svg.node(), points, { show, open, describe, current: () => current });
+  return { svg: () => svg.node(), points: { list: points, radius }, highlight: k => { forward = k; paint(); } };
+}
+
+function paintPoints(canvas, points, { radius, scale, forward, current }) {
+  const c = canvas.getContext("2d"), alpha = points.length > 5000 ? 0.45 : points.length > 800 ? 0.6 : 0.8;
+  const stamps = new Map(), faint = new Map();
+  const from = (map, p, a) => map.get(p.kernel) ?? map.set(p.kernel, stamp(kernels[p.kernel].colour, radius, a, scale)).get(p.kernel);
+  c.clearRect(0, 0, canvas.width, canvas.height);
+  for (const pass of forward < 0 ? [0] : [0, 1])
+    for (const p of points) {
+      if (pass && p.kernel !== forward) continue;
+      const image = from(forward < 0 || pass ? stamps : faint, p, forward < 0 || pass ? alpha : 0.1);
+      c.drawImage(image, p.px * scale - image.width / 2, p.py * scale - image.height / 2);
+    }
+  if (!current) return;
+  c.strokeStyle = theme("--ink");
+  c.lineWidth = 2 * scale;
+  c.beginPath();
+  c.arc(current.px * scale, current.py * scale, (radius + 3) * scale, 0, 2 * Math.PI);
+  c.stroke();
+}
+
+/* Arrow keys walk from point to point, left and right; Enter opens its matrix. */
+function pointKeys(element, points, { show, open, describe, current }) {
+  let order = null;
+  element.setAttribute("tabindex", "0");
+  element.setAttribute("aria-label", element.getAttribute("aria-label") + " Arrow keys walk through the points, Enter opens one.");
+  element.addEventListener("keydown", event => {
+    const step = { ArrowRight: 1, ArrowLeft: -1, ArrowUp: 1, ArrowDown: -1 }[event.key];
+    if (event.key === "Enter" && current() && open) open(current());
+    if (event.key === "Escape") show(null);
+    if (!step || !points.length) return;
+    event.preventDefault();
+    order = order || points.slice().sort((a, b) => a.px - b.px || b.py - a.py);
+    const next = order[(order.indexOf(current()) + step + order.length) % order.length], box = element.getBoundingClientRect();
+    show(next, { clientX: box.left + next.px * box.width / element.viewBox.baseVal.width,
+                 clientY: box.top + next.py * box.height / element.viewBox.baseVal.height });
+    say(describe(next).map(row => row.textContent).join(", "));
+  });
+  element.addEventListener("blur", () => show(null));
+}
+
+/* ---------------------------------------------------------------- saving */
+
+const keptStyles = ["fill", "fill-opacity", "stroke", "stroke-width", "stroke-opacity", "stroke-dasharray", "opacity", "font-size",
+                    "font-weight", "font-family", "text-anchor"];
+
+/* A copy of a figure that needs no style sheet. */
+function standalone({ svg, points }) {
+  const from = svg(), copy = from.cloneNode(true), sources = from.querySelectorAll("*"), targets = copy.querySelectorAll("*");
+  targets.forEach((target, i) => {
+    const style = getComputedStyle(sources[i]);
+    for (const key of keptStyles) target.setAttribute(key, style.getPropertyValue(key));
+    target.removeAttribute("class");
+    target.removeAttribute("style");
+  });
+  for (const name of ["tabindex", "class"]) copy.removeAttribute(name);
+  copy.setAttribute("xmlns", "http://www.w3.org/2000/svg");
+  copy.querySelectorAll("[opacity='0'], .hit").forEach(element => element.remove());
+  const paper = document.createElementNS("http://www.w3.org/2000/svg", "rect");
+  for (const [key, value] of Object.entries({ width: "100%", height: "100%", fill: theme("--card") })) paper.setAttribute(key, value);
+  copy.prepend(paper);
+  if (points) copy.append(pointsAsSvg(points));
+  return '<?xml version="1.0" encoding="UTF-8"?>\n' + new XMLSerializer().serializeToString(copy);
+}
+
+function pointsAsSvg({ list, radius }) {
+  const group = document.createElementNS("http://www.w3.org/2000/svg", "g");
+  group.setAttribute("fill-opacity", "0.7");
+  for (const p of list) {
+    const circle = document.createElementNS("http://www.w3.org/2000/svg", "circle");
+    circle.setAttribute("cx", p.px.toFixed(1));
+    circle.setAttribute("cy", p.py.toFixed(1));
+    circle.setAttribute("r", radius);
+    circle.setAttribute("fill", kernels[p.kernel].colour);
+    group.append(circle);
+  }
+  return group;
+}
+
+function save(name, blob) {
+  const url = URL.createObjectURL(blob), anchor = make("a", { href: url, download: name, hidden: true });
+  document.body.append(anchor);
+  anchor.click();
+  anchor.remove();
+  setTimeout(() => URL.revokeObjectURL(url), 10000);
+  say(`${name} saved`);
+}
+
+function fileName(id, ending) {
+  const parts = ["heddle", id, state.view === "matrix" ? state.matrix : "", state.type, state.op].filter(Boolean);
+  return parts.join("-").replace(/[^A-Za-z0-9_.-]+/g, "_") + ending;
+}
+
+function saveSvg(id, drawn) {
+  if (drawn.svg) save(fileName(id, ".svg"), new Blob([standalone(drawn)], { type: "image/svg+xml" }));
+  else say("There is nothing to save.");
+}
+
+function savePng(id, drawn) {
+  if (!drawn.svg) return say("There is nothing to save.");
+  const image = new Image(), box = drawn.svg().viewBox.baseVal;
+  image.onload = () => {
+    const canvas = make("canvas", { width: 2 * box.width, height: 2 * box.height });
+    canvas.getContext("2d").drawImage(image, 0, 0, canvas.width, canvas.height);
+    canvas.toBlob(blob => save(fileName(id, ".png"), blob), "image/png");
+  };
+  image.src = "data:image/svg+xml;charset=utf-8," + encodeURIComponent(standalone(drawn));
+}
+
+/* rows: arrays, the first with the titles. */
+function saveCsv(id, rows) {
+  const cell = value => {
+    const words = value == null || Number.isNaN(value) ? "" : String(value);
+    return /[",\n]/.test(words) ? `"${words.replace(/"/g, '""')}"` : words;
+  };
+  save(fileName(id, ".csv"), new Blob([rows.map(row => row.map(cell).join(",")).join("\r\n") + "\r\n"], { type: "text/csv" }));
+}
+
+/* For screen readers: what has changed. */
+function say(words) {
+  document.getElementById("live").textContent = words;
+}
