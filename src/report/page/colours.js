@@ -13,7 +13,8 @@ function colourKernels(names) {
   return names.map((name, id) => {
     const fixed = { plan: "#2f7fd6", auto: "#d97a1e" }[name], kind = name.startsWith("cpu_") ? 1 : 0;
     const colour = fixed ?? palette[next[kind]++ % palette.length];
-    return { id, name, colour, peer: peerLibraries.includes(name.split(/[:_]/)[0]) };
+    const { r, g, b } = d3.rgb(colour);
+    return { id, name, colour, rgb: [r, g, b], peer: peerLibraries.includes(name.split(/[:_]/)[0]) };
   });
 }
 
@@ -22,6 +23,9 @@ function wordColour(colour) {
   return d3.interpolateRgb(colour, theme("--ink"))(0.3);
 }
 
+let themeColours = new Map(); /* asked for once a drawing: each question would make the browser lay out the page */
+
 function theme(name) {
-  return getComputedStyle(document.documentElement).getPropertyValue(name).trim();
+  if (!themeColours.has(name)) themeColours.set(name, getComputedStyle(document.documentElement).getPropertyValue(name).trim());
+  return themeColours.get(name);
 }

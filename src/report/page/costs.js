@@ -36,7 +36,7 @@ function costs(s) {
 }
 
 function finishCost(row) {
-  for (const key of ["pays", "cost", "memory", "ms"]) row[key] = Float64Array.from(row[key]).sort();
+  for (const key of ["pays", "cost", "memory", "ms"]) row[key] = new Float64Array(row[key]).sort();
   const finite = row.pays.filter(n => n < Infinity);
   return Object.assign(row, { share: n => d3.bisectRight(row.pays, n) / row.pays.length, never: row.pays.length - finite.length,
                               even: d3.quantile(finite, 0.5), format: [...row.formats].sort().join(", ") });

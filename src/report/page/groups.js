@@ -80,7 +80,7 @@ function profiles(s) {
   for (const i of s.shown) ratios.get(runs.kernel[i]).push(s.ms[i] / s.best[runs.group[i]]);
   const cases = s.groups.length;
   return [...ratios].map(([kernel, list]) => {
-    const sorted = Float64Array.from(list).sort();
+    const sorted = new Float64Array(list).sort();
     return { kernel, ratios: sorted, share: factor => d3.bisectRight(sorted, factor * (1 + 1e-9)) / cases,
              area: d3.mean(d3.range(40), step => d3.bisectRight(sorted, 10 ** (step / 39) * (1 + 1e-9)) / cases) };
   }).sort((a, b) => b.area - a.area);

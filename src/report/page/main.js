@@ -45,6 +45,7 @@ function focused() {
 function render({ controls = true } = {}) {
   const main = document.getElementById("main"), giveBack = focused(), view = views[state.view];
   highlights = [];
+  themeColours = new Map();
   hideTip();
   drawNav();
   if (controls) drawControls();

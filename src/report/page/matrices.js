@@ -74,7 +74,7 @@ function matrixTable(body, found) {
     { title: "matrix", key: "name", cell: r => make("a", { href: matrixLink(r.matrix), "data-matrix": r.matrix.key }, r.name) },
     several && { title: "case", cell: r => `${r.type} ${opName(r.op)}` },
     { title: "rows", key: "rows", number: true, cell: r => count(r.rows), wide: true },
-    { title: "nonzeros", key: "nnz", number: true, cell: r => count(r.nnz) },
+    { title: "nonzeros", key: "nnz", number: true, cell: r => innerWidth < 760 ? short(r.nnz) : count(r.nnz) },
     { title: "mean row", key: "mean", number: true, cell: r => figure3(r.mean), wide: true },
     { title: "structure", key: "structure", cell: r => structureClasses[r.structure], wide: true },
     { title: "best kernel", key: "best", cell: r => [dot(kernels[r.kernel]), r.best] },

@@ -19,7 +19,7 @@ views.matrix = {
     main.append(pair);
     if (matrix.picture)
       card(pair, { id: "pattern", title: "Pattern", note: `Each cell counts the entries of ${figure3(matrix.rows / matrix.tall)} rows ` +
-        `and ${figure3(matrix.cols / matrix.side)} columns; the fuller, the darker.`, csv: () => patternRows(matrix),
+        `and ${figure3(matrix.cols / matrix.side)} columns; the fuller, the stronger.`, csv: () => patternRows(matrix),
         draw: (body, width) => drawPattern(body, width, matrix) });
     if (matrix.histogram.length)
       card(pair, { id: "lengths", title: "Row lengths", note: "Rows by their number of entries.", csv: () => histogramRows(matrix),
