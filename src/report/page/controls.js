@@ -23,8 +23,8 @@ function withAll(names) {
 }
 
 function setupControl() {
-  if (!runs.setup.some(ms => ms > 0)) return null;
-  const counted = state.setup === "with";
+  if (!deviceHas.setup.has(state.device)) return null;
+  const counted = countsSetup();
   return make("div", { class: "setup" },
     segments("setup", "Count preparation", ["without", "with"], v => v === "with" ? "yes" : "no",
              v => v === "with" ? "conversion and preparation, spread over a number of products" : "times of products alone"),
@@ -35,7 +35,7 @@ function setupControl() {
 }
 
 function drawControls() {
-  const form = document.getElementById("filters"), hasCold = runs.cold.some(ms => ms > 0);
+  const form = document.getElementById("filters");
   const open = form.querySelector("details")?.open ?? innerWidth >= 760;
   const needsBase = ["speedup", "means", "costs", "matrices", "matrix"].includes(state.view);
   form.replaceChildren(make("details", { open },
@@ -44,7 +44,7 @@ function drawControls() {
       runs.devices.length > 1 && chooser("device", "Device", runs.devices),
       segments("type", "Type", withAll(runs.types), v => v === "all" ? "both" : v),
       segments("op", "Operation", withAll(runs.ops), v => v === "all" ? "both" : opName(v)),
-      hasCold && segments("time", "Caches", ["warm", "cold"]),
+      deviceHas.cold.has(state.device) && segments("time", "Caches", ["warm", "cold"]),
       setupControl(),
       needsBase && chooser("base", "Baseline", selection().kernels.map(k => runs.kernels[k]))),
     kernelChips()));

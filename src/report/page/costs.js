@@ -18,7 +18,7 @@ views.costs = {
 
 /* For each kernel with known preparation: break-even points (Infinity where it never pays), relative cost and memory. */
 function costs(s) {
-  const time = state.time === "cold" ? runs.cold : runs.warm, base = new Float64Array(runs.groups).fill(NaN);
+  const time = isCold() ? runs.cold : runs.warm, base = new Float64Array(runs.groups).fill(NaN);
   const baseKernel = runs.kernels.indexOf(state.base), rows = new Map();
   for (const i of s.list) if (runs.kernel[i] === baseKernel) base[runs.group[i]] = time[i];
   for (const i of s.shown) {

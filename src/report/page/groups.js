@@ -2,11 +2,28 @@
  *
  * groups.js: from the state to numbers: which runs count, how long each took, and what follows for its case. */
 
+/* Which devices have times of a kind at all; a filter for what is not there does nothing. */
+const deviceHas = { cold: devicesWith(runs.cold), setup: devicesWith(runs.setup) };
+
+function devicesWith(column) {
+  const has = new Set();
+  for (let i = 0; i < runs.count; i++) if (column[i] > 0) has.add(runs.devices[runs.device[i]]);
+  return has;
+}
+
+function countsSetup() {
+  return state.setup === "with" && deviceHas.setup.has(state.device);
+}
+
+function isCold() {
+  return state.time === "cold" && deviceHas.cold.has(state.device);
+}
+
 /* One time for each run, as the filters want it; NaN for runs that do not count. */
 function chosenTimes() {
   const device = runs.devices.indexOf(state.device), type = runs.types.indexOf(state.type), op = runs.ops.indexOf(state.op);
-  const time = state.time === "cold" ? runs.cold : runs.warm, ms = new Float64Array(runs.count).fill(NaN);
-  const share = state.setup === "with" ? 1 / state.products : 0;
+  const time = isCold() ? runs.cold : runs.warm, ms = new Float64Array(runs.count).fill(NaN);
+  const share = countsSetup() ? 1 / state.products : 0;
   for (let i = 0; i < runs.count; i++) {
     if (runs.device[i] !== device || (type >= 0 && runs.type[i] !== type) || (op >= 0 && runs.op[i] !== op)) continue;
     const setup = share > 0 ? runs.setup[i] * share : 0; /* unknown preparation: cannot be counted, so the run is left out */
@@ -123,6 +140,6 @@ function opName(op) {
 
 function caseNote() {
   return [state.device, state.type === "all" ? "all types" : state.type, state.op === "all" ? "all operations" : opName(state.op),
-          state.time === "cold" ? "cold caches" : "warm caches",
-          state.setup === "with" ? `preparation counted over ${count(state.products)} products` : ""].filter(Boolean).join(" · ");
+          isCold() ? "cold caches" : "warm caches",
+          countsSetup() ? `preparation counted over ${count(state.products)} products` : ""].filter(Boolean).join(" · ");
 }
