@@ -2,9 +2,11 @@
 #include "report/report.h"
 
 #include <errno.h>
+#include <limits.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include "base/memory.h"
 #include "cli/cli.h"
@@ -75,12 +77,13 @@ static heddle_status write_page(struct session *s, const struct records *r, cons
 {
     heddle_status status = HEDDLE_OK;
     struct text page = {0};
-    char runs[NUMBER_TEXT], bytes[NUMBER_TEXT];
+    char runs[NUMBER_TEXT], bytes[NUMBER_TEXT], folder[PATH_MAX];
+    int below = path[0] != '/' && getcwd(folder, sizeof folder) != NULL; /* a name that needs the folder in front of it */
     TRY(report_page(&page, r));
     TRY(write_text(path, &page));
     if (!s->quiet)
-        out(s, "%s: %s runs, %s; open it in any browser, no network is needed\n", path, text_count(runs, r->plottable),
-            text_bytes(bytes, (double)page.size));
+        out(s, "%s: %s runs, %s; open it in any browser: file://%s%s%s\n", path, text_count(runs, r->plottable),
+            text_bytes(bytes, (double)page.size), below ? folder : "", below ? "/" : "", path);
 done:
     text_free(&page);
     return status;
