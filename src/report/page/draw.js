@@ -29,13 +29,17 @@ function blendDot({ data, width, height }, mask, cx, cy, rgb, alpha) {
   }
 }
 
-/* points: [{ x, y, kernel }] in the units of the scales.  Returns what card() wants, with hover and keys. */
-function scatter(body, { width, height, points, x, y, svg, radius, describe, open }) {
+/* points: [{ x, y, kernel }] in the units of the scales; `over(svg)` draws what lies above them.  Returns what card() wants, with
+ * hover and keys. */
+function scatter(body, { width, height, points, x, y, svg, radius, describe, open, over }) {
   const scale = Math.min(2, window.devicePixelRatio || 1);
   const canvas = make("canvas", { width: width * scale, height: height * scale, style: `width:${width}px;height:${height}px`,
                                   "aria-hidden": "true" });
   body.classList.add("layers");
   body.append(canvas);
+  const above = d3.select(body).append("svg").attr("class", "above").attr("viewBox", `0 0 ${width} ${height}`).attr("width", width)
+    .attr("height", height).attr("aria-hidden", "true");
+  if (over) over(above);
   for (const p of points) {
     p.px = x(p.x);
     p.py = y(p.y);
@@ -61,7 +65,12 @@ function scatter(body, { width, height, points, x, y, svg, radius, describe, ope
       if (p && open) open(p);
     });
   pointKeys(svg.node(), points, { show, open, describe, current: () => current });
-  return { svg: () => svg.node(), points: { list: points, radius }, highlight: k => { forward = k; paint(); } };
+  const lift = k => {
+    forward = k;
+    paint();
+    above.selectAll(".direct").classed("back", d => k >= 0 && d.kernel !== k);
+  };
+  return { svg: () => svg.node(), above: () => above.node(), points: { list: points, radius }, highlight: lift };
 }
 
 /* Points go into the pixels directly: a call of the canvas for each of 50,000 would take a second where no GPU helps. */
@@ -106,15 +115,21 @@ function pointKeys(element, points, { show, open, describe, current }) {
 const keptStyles = ["fill", "fill-opacity", "stroke", "stroke-width", "stroke-opacity", "stroke-dasharray", "opacity", "font-size",
                     "font-weight", "font-family", "text-anchor"];
 
-/* A copy of a figure that needs no style sheet. */
-function standalone({ svg, points }) {
-  const from = svg(), copy = from.cloneNode(true), sources = from.querySelectorAll("*"), targets = copy.querySelectorAll("*");
-  targets.forEach((target, i) => {
+/* A copy that needs no style sheet. */
+function styledCopy(from) {
+  const copy = from.cloneNode(true), sources = from.querySelectorAll("*");
+  copy.querySelectorAll("*").forEach((target, i) => {
     const style = getComputedStyle(sources[i]);
     for (const key of keptStyles) target.setAttribute(key, style.getPropertyValue(key));
     target.removeAttribute("class");
     target.removeAttribute("style");
   });
+  return copy;
+}
+
+/* A figure as a file of its own: ground, axes, points, and what lies above them. */
+function standalone({ svg, points, above }) {
+  const copy = styledCopy(svg());
   for (const name of ["tabindex", "class"]) copy.removeAttribute(name);
   copy.setAttribute("xmlns", "http://www.w3.org/2000/svg");
   copy.querySelectorAll("[opacity='0'], .hit").forEach(element => element.remove());
@@ -122,6 +137,7 @@ function standalone({ svg, points }) {
   for (const [key, value] of Object.entries({ width: "100%", height: "100%", fill: theme("--card") })) paper.setAttribute(key, value);
   copy.prepend(paper);
   if (points) copy.append(pointsAsSvg(points));
+  if (above) copy.append(...styledCopy(above()).childNodes);
   return '<?xml version="1.0" encoding="UTF-8"?>\n' + new XMLSerializer().serializeToString(copy);
 }
 

@@ -31,7 +31,9 @@ function drawSpeed(body, width, points, measure) {
     return empty(body, measure === measures.gflops ? "No runs have what the filters ask for." : "These records do not hold what this needs.");
   const height = width < 620 ? 380 : 520, x = d3.scaleLog().domain(logDomain(points.map(p => p.x)));
   const y = d3.scaleLog().domain(logDomain(points.map(p => p.y)));
-  const svg = frame(body, { width, height, margin: { left: 56, right: 14, top: 34, bottom: 48 }, x, y,
+  const trends = speedTrends(points, width), names = trends.map(t => runs.kernels[t.kernel].length);
+  const right = trends.length && width >= 620 ? 20 + 7.4 * Math.max(...names) : 14;
+  const svg = frame(body, { width, height, margin: { left: 56, right, top: 34, bottom: 48 }, x, y,
     label: `${measure.long} over nonzeros, ${points.length} runs; from ${measureText(measure, d3.min(points, p => p.y))} to ` +
            `${measureText(measure, d3.max(points, p => p.y))}.` });
   axisX(svg, x, y, { label: "nonzeros", format: short });
@@ -39,7 +41,36 @@ function drawSpeed(body, width, points, measure) {
   if (measure.percent && y.domain()[1] > 1)
     svg.append("line").attr("class", "one").attr("x1", x.range()[0]).attr("x2", x.range()[1]).attr("y1", y(1)).attr("y2", y(1));
   return scatter(body, { width, height, points, x, y, svg, radius: points.length > 5000 ? 2 : points.length > 800 ? 2.6 : 3.6,
-    describe: p => runTip(p.i, measure, p.y), open: p => { location.hash = matrixLink(matrices[runs.matrix[p.i]]); } });
+    over: above => drawTrends(above, trends, x, y, width >= 620), describe: p => runTip(p.i, measure, p.y), open: p => { location.hash = matrixLink(matrices[runs.matrix[p.i]]); } });
+}
+
+/* Where there are many points: the geometric mean of each kernel over bands of nonzeros. */
+function speedTrends(points, width) {
+  const byKernel = d3.nest().key(p => p.kernel).entries(points), bands = width < 620 ? 12 : 24;
+  if (d3.median(byKernel, k => k.values.length) < 60) return [];
+  const [low, high] = d3.extent(points, p => Math.log(p.x)), band = (high - low) / bands || 1;
+  return byKernel.map(({ key, values }) => {
+    const means = d3.range(bands).map(() => [new Mean(), new Mean()]);
+    for (const p of values) {
+      const cell = means[Math.min(bands - 1, Math.floor((Math.log(p.x) - low) / band))];
+      cell[0].add(p.x);
+      cell[1].add(p.y);
+    }
+    return { kernel: +key, path: means.filter(m => m[0].count > 2).map(m => [m[0].value, m[1].value]) };
+  }).filter(t => t.path.length > 1);
+}
+
+function drawTrends(svg, trends, x, y, labelled) {
+  const line = d3.line().x(p => x(p[0])).y(p => y(p[1])).curve(d3.curveMonotoneX), end = x.range()[1];
+  for (const t of trends) t.y = y(t.path[t.path.length - 1][1]);
+  spreadLabels(trends, 16, y.range()[1], y.range()[0]);
+  svg.append("g").selectAll("path").data(trends).enter().append("path").attr("class", "halo").attr("d", t => line(t.path));
+  const g = svg.append("g").selectAll("g").data(trends).enter().append("g").attr("class", "direct");
+  g.append("path").attr("class", "trend").attr("d", t => line(t.path)).attr("stroke", t => wordColour(kernels[t.kernel].colour))
+    .attr("stroke-dasharray", t => kernels[t.kernel].peer ? "6 3" : null);
+  if (labelled)
+    g.append("text").attr("x", end + 8).attr("y", t => t.at).attr("dy", "0.34em").attr("fill", t => wordColour(kernels[t.kernel].colour))
+      .text(t => runs.kernels[t.kernel]);
 }
 
 function runTip(i, measure, value) {

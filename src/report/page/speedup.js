@@ -70,21 +70,21 @@ function drawSpeedup(body, width, rows) {
            rows.slice(0, 5).map(r => `${runs.kernels[r.kernel]} ${figure3(r.mean)} times`).join(", ") + "." });
   axisX(svg, x, y, { label: `times as fast as ${state.base}`, format: v => `${v}×` });
   svg.append("line").attr("class", "one").attr("x1", x(1)).attr("x2", x(1)).attr("y1", y(rows.length)).attr("y2", y(0));
-  rows.forEach((row, at) => speedupWords(svg, row, x, y(at + (narrow ? 0.22 : 0.5)), narrow));
   const points = rows.flatMap((row, at) => row.list.map(({ i, value }) => ({ i, kernel: row.kernel, x: value,
     y: at + (narrow ? 0.7 : 0.5) + jitter(i) * (row.list.length > 12 ? (narrow ? 0.18 : 0.26) : 0) })));
   const drawn = scatter(body, { width, height, points, x, y, svg, radius: points.length > 5000 ? 1.8 : points.length > 800 ? 2.4 : 3.4,
+    over: above => rows.forEach((row, at) => speedupWords(above, row, x, y(at + (narrow ? 0.22 : 0.5)), narrow)),
     describe: p => runTip(p.i, measures.speedup, p.x), open: p => { location.hash = matrixLink(matrices[runs.matrix[p.i]]); } });
   return drawn;
 }
 
 function speedupWords(svg, row, x, middle, narrow) {
-  const kernel = kernels[row.kernel], [from, to] = x.range(), g = svg.append("g").attr("class", "direct");
+  const kernel = kernels[row.kernel], [from, to] = x.range(), g = svg.append("g").datum(row).attr("class", "direct");
   const bar = middle + (narrow ? 22 : 0);
   g.append("text").attr("x", narrow ? from : from - 12).attr("y", middle).attr("dy", "0.34em").attr("text-anchor", narrow ? "start" : "end")
     .attr("fill", wordColour(kernel.colour)).text(kernel.name);
   g.append("text").attr("class", "value").attr("x", narrow ? to : to + 10).attr("y", middle).attr("dy", "0.34em")
     .attr("text-anchor", narrow ? "end" : "start").text(times(row.mean));
   g.append("rect").attr("x", x(row.mean) - 1.5).attr("y", bar - 11).attr("width", 3).attr("height", 22).attr("rx", 1.5)
-    .attr("fill", wordColour(kernel.colour));
+    .attr("fill", wordColour(kernel.colour)).attr("stroke", theme("--card"));
 }
