@@ -240,7 +240,8 @@ else
 fi
 good 'report draws' 'figures/profile.svg' heddle report r.jsonl --svg figures --type f32 --op T --baseline cpu_csr
 for figure in profile gflops speedup means; do
-    verdict "figure $figure" "$([ -z "$python" ] || "$python" -c 'import sys, xml.dom.minidom as d; d.parse(sys.argv[1])' figures/$figure.svg 2>&1)"
+    parsed=$([ -z "$python" ] || "$python" -c 'import sys, xml.dom.minidom as d; d.parse(sys.argv[1])' figures/$figure.svg 2>&1)
+    verdict "the drawing $figure is XML" "$parsed"
 done
 { cat r.jsonl; echo '{"schema":1,'; echo '{"schema":7,"record":"run"}'; } >mixed.jsonl
 run heddle report mixed.jsonl --svg figures

@@ -39,9 +39,9 @@ TEST(json_is_read_back_as_it_was_written)
 
 TEST(broken_json_is_refused_with_its_column)
 {
-    static const char *const broken[] = {"",           "{",           "[1,]",        "{\"a\":}",      "{\"a\" 1}",    "{a:1}",     "[1 2]",
-                                         "nul",        "\"open",      "\"\\x\"",     "\"\\u12g4\"",   "01",           "0x10",      "-",
-                                         "+1",         "NaN",         "1 2",         "{\"a\":1,}",    "[\"\t\"]",     "\"\\"};
+    static const char *const broken[] = {
+        "", "{", "[1,]", "{\"a\":}", "{\"a\" 1}", "{a:1}", "[1 2]", "nul", "\"open", "\"\\x\"", "\"\\u12g4\"", "01", "0x10", "-",
+        "+1", "NaN", "1 2", "{\"a\":1,}", "[\"\t\"]", "\"\\"};
     struct json_tree t = {0};
     for (size_t i = 0; i < sizeof broken / sizeof broken[0]; i++)
         CHECK_FAILS(read_text(&t, broken[i]), HEDDLE_BAD_FILE, "column ");
@@ -56,7 +56,10 @@ TEST(broken_json_is_refused_with_its_column)
 /* ------------------------------------------------------------------ lines */
 
 #define SIZES "\"rows\":100,\"cols\":100,\"nnz\":500"
-#define WHAT "\"schema\":1,\"record\":\"run\",\"version\":\"0.1.0\",\"device\":\"GPU\",\"matrix\":\"m\",\"origin\":\"gen:m\"," SIZES
+#define RUN_OF_M \
+    "\"schema\":1,\"record\":\"run\",\"version\":\"0.1.0\",\"device\":\"GPU\",\"matrix\":\"m\",\"origin\":\"gen:m\","
+#define WHAT RUN_OF_M SIZES
+#define WHAT_A WHAT ",\"kernel\":\"a\",\"op\":\"N\",\"value\":\"f64\""
 #define RUN(kernel, ms) \
     "{" WHAT ",\"date\":\"2026-01-01T00:00:00Z\",\"kernel\":\"" kernel "\",\"op\":\"N\",\"value\":\"f64\",\"warm_ms\":" ms \
     ",\"verified\":true}\n"
@@ -116,25 +119,26 @@ TEST(each_wrong_line_is_named_and_left_out)
         {"{\"schema\":\"x\",\"record\":\"run\"}", "\"schema\" is not a number"},
         {"{\"ms\":{\"scipy\":1}}", "not a record"},
         {"{\"schema\":1,\"record\":\"novel\"}", "kind 'novel'"},
-        {"{" WHAT ",\"kernel\":\"a\",\"op\":\"N\",\"value\":\"f64\",\"warm_ms\":1,\"verified\":false,\"wrong\":\"row 3\"}", "not verified: row 3"},
-        {"{" WHAT ",\"kernel\":\"a\",\"op\":\"N\",\"value\":\"f64\",\"warm_ms\":1}", "\"verified\" is missing"},
-        {"{" WHAT ",\"kernel\":\"a\",\"op\":\"N\",\"value\":\"f64\",\"warm_ms\":0,\"verified\":true}", "\"warm_ms\" is not above 0"},
-        {"{" WHAT ",\"kernel\":\"a\",\"op\":\"N\",\"value\":\"f64\",\"warm_ms\":-1,\"verified\":true}", "\"warm_ms\" is not above 0"},
-        {"{" WHAT ",\"kernel\":\"a\",\"op\":\"N\",\"value\":\"f64\",\"verified\":true}", "\"warm_ms\" is missing"},
-        {"{" WHAT ",\"kernel\":\"a\",\"op\":\"N\",\"value\":\"f64\",\"warm_ms\":1e999,\"verified\":true}", "\"warm_ms\""},
-        {"{" WHAT ",\"kernel\":\"a\",\"op\":\"N\",\"value\":\"f64\",\"warm_ms\":1,\"cold_ms\":0,\"verified\":true}", "\"cold_ms\""},
-        {"{" WHAT ",\"kernel\":\"a\",\"op\":\"N\",\"value\":\"f64\",\"warm_ms\":1,\"convert_ms\":-1,\"verified\":true}", "\"convert_ms\""},
-        {"{" WHAT ",\"kernel\":\"a\",\"op\":\"N\",\"value\":\"f64\",\"warm_ms\":1,\"error\":2,\"verified\":true}", "\"error\" is above 1"},
-        {"{" WHAT ",\"kernel\":\"a\",\"op\":\"N\",\"value\":\"f64\",\"warm_ms\":1,\"gflops\":3,\"verified\":true}", "\"gflops\" is not 2 nnz"},
+        {"{" WHAT_A ",\"warm_ms\":1,\"verified\":false,\"wrong\":\"row 3\"}", "not verified: row 3"},
+        {"{" WHAT_A ",\"warm_ms\":1}", "\"verified\" is missing"},
+        {"{" WHAT_A ",\"warm_ms\":0,\"verified\":true}", "\"warm_ms\" is not above 0"},
+        {"{" WHAT_A ",\"warm_ms\":-1,\"verified\":true}", "\"warm_ms\" is not above 0"},
+        {"{" WHAT_A ",\"verified\":true}", "\"warm_ms\" is missing"},
+        {"{" WHAT_A ",\"warm_ms\":1e999,\"verified\":true}", "\"warm_ms\""},
+        {"{" WHAT_A ",\"warm_ms\":1,\"cold_ms\":0,\"verified\":true}", "\"cold_ms\""},
+        {"{" WHAT_A ",\"warm_ms\":1,\"convert_ms\":-1,\"verified\":true}", "\"convert_ms\""},
+        {"{" WHAT_A ",\"warm_ms\":1,\"error\":2,\"verified\":true}", "\"error\" is above 1"},
+        {"{" WHAT_A ",\"warm_ms\":1,\"gflops\":3,\"verified\":true}", "\"gflops\" is not 2 nnz"},
         {"{" WHAT ",\"kernel\":\"a\",\"op\":\"Q\",\"value\":\"f64\",\"warm_ms\":1,\"verified\":true}", "\"op\""},
         {"{" WHAT ",\"kernel\":\"a\",\"op\":\"N\",\"value\":\"f16\",\"warm_ms\":1,\"verified\":true}", "\"value\""},
         {"{" WHAT ",\"op\":\"N\",\"value\":\"f64\",\"warm_ms\":1,\"verified\":true}", "\"kernel\" is missing"},
-        {"{" WHAT ",\"kernel\":\"a\",\"op\":\"N\",\"value\":\"f64\",\"skipped\":\"no\",\"verified\":true}", "\"skipped\" and yet"},
-        {"{\"schema\":1,\"record\":\"run\",\"device\":\"GPU\",\"matrix\":\"m\",\"rows\":1.5,\"cols\":1,\"nnz\":1,\"kernel\":\"a\",\"op\":\"N\","
-         "\"value\":\"f64\",\"warm_ms\":1,\"verified\":true}", "\"rows\" is not a whole number"},
-        {"{\"schema\":1,\"record\":\"matrix\",\"matrix\":\"h\",\"origin\":\"gen:h\"," SIZES ",\"histogram\":[1,2]}", "counts other rows"},
-        {"{\"schema\":1,\"record\":\"matrix\",\"matrix\":\"p\",\"origin\":\"gen:p\"," SIZES ",\"picture\":{\"rows\":2,\"cols\":2,\"count\":[1]}}",
-         "\"picture\""},
+        {"{" WHAT_A ",\"skipped\":\"no\",\"verified\":true}", "\"skipped\" and yet"},
+        {"{" RUN_OF_M "\"rows\":1.5,\"cols\":1,\"nnz\":1,\"kernel\":\"a\",\"op\":\"N\",\"value\":\"f64\","
+         "\"warm_ms\":1,\"verified\":true}", "\"rows\" is not a whole number"},
+        {"{\"schema\":1,\"record\":\"matrix\",\"matrix\":\"h\",\"origin\":\"gen:h\"," SIZES ",\"histogram\":[1,2]}",
+            "counts other rows"},
+        {"{\"schema\":1,\"record\":\"matrix\",\"matrix\":\"p\",\"origin\":\"gen:p\"," SIZES
+         ",\"picture\":{\"rows\":2,\"cols\":2,\"count\":[1]}}", "\"picture\""},
     };
     for (size_t i = 0; i < sizeof wrong / sizeof wrong[0]; i++) {
         char text[2048];
@@ -143,7 +147,8 @@ TEST(each_wrong_line_is_named_and_left_out)
         read_lines(&r, text);
         CHECK_THAT(r.plottable == 2, "%s: %lld runs", wrong[i].line, (long long)r.plottable);
         CHECK_THAT(r.warning_count == 1, "%s: %lld warnings", wrong[i].line, (long long)r.warning_count);
-        CHECK_THAT(warned(&r, "r.jsonl:2: ") && warned(&r, wrong[i].words), "'%s' does not say '%s'", r.warnings.data, wrong[i].words);
+        CHECK_THAT(warned(&r, "r.jsonl:2: ") && warned(&r, wrong[i].words), "'%s' does not say '%s'", r.warnings.data,
+            wrong[i].words);
         records_free(&r);
     }
 }
@@ -165,9 +170,10 @@ TEST(a_zero_byte_is_a_broken_line)
 TEST(a_later_measurement_takes_the_place_of_an_earlier_one)
 {
     struct records r;
-    read_lines(&r, "{" WHAT ",\"date\":\"2026-02-01T00:00:00Z\",\"kernel\":\"a\",\"op\":\"N\",\"value\":\"f64\",\"warm_ms\":3,\"verified\":true}\n"
+    read_lines(&r, "{" WHAT_A ",\"date\":\"2026-02-01T00:00:00Z\",\"warm_ms\":3,\"verified\":true}\n"
                    RUN("a", "1") /* of January */
-                   "{" WHAT ",\"date\":\"2026-03-01T00:00:00Z\",\"kernel\":\"a\",\"op\":\"T\",\"value\":\"f64\",\"warm_ms\":4,\"verified\":true}\n");
+                   "{" WHAT ",\"date\":\"2026-03-01T00:00:00Z\",\"kernel\":\"a\",\"op\":\"T\","
+                   "\"value\":\"f64\",\"warm_ms\":4,\"verified\":true}\n");
     CHECK(r.plottable == 2 && r.warning_count == 0 && r.measured_again == 1);
     CHECK(r.run[0].warm_ms == 3 && r.run[1].warm_ms == 4);
     records_free(&r);
@@ -186,15 +192,16 @@ TEST(lines_that_contradict_each_other_are_both_left_out)
     struct records r;
     read_lines(&r, RUN("a", "1") RUN("b", "2") RUN("a", "1.5"));
     CHECK(r.plottable == 1 && strcmp(record_text(&r, r.run[0].kernel), "b") == 0);
-    CHECK(r.warning_count == 1 && warned(&r, "r.jsonl:3: contradictory: the same run as ") && warned(&r, "r.jsonl:1, with other times"));
+    CHECK(r.warning_count == 1 && warned(&r, "r.jsonl:3: contradictory: the same run as ") &&
+        warned(&r, "r.jsonl:1, with other times"));
     records_free(&r);
 }
 
 TEST(an_origin_stands_for_one_matrix)
 {
     struct records r;
-    read_lines(&r, RUN("a", "1") "{\"schema\":1,\"record\":\"run\",\"device\":\"GPU\",\"matrix\":\"m\",\"origin\":\"gen:m\",\"rows\":100,"
-                   "\"cols\":100,\"nnz\":501,\"kernel\":\"b\",\"op\":\"N\",\"value\":\"f64\",\"warm_ms\":1,\"verified\":true}\n");
+    read_lines(&r, RUN("a", "1") "{" RUN_OF_M "\"rows\":100,\"cols\":100,\"nnz\":501,\"kernel\":\"b\","
+                   "\"op\":\"N\",\"value\":\"f64\",\"warm_ms\":1,\"verified\":true}\n");
     CHECK(r.plottable == 1 && warned(&r, "gen:m is 100 x 100 with 501 nonzeros here, but 100 x 100 with 500 at "));
     records_free(&r);
 }
@@ -202,7 +209,8 @@ TEST(an_origin_stands_for_one_matrix)
 TEST(skipped_runs_are_kept_with_their_reason_and_not_plotted)
 {
     struct records r;
-    read_lines(&r, RUN("a", "1") "{" WHAT ",\"kernel\":\"ell\",\"op\":\"N\",\"value\":\"f64\",\"verified\":false,\"skipped\":\"too long\"}\n");
+    read_lines(&r, RUN("a", "1") "{" WHAT ",\"kernel\":\"ell\","
+                   "\"op\":\"N\",\"value\":\"f64\",\"verified\":false,\"skipped\":\"too long\"}\n");
     CHECK(r.runs == 2 && r.plottable == 1 && r.warning_count == 0);
     CHECK(strcmp(record_text(&r, r.run[1].skipped), "too long") == 0);
     records_free(&r);
@@ -211,7 +219,8 @@ TEST(skipped_runs_are_kept_with_their_reason_and_not_plotted)
 TEST(a_picture_is_kept_as_letters_and_counts_of_empty_cells)
 {
     struct records r;
-    read_lines(&r, "{\"schema\":1,\"record\":\"matrix\",\"matrix\":\"m\",\"origin\":\"gen:m\"," SIZES ",\"histogram\":[0,0,0,100],"
+    read_lines(&r, "{\"schema\":1,\"record\":\"matrix\",\"matrix\":\"m\",\"origin\":\"gen:m\"," SIZES
+                   ",\"histogram\":[0,0,0,100],"
                    "\"row\":{\"shortest\":4,\"longest\":6,\"empty\":0,\"mean\":5,\"deviation\":0.5},"
                    "\"picture\":{\"rows\":2,\"cols\":4,\"count\":[7,0,0,0,0,0,1,7]}}\n" RUN("a", "1"));
     CHECK(r.matrices == 1 && r.matrix[0].described && r.matrix[0].stat[STAT_row_mean] == 5 && r.matrix[0].bins == 4);
@@ -277,8 +286,9 @@ static const char *some_runs(void)
         for (int m = 0; m < 3; m++)
             if (ms[k][m] > 0)
                 size += snprintf(text + size, sizeof text - (size_t)size,
-                                 "{\"schema\":1,\"record\":\"run\",\"device\":\"GPU\",\"matrix\":\"m%d\",\"rows\":10,\"cols\":10,\"nnz\":%d,"
-                                 "\"kernel\":\"%s\",\"op\":\"N\",\"value\":\"f64\",\"warm_ms\":%g,\"floor_ms\":0.5,\"verified\":true}\n",
+                                 "{\"schema\":1,\"record\":\"run\",\"device\":\"GPU\",\"matrix\":\"m%d\",\"rows\":10,"
+                                 "\"cols\":10,\"nnz\":%d,\"kernel\":\"%s\",\"op\":\"N\",\"value\":\"f64\",\"warm_ms\":%g,\"floor_ms\":0.5,"
+                                 "\"verified\":true}\n",
                                  m, 1000 << (4 * m), kernel[k], ms[k][m]);
     return text;
 }
@@ -289,7 +299,8 @@ TEST(what_is_not_chosen_is_what_most_runs_have)
     struct figure_choice c = {0};
     read_lines(&r, some_runs());
     CHECK_OK(figure_choose(&c, &r));
-    CHECK(strcmp(c.device, "GPU") == 0 && strcmp(c.value, "f64") == 0 && strcmp(c.op, "N") == 0 && strcmp(c.baseline, "auto") == 0);
+    CHECK(strcmp(c.device, "GPU") == 0 && strcmp(c.value, "f64") == 0 && strcmp(c.op, "N") == 0 &&
+        strcmp(c.baseline, "auto") == 0);
     c = (struct figure_choice){.device = "Other"};
     CHECK_FAILS(figure_choose(&c, &r), HEDDLE_BAD_ARGUMENT, "the records hold devices 'GPU'");
     c = (struct figure_choice){.baseline = "nobody"};
@@ -354,7 +365,8 @@ TEST(every_figure_is_a_drawing_that_names_its_kernels)
         CHECK_THAT(svg.data && strncmp(svg.data, "<svg xmlns=", 11) == 0, "%s is no SVG", f->name);
         CHECK_THAT(well_formed(svg.data), "%s is not well-formed", f->name);
         CHECK_THAT(!strstr(svg.data, "nan") && !strstr(svg.data, "inf"), "%s holds numbers that are none", f->name);
-        CHECK_THAT(strstr(svg.data, ">csr_vector<") && strstr(svg.data, "3 matrices"), "%s does not say what it shows", f->name);
+        CHECK_THAT(strstr(svg.data, ">csr_vector<") && strstr(svg.data, "3 matrices"), "%s does not say what it shows",
+            f->name);
         text_free(&svg);
     }
     records_free(&r);

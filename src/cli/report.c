@@ -123,7 +123,7 @@ static heddle_status run(struct session *s, void *into)
     struct records r = {0};
     const char *page = c->output ? c->output : c->svg ? NULL : "report.html";
     if (!c->svg && (c->device || c->type || c->op || c->baseline || c->cold))
-        TRY(fail(HEDDLE_BAD_ARGUMENT, "--device, --type, --op, --baseline and --cold are for --svg; a page has all of them inside"));
+        TRY(fail(HEDDLE_BAD_ARGUMENT, "--device, --type, --op, --baseline and --cold are for --svg; a page has all of them"));
     TRY(read_all(s, &r));
     if (page)
         TRY(write_page(s, &r, page));
@@ -136,10 +136,10 @@ done:
 
 const struct page page_report = {
     .usage = "RECORDS... [-o PAGE.html] [--svg DIR]",
-    .details = "Turns the records of heddle bench --json into one page that opens in any browser, offline: performance profiles,\n"
-               "GFLOP/s and share of the floor over nonzeros, speed-ups over a baseline, geometric means by class, what formats\n"
-               "cost and when they pay, and a page for each matrix.  With --svg, the main figures as drawings instead.\n"
-               "Lines that are broken, of a later version, not verified or contradictory are named and left out.\n"
+    .details = "Turns the records of heddle bench --json into one page that opens in any browser, offline: performance\n"
+               "profiles, GFLOP/s and share of the floor over nonzeros, speed-ups over a baseline, geometric means by class,\n"
+               "what formats cost and when they pay, and a page for each matrix.  With --svg, the main figures as drawings\n"
+               "instead.  Lines that are broken, of a later version, not verified or contradictory are named and left out.\n"
                "\n"
                "Examples:\n"
                "  heddle bench set:smoke --kernel all --op N,T --json r.jsonl\n"

@@ -96,8 +96,8 @@ static heddle_status none_left(const struct records *r, const struct figure_choi
         if (seen.count > before)
             text_add(&devices, "%s'%s'", before ? ", " : "", record_text(r, r->run[i].device));
     }
-    fail(HEDDLE_BAD_ARGUMENT, "no run has device %s, type %s, op %s%s; the records hold devices %s", c->device ? c->device : "any",
-         c->value ? c->value : "any", c->op ? c->op : "any", c->cold ? " and a cold time" : "",
+    fail(HEDDLE_BAD_ARGUMENT, "no run has device %s, type %s, op %s%s; the records hold devices %s",
+         c->device ? c->device : "any", c->value ? c->value : "any", c->op ? c->op : "any", c->cold ? " and a cold time" : "",
          devices.failed || !devices.data ? "?" : devices.data);
     text_free(&devices);
     names_free(&seen);
@@ -161,7 +161,8 @@ static int64_t gather(int64_t *list, int64_t *mark, int64_t most, int (*order)(c
     return count;
 }
 
-static void fill(struct cases *c, const struct records *r, const struct figure_choice *choice, const int64_t *row, const int64_t *column)
+static void fill(struct cases *c, const struct records *r, const struct figure_choice *choice, const int64_t *row,
+                 const int64_t *column)
 {
     for (int64_t i = 0; i < c->kernels * c->matrices; i++)
         c->ms[i] = NAN;

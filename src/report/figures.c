@@ -62,7 +62,8 @@ static void rank(struct drawing *d)
     }
 }
 
-static heddle_status drawing_begin(struct drawing *d, struct text *svg, const struct records *r, const struct figure_choice *choice)
+static heddle_status drawing_begin(struct drawing *d, struct text *svg, const struct records *r,
+                                   const struct figure_choice *choice)
 {
     heddle_status status = HEDDLE_OK;
     *d = (struct drawing){.r = r, .choice = choice, .chart = {.svg = svg, .width = WIDTH}};
@@ -89,9 +90,9 @@ static void head(struct drawing *d, const char *title)
 {
     struct text note = {0};
     const struct figure_choice *c = d->choice;
-    text_add(&note, "%s \xc2\xb7 %s \xc2\xb7 %s \xc2\xb7 %s caches \xc2\xb7 %lld matrices \xc2\xb7 %lld kernels", c->device, c->value,
-             strcmp(c->op, "N") == 0 ? "A x" : "A\xe1\xb5\x80 x", c->cold ? "cold" : "warm", (long long)d->cases.matrices,
-             (long long)d->cases.kernels);
+    text_add(&note, "%s \xc2\xb7 %s \xc2\xb7 %s \xc2\xb7 %s caches \xc2\xb7 %lld matrices \xc2\xb7 %lld kernels", c->device,
+             c->value, strcmp(c->op, "N") == 0 ? "A x" : "A\xe1\xb5\x80 x", c->cold ? "cold" : "warm",
+             (long long)d->cases.matrices, (long long)d->cases.kernels);
     chart_begin(&d->chart, title, note.failed ? "" : note.data);
     text_free(&note);
 }
@@ -109,7 +110,8 @@ static void draw_profile_line(struct drawing *d, int64_t k, int faint)
     struct text *svg = d->chart.svg;
     const struct axis *x = &d->chart.x, *y = &d->chart.y;
     double last = share_within(d, k, 1);
-    text_add(svg, "<path fill=\"none\" stroke=\"%s\" stroke-width=\"%s\" stroke-opacity=\"%s\"%s stroke-linejoin=\"round\" d=\"M%.1f,%.1f",
+    text_add(svg, "<path fill=\"none\" stroke=\"%s\" stroke-width=\"%s\" stroke-opacity=\"%s\"%s stroke-linejoin=\"round\" "
+                  "d=\"M%.1f,%.1f",
              faint ? RULE : d->cases.colour[k], faint ? "1" : "2", faint ? ".5" : "1",
              d->cases.peer[k] ? " stroke-dasharray=\"5 3\"" : "", x->from, axis_at(y, last));
     for (double at = x->from + 0.5; at <= x->to; at += 0.5) {
@@ -164,7 +166,8 @@ static double legend(struct drawing *d, double top)
             x = 20;
             y += 19;
         }
-        text_add(d->chart.svg, "<circle cx=\"%.1f\" cy=\"%.1f\" r=\"4\" fill=\"%s\"/>\n", x, y - 4, d->cases.colour[d->order[i]]);
+        text_add(d->chart.svg, "<circle cx=\"%.1f\" cy=\"%.1f\" r=\"4\" fill=\"%s\"/>\n", x, y - 4,
+                 d->cases.colour[d->order[i]]);
         svg_text(d->chart.svg, x + 9, y, ANCHOR_START, d->cases.colour[d->order[i]], name);
         x += width;
     }
@@ -177,7 +180,8 @@ static void draw_points(struct drawing *d, int64_t k)
     for (int64_t m = 0; m < d->cases.matrices; m++)
         if (ms_of(d, k, m) > 0)
             text_add(d->chart.svg, "<circle cx=\"%.1f\" cy=\"%.1f\" r=\"3\"/>\n",
-                     axis_at(&d->chart.x, (double)d->r->matrix[d->cases.matrix[m]].nnz), axis_at(&d->chart.y, gflops_of(d, k, m)));
+                     axis_at(&d->chart.x, (double)d->r->matrix[d->cases.matrix[m]].nnz),
+                     axis_at(&d->chart.y, gflops_of(d, k, m)));
     text_add(d->chart.svg, "</g>\n");
 }
 
@@ -228,7 +232,8 @@ done:
 /* ------------------------------------------------------------------ one row a kernel */
 
 /* The geometric mean of a figure over the matrices that have it. */
-static double mean_of(const struct drawing *d, int64_t k, double (*value)(const struct drawing *d, int64_t k, int64_t m), int *count)
+static double mean_of(const struct drawing *d, int64_t k, double (*value)(const struct drawing *d, int64_t k, int64_t m),
+                      int *count)
 {
     double logs = 0;
     *count = 0;

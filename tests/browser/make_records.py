@@ -6,7 +6,8 @@ import math
 import random
 import sys
 
-KERNELS = ["auto", "plan", "csr_vector", "csr_merge", "csr_hola", "sell", "ell", "coo_balance", "cusparse:csr_alg1", "cusparse:csr_alg2"]
+KERNELS = ["auto", "plan", "csr_vector", "csr_merge", "csr_hola", "sell", "ell", "coo_balance",
+           "cusparse:csr_alg1", "cusparse:csr_alg2"]
 
 
 def picture(rng, nnz):
@@ -42,12 +43,12 @@ def run_record(rng, matrix, kernel, value, op):
               "csr_hola": 1.2, "plan": 1.05, "auto": 1.15}.get(kernel, 1.35 + skew / 3) * (1.4 if op == "T" else 1)
     warm = (floor + 0.002) * behind * rng.uniform(0.97, 1.2)
     prepared = kernel in ("plan", "sell", "ell")
-    return {"schema": 1, "record": "run", "version": "0.1.0", "date": "2026-11-15T04:23:39Z", "device": "NVIDIA H200", "isa": "sm_90",
-            "matrix": matrix["matrix"], "origin": matrix["origin"], "rows": matrix["rows"], "cols": matrix["cols"],
-            "nnz": matrix["nnz"], "kernel": kernel, "ran": kernel, "format": "sell" if prepared else "csr", "op": op, "value": value,
-            "offset": "i32", "repeatable": True, "held_bytes": bytes_moved if prepared else 0, "break_even": 0,
-            "convert_ms": warm * 12 if prepared else 0, "prepare_ms": 0.1, "cold_ms": warm * 1.2, "warm_ms": warm, "spread": 0.01,
-            "repetitions": 20, "bytes": bytes_moved, "floor_ms": floor, "of_floor": floor / warm,
+    return {"schema": 1, "record": "run", "version": "0.1.0", "date": "2026-11-15T04:23:39Z", "device": "NVIDIA H200",
+            "isa": "sm_90", "matrix": matrix["matrix"], "origin": matrix["origin"], "rows": matrix["rows"],
+            "cols": matrix["cols"], "nnz": matrix["nnz"], "kernel": kernel, "ran": kernel, "format": "sell" if prepared else "csr", "op": op,
+            "value": value, "offset": "i32", "repeatable": True, "held_bytes": bytes_moved if prepared else 0, "break_even": 0,
+            "convert_ms": warm * 12 if prepared else 0, "prepare_ms": 0.1, "cold_ms": warm * 1.2, "warm_ms": warm,
+            "spread": 0.01, "repetitions": 20, "bytes": bytes_moved, "floor_ms": floor, "of_floor": floor / warm,
             "gflops": 2e-6 * matrix["nnz"] / warm, "verified": True, "error": 0.1, "wrong": None, "skipped": None}
 
 

@@ -7,8 +7,8 @@ views.about = {
   lead: "Where these numbers come from, what was left out, and how to read them.",
   render(main) {
     card(main, { id: "sources", title: "Records", picture: false, csv: () => sourceRows(), draw: drawSources });
-    if (records.warning_count) card(main, { id: "warnings", title: `Left out: ${count(records.warning_count)} lines`, picture: false,
-      csv: () => [["warning"], ...records.warnings.map(w => [w])], draw: drawWarnings });
+    if (records.warning_count) card(main, { id: "warnings", title: `Left out: ${count(records.warning_count)} lines`,
+      picture: false, csv: () => [["warning"], ...records.warnings.map(w => [w])], draw: drawWarnings });
     card(main, { id: "reading", title: "How to read them", picture: false, draw: drawReading });
     card(main, { id: "thanks", title: "Drawn with d3", picture: false, draw: drawLicence });
   },
@@ -23,11 +23,14 @@ function drawSources(body) {
   const dates = [...new Set(runs.date)].filter(d => d >= 0).map(d => records.strings[d].slice(0, 10)).sort();
   table(body, { caption: "Devices", rows: sourceRows().slice(1), columns: [
     { title: "device", cell: r => r[0] }, { title: "verified runs", number: true, cell: r => count(r[1]) }] });
-  body.append(make("p", {}, `${count(records.lines)} lines of ${records.files.length} file${records.files.length > 1 ? "s" : ""}: `,
-    ...records.files.flatMap((file, i) => [i ? ", " : "", make("code", {}, file)]), `. ${count(runs.count)} verified runs are shown, ` +
-    `${count(runs.skipped.length)} were skipped with a reason, ${count(records.measured_again)} were measured again (the latest counts), ` +
-    `${count(records.warning_count)} lines were left out. Measured ${dates[0] ?? "?"}${dates[0] !== dates[dates.length - 1] ? " to " + dates[dates.length - 1] : ""}; ` +
-    `page made ${records.made} by heddle ${records.heddle}.`));
+  const first = dates[0] ?? "?", last = dates[dates.length - 1] ?? "?";
+  const files = records.files.length === 1 ? "one file" : `${records.files.length} files`;
+  body.append(make("p", {}, `${count(records.lines)} lines of ${files}: `,
+    ...records.files.flatMap((file, i) => [i ? ", " : "", make("code", {}, file)]),
+    `. ${count(runs.count)} verified runs are shown, ${count(runs.skipped.length)} were skipped with a reason, ` +
+    `${count(records.measured_again)} were measured again (the latest counts), ` +
+    `${count(records.warning_count)} lines were left out. ` +
+    `Measured ${first}${first === last ? "" : " to " + last}; page made ${records.made} by heddle ${records.heddle}.`));
 }
 
 function drawWarnings(body) {
@@ -41,8 +44,9 @@ function drawReading(body) {
     ["Verified", "Every run shown was checked against a compensated product; runs that were not are never drawn."],
     ["Warm, cold", "Warm: the median of products one after another. Cold: the caches were flushed before each."],
     ["GFLOP/s", "Two operations a nonzero over the time, whatever a kernel really computes."],
-    ["Floor", "The time in which a plain loop, measured in the same run, reads the bytes of A, x and y: from memory, or from the cache if they fit. Kernels that store the matrix in fewer bytes can exceed 100 %."],
-    ["Preparation", "Conversion to a format and everything else before the first product, if counted, divided by the number of products."],
+    ["Floor", "The time in which a plain loop, measured in the same run, reads the bytes of A, x and y: from memory, or from " +
+              "the cache if they fit. Kernels that store the matrix in fewer bytes can exceed 100 %."],
+    ["Preparation", "Conversion to a format and all else before the first product; divided by the number of products."],
     ["Profile", "A kernel that was not run on a case counts as never within reach there."],
     ["Structure", structureClasses.map((c, i) => `${c}: ${structureNotes[i]}`).join("; ") + "."],
   ];
@@ -51,6 +55,7 @@ function drawReading(body) {
 
 function drawLicence(body) {
   const licence = document.getElementById("licence").textContent.trim();
-  body.append(make("p", {}, `This page needs nothing but itself. Its figures are drawn with d3 ${records.drawing} by Mike Bostock (BSD licence).`));
+  body.append(make("p", {}, "This page needs nothing but itself. Its figures are drawn with " +
+    `d3 ${records.drawing} by Mike Bostock (BSD licence).`));
   if (licence) body.append(make("details", {}, make("summary", {}, "Copyright and licence of d3"), make("pre", {}, licence)));
 }

@@ -4,7 +4,8 @@
  * same list and rule (src/report/cases.c). */
 
 const palette = ["#b5543c", "#2f8f83", "#8a63c7", "#7d8f2e", "#c45a93", "#3f97b8", "#b08a2a", "#5d74b8"];
-const peerLibraries = ["cusparse", "rocsparse", "hipsparse", "mkl", "onemkl", "armpl", "librsb", "rsb", "eigen", "scipy", "ginkgo"];
+const peerLibraries = ["cusparse", "rocsparse", "hipsparse", "mkl", "onemkl", "armpl", "librsb", "rsb", "eigen", "scipy",
+                       "ginkgo"];
 
 const kernels = colourKernels(runs.kernels);
 

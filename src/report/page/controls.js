@@ -7,8 +7,8 @@ function segments(key, title, values, name = v => v, hint = () => null) {
   if (values.length < 2) return null;
   return make("fieldset", { class: "segments" }, make("legend", {}, title),
     make("div", {}, values.map(value => make("label", { title: hint(value) },
-      make("input", { type: "radio", name: key, value, checked: String(state[key]) === String(value), "data-focus": `${key}-${value}`,
-                      onchange: () => change({ [key]: value }) }),
+      make("input", { type: "radio", name: key, value, checked: String(state[key]) === String(value),
+                      "data-focus": `${key}-${value}`, onchange: () => change({ [key]: value }) }),
       make("span", {}, name(value))))));
 }
 
@@ -22,6 +22,11 @@ function withAll(names) {
   return names.length > 1 ? [...names, "all"] : names;
 }
 
+/* A number of products from what was typed. */
+function whole(words) {
+  return Math.max(1, Math.min(1e9, Math.round(+words) || 1));
+}
+
 function setupControl() {
   if (!deviceHas.setup.has(state.device)) return null;
   const counted = countsSetup();
@@ -30,7 +35,7 @@ function setupControl() {
              v => v === "with" ? "conversion and preparation, spread over a number of products" : "times of products alone"),
     counted && make("label", { class: "products" }, make("span", {}, "over"),
       make("input", { type: "number", min: 1, max: 1e9, step: 1, value: state.products, "data-focus": "products",
-                      onchange: event => change({ products: Math.max(1, Math.min(1e9, Math.round(+event.target.value) || 1)) }) }),
+                      onchange: event => change({ products: whole(event.target.value) }) }),
       make("span", {}, "products")));
 }
 
@@ -59,7 +64,8 @@ function kernelChips() {
       "data-focus": `kernel-${kernel.name}`, "data-kernel": kernel.name, title: off.has(kernel.name) ? "show" : "hide",
       onclick: () => toggleKernel(kernel.name), onpointerenter: () => highlight(kernel.id), onpointerleave: () => highlight(-1),
       onfocus: () => highlight(kernel.id), onblur: () => highlight(-1) }, dot(kernel), kernel.name)),
-    some ? make("button", { type: "button", class: "plain", "data-focus": "kernels-all", onclick: () => change({ hide: "" }) }, "show all")
+    some ? make("button", { type: "button", class: "plain", "data-focus": "kernels-all", onclick: () => change({ hide: "" }) },
+      "show all")
          : list.length > 8 && make("button", { type: "button", class: "plain", "data-focus": "kernels-all",
              onclick: () => change({ hide: bestOnes(list, 6) }) }, "only the best six"));
 }

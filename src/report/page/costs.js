@@ -4,15 +4,16 @@
 
 views.costs = {
   title: "Costs",
-  lead: "A format that must be converted to pays only if it is used often enough. The lines show on what share of the matrices a kernel, " +
-        "its preparation included, is ahead of the unprepared baseline after a number of products.",
+  lead: "A format that must be converted to pays only if it is used often enough. The lines show on what share of the " +
+        "matrices a kernel, its preparation included, is ahead of the unprepared baseline after a number of products.",
   render(main) {
     const s = selection(), rows = costs(s);
     card(main, { id: "costs", title: `When preparing pays, against ${state.base}`, note: caseNote(), csv: () => costRows(rows),
       draw: (body, width) => drawCosts(body, width, rows) });
-    card(main, { id: "costs-table", title: "What it costs", picture: false, csv: () => costRows(rows), draw: body => costTable(body, rows),
-      note: "Preparation in products of the baseline; memory beyond the matrix as a share of the matrix; break-even among the cases " +
-            "where the kernel is faster. Medians." });
+    card(main, { id: "costs-table", title: "What it costs", picture: false, csv: () => costRows(rows),
+      draw: body => costTable(body, rows),
+      note: "Preparation in products of the baseline; memory beyond the matrix as a share of the matrix; break-even among " +
+            "the cases where the kernel is faster. Medians." });
   },
 };
 
@@ -24,7 +25,8 @@ function costs(s) {
   for (const i of s.shown) {
     const reference = base[runs.group[i]], setup = runs.setup[i];
     if (!(reference > 0) || !(setup >= 0) || runs.kernel[i] === baseKernel) continue;
-    const row = rows.get(runs.kernel[i]) ?? rows.set(runs.kernel[i], { kernel: runs.kernel[i], pays: [], cost: [], memory: [], ms: [],
+    const row = rows.get(runs.kernel[i]) ?? rows.set(runs.kernel[i], { kernel: runs.kernel[i], pays: [], cost: [], memory: [],
+      ms: [],
       formats: new Set() }).get(runs.kernel[i]);
     row.pays.push(time[i] < reference ? Math.max(1, Math.ceil(setup / (reference - time[i]))) : Infinity);
     row.cost.push(setup / reference);
@@ -43,12 +45,15 @@ function finishCost(row) {
 }
 
 function costRows(rows) {
-  return [["kernel", "format", "cases", "median preparation ms", "in baseline products", "memory share", "median break-even", "never pays"],
-          ...rows.map(r => [runs.kernels[r.kernel], r.format, r.pays.length, ...[d3.quantile(r.ms, 0.5), d3.quantile(r.cost, 0.5),
+  return [["kernel", "format", "cases", "median preparation ms", "in baseline products", "memory share", "median break-even",
+    "never pays"],
+          ...rows.map(r => [runs.kernels[r.kernel], r.format, r.pays.length,
+            ...[d3.quantile(r.ms, 0.5), d3.quantile(r.cost, 0.5),
             d3.quantile(r.memory, 0.5), r.even].map(v => v == null ? "" : +v.toPrecision(4)), r.never])];
 }
 
-const noCosts = "Nothing shown here is prepared, or its times are not in the records (convert_ms, prepare_ms), or the baseline has no runs.";
+const noCosts = "Nothing shown here is prepared, or its times are not in the records (convert_ms, prepare_ms), " +
+                "or the baseline has no runs.";
 
 function costTable(body, rows) {
   if (!rows.length) return empty(body, noCosts);
@@ -57,15 +62,19 @@ function costTable(body, rows) {
     { title: "format", cell: r => r.format || "–", wide: true },
     { title: "preparation", number: true, cell: r => milliseconds(d3.quantile(r.ms, 0.5)), wide: true },
     { title: "in products", number: true, wide: true, cell: r => figure3(d3.quantile(r.cost, 0.5)) },
-    { title: "memory", number: true, cell: r => r.memory.length ? `+${Math.round(100 * d3.quantile(r.memory, 0.5))} %` : "–" },
-    { title: "break-even", number: true, hint: "number of products", cell: r => r.even == null ? "never" : count(Math.round(r.even)) },
+    { title: "memory", number: true,
+      cell: r => r.memory.length ? `+${Math.round(100 * d3.quantile(r.memory, 0.5))} %` : "–" },
+    { title: "break-even", number: true, hint: "number of products",
+      cell: r => r.even == null ? "never" : count(Math.round(r.even)) },
     { title: "never pays on", number: true, cell: r => `${count(r.never)} of ${count(r.pays.length)}` }] });
 }
 
 function drawCosts(body, width, rows) {
   if (!rows.length) return empty(body, noCosts);
-  const narrow = width < 620, height = narrow ? 340 : 440, x = d3.scaleLog().domain([1, 1e5]), y = d3.scaleLinear().domain([0, 1]);
-  const margin = { left: 52, right: narrow ? 14 : 20 + 7.4 * d3.max(rows, r => runs.kernels[r.kernel].length), top: 34, bottom: 48 };
+  const narrow = width < 620, height = narrow ? 340 : 440, x = d3.scaleLog().domain([1, 1e5]),
+    y = d3.scaleLinear().domain([0, 1]);
+  const margin = { left: 52, right: narrow ? 14 : 20 + 7.4 * d3.max(rows, r => runs.kernels[r.kernel].length), top: 34,
+    bottom: 48 };
   const svg = frame(body, { width, height, margin, x, y,
     label: `Share of cases on which preparing has paid against ${state.base}. After 1000 products: ` +
            rows.map(r => `${runs.kernels[r.kernel]} ${percent(r.share(1000))}`).join(", ") + "." });
@@ -79,7 +88,8 @@ function drawCosts(body, width, rows) {
     const n = Math.round(Math.max(1, Math.min(1e5, x.invert(d3.mouse(this)[0]))));
     rule.attr("x1", x(n)).attr("x2", x(n)).attr("opacity", 1);
     tip(d3.event, [make("strong", {}, `${count(n)} products`), ...rows.map(r => make("div", { class: "pair" },
-      make("span", {}, dot(kernels[r.kernel]), runs.kernels[r.kernel]), make("span", {}, `${Math.round(100 * r.share(n))} %`)))]);
+      make("span", {}, dot(kernels[r.kernel]), runs.kernels[r.kernel]),
+        make("span", {}, `${Math.round(100 * r.share(n))} %`)))]);
   }).on("pointerleave", () => { rule.attr("opacity", 0); hideTip(); });
   return { svg: () => svg.node(), highlight: k => {
     paths.classed("back", r => k >= 0 && r.kernel !== k);
@@ -92,7 +102,8 @@ function costLabels(svg, rows, x, y, bottom) {
   const g = svg.append("g").selectAll("g").data(labels).enter().append("g").attr("class", "direct");
   g.append("path").attr("class", "leader").attr("d", l => `M${end + 1},${l.y}L${end + 9},${l.at}`)
     .attr("stroke", l => kernels[l.kernel].colour);
-  g.append("text").attr("x", end + 13).attr("y", l => l.at).attr("dy", "0.34em").attr("fill", l => wordColour(kernels[l.kernel].colour))
+  g.append("text").attr("x", end + 13).attr("y", l => l.at).attr("dy", "0.34em")
+    .attr("fill", l => wordColour(kernels[l.kernel].colour))
     .text(l => runs.kernels[l.kernel]);
   return g;
 }

@@ -29,16 +29,16 @@ function blendDot({ data, width, height }, mask, cx, cy, rgb, alpha) {
   }
 }
 
-/* points: [{ x, y, kernel }] in the units of the scales; `over(svg)` draws what lies above them.  Returns what card() wants, with
- * hover and keys. */
+/* points: [{ x, y, kernel }] in the units of the scales; `over(svg)` draws what lies above them.  Returns what card() wants,
+ * with hover and keys. */
 function scatter(body, { width, height, points, x, y, svg, radius, describe, open, over }) {
   const scale = Math.min(2, window.devicePixelRatio || 1);
   const canvas = make("canvas", { width: width * scale, height: height * scale, style: `width:${width}px;height:${height}px`,
                                   "aria-hidden": "true" });
   body.classList.add("layers");
   body.append(canvas);
-  const above = d3.select(body).append("svg").attr("class", "above").attr("viewBox", `0 0 ${width} ${height}`).attr("width", width)
-    .attr("height", height).attr("aria-hidden", "true");
+  const above = d3.select(body).append("svg").attr("class", "above").attr("viewBox", `0 0 ${width} ${height}`)
+    .attr("width", width).attr("height", height).attr("aria-hidden", "true");
   if (over) over(above);
   for (const p of points) {
     p.px = x(p.x);
@@ -80,7 +80,8 @@ function paintPoints(canvas, points, { radius, scale, forward, current }) {
   for (const pass of forward < 0 ? [0] : [0, 1])
     for (const p of points)
       if (!pass || p.kernel === forward)
-        blendDot(image, mask, Math.round(p.px * scale), Math.round(p.py * scale), kernels[p.kernel].rgb, forward < 0 || pass ? alpha : 0.1);
+        blendDot(image, mask, Math.round(p.px * scale), Math.round(p.py * scale), kernels[p.kernel].rgb,
+                 forward < 0 || pass ? alpha : 0.1);
   c.putImageData(image, 0, 0);
   if (!current) return;
   c.strokeStyle = theme("--ink");
@@ -94,7 +95,8 @@ function paintPoints(canvas, points, { radius, scale, forward, current }) {
 function pointKeys(element, points, { show, open, describe, current }) {
   let order = null;
   element.setAttribute("tabindex", "0");
-  element.setAttribute("aria-label", element.getAttribute("aria-label") + " Arrow keys walk through the points, Enter opens one.");
+  element.setAttribute("aria-label", element.getAttribute("aria-label") +
+    " Arrow keys walk through the points, Enter opens one.");
   element.addEventListener("keydown", event => {
     const step = { ArrowRight: 1, ArrowLeft: -1, ArrowUp: 1, ArrowDown: -1 }[event.key];
     if (event.key === "Enter" && current() && open) open(current());
@@ -112,8 +114,8 @@ function pointKeys(element, points, { show, open, describe, current }) {
 
 /* ---------------------------------------------------------------- saving */
 
-const keptStyles = ["fill", "fill-opacity", "stroke", "stroke-width", "stroke-opacity", "stroke-dasharray", "opacity", "font-size",
-                    "font-weight", "font-family", "text-anchor"];
+const keptStyles = ["fill", "fill-opacity", "stroke", "stroke-width", "stroke-opacity", "stroke-dasharray", "opacity",
+                    "font-size", "font-weight", "font-family", "text-anchor"];
 
 /* A copy that needs no style sheet. */
 function styledCopy(from) {
@@ -134,7 +136,7 @@ function standalone({ svg, points, above }) {
   copy.setAttribute("xmlns", "http://www.w3.org/2000/svg");
   copy.querySelectorAll("[opacity='0'], .hit").forEach(element => element.remove());
   const paper = document.createElementNS("http://www.w3.org/2000/svg", "rect");
-  for (const [key, value] of Object.entries({ width: "100%", height: "100%", fill: theme("--card") })) paper.setAttribute(key, value);
+  for (const [key, value] of [["width", "100%"], ["height", "100%"], ["fill", theme("--card")]]) paper.setAttribute(key, value);
   copy.prepend(paper);
   if (points) copy.append(pointsAsSvg(points));
   if (above) copy.append(...styledCopy(above()).childNodes);

@@ -70,7 +70,8 @@ function kernelsOf(list) {
 /* ---------------------------------------------------------------- figures of a run */
 
 const measures = {
-  gflops: { name: "GFLOP/s", long: "GFLOP/s (2 nonzeros over time)", of: (i, s) => 2e-6 * matrices[runs.matrix[i]].nnz / s.ms[i] },
+  gflops: { name: "GFLOP/s", long: "GFLOP/s (2 nonzeros over time)",
+            of: (i, s) => 2e-6 * matrices[runs.matrix[i]].nnz / s.ms[i] },
   gbs: { name: "GB/s", long: "GB/s (A, x and y once, over time)", of: (i, s) => 1e-6 * runs.bytes[i] / s.ms[i] },
   floor: { name: "share of the floor", long: "share of the floor: time that memory allows over time", percent: true,
            of: (i, s) => s.floor[runs.group[i]] / s.ms[i] },
@@ -115,11 +116,12 @@ function figure3(value) { /* three digits, as many zeros as needed, never 1e-7 *
 }
 
 function milliseconds(ms) {
-  return !Number.isFinite(ms) ? "–" : ms >= 1000 ? figure3(ms / 1000) + " s" : ms >= 1 ? figure3(ms) + " ms" : figure3(1000 * ms) + " µs";
+  if (!Number.isFinite(ms)) return "–";
+  return ms >= 1000 ? figure3(ms / 1000) + " s" : ms >= 1 ? figure3(ms) + " ms" : figure3(1000 * ms) + " µs";
 }
 
 function bytes(n) {
-  return !Number.isFinite(n) ? "–" : n < 1000 ? `${n} B` : d3.format(".3~s")(n).replace("G", " G").replace("M", " M").replace("k", " k") + "B";
+  return !Number.isFinite(n) ? "–" : n < 1000 ? `${n} B` : d3.format(".3~s")(n).replace(/([kMGT])$/, " $1B");
 }
 
 function percent(share) {
@@ -127,7 +129,8 @@ function percent(share) {
 }
 
 function times(value) {
-  return !Number.isFinite(value) ? "–" : (value >= 100 ? count(Math.round(value)) : value.toFixed(value >= 9.995 ? 1 : 2)) + "×";
+  if (!Number.isFinite(value)) return "–";
+  return (value >= 100 ? count(Math.round(value)) : value.toFixed(value >= 9.995 ? 1 : 2)) + "×";
 }
 
 function measureText(measure, value) {
@@ -139,7 +142,8 @@ function opName(op) {
 }
 
 function caseNote() {
-  return [state.device, state.type === "all" ? "all types" : state.type, state.op === "all" ? "all operations" : opName(state.op),
+  return [state.device, state.type === "all" ? "all types" : state.type,
+    state.op === "all" ? "all operations" : opName(state.op),
           isCold() ? "cold caches" : "warm caches",
           countsSetup() ? `preparation counted over ${count(state.products)} products` : ""].filter(Boolean).join(" · ");
 }

@@ -20,7 +20,8 @@ function storedTheme() {
 }
 
 function drawNav() {
-  document.getElementById("nav").replaceChildren(...Object.entries(views).filter(([, view]) => view.title).map(([name, view]) => {
+  document.getElementById("nav").replaceChildren(...Object.entries(views).filter(([, view]) => view.title)
+    .map(([name, view]) => {
     const here = name === state.view || (name === "matrices" && state.view === "matrix");
     return make("li", {}, make("a", { href: viewLink(name), "aria-current": here ? "page" : null, "data-focus": `nav-${name}` },
       view.title, name === "about" && records.warning_count > 0 && make("span", { class: "badge", title: "lines left out" },
@@ -62,7 +63,8 @@ function render({ controls = true } = {}) {
 
 function announce() {
   const s = selection(), found = document.getElementById("found");
-  say(found ? found.textContent : `${count(s.shown.length)} runs, ${count(s.groups.length)} cases, ${s.shownKernels.length} kernels`);
+  say(found ? found.textContent :
+    `${count(s.shown.length)} runs, ${count(s.groups.length)} cases, ${s.shownKernels.length} kernels`);
 }
 
 function start() {

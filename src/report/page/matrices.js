@@ -6,12 +6,14 @@ const rowsAtOnce = 100;
 
 views.matrices = {
   title: "Matrices",
-  lead: "Every matrix with its best kernel under the filters above. A name opens the matrix: its statistics, its pattern and all of its runs.",
+  lead: "Every matrix with its best kernel under the filters above. A name opens the matrix: its statistics, its " +
+        "pattern and all of its runs.",
   render(main) {
     const rows = matrixRows(selection()), found = rows.filter(matchesSearch).sort(matrixOrder());
     card(main, { id: "map", title: "Which kernel wins where", note: caseNote(), csv: () => matrixCsv(found),
       draw: (body, width) => drawMap(body, width, found) });
-    card(main, { id: "matrices", title: "Matrices", picture: false, csv: () => matrixCsv(found), controls: searchControls(found, rows),
+    card(main, { id: "matrices", title: "Matrices", picture: false, csv: () => matrixCsv(found),
+      controls: searchControls(found, rows),
       draw: body => matrixTable(body, found) });
   },
 };
@@ -20,9 +22,10 @@ views.matrices = {
 function matrixRows(s) {
   return s.groups.map(g => {
     const i = s.winner[g], matrix = matrices[runs.matrix[i]];
-    return { matrix, i, kernel: runs.kernel[i], name: matrix.name, nnz: matrix.nnz, rows: matrix.rows, cols: matrix.cols, mean: matrix.mean,
-             structure: matrix.structure, type: runs.types[runs.type[i]], op: runs.ops[runs.op[i]], best: runs.kernels[runs.kernel[i]],
-             ms: s.ms[i], gflops: measures.gflops.of(i, s), floor: measures.floor.of(i, s), speedup: measures.speedup.of(i, s) };
+    return { matrix, i, kernel: runs.kernel[i], best: runs.kernels[runs.kernel[i]], name: matrix.name, nnz: matrix.nnz,
+             rows: matrix.rows, cols: matrix.cols, mean: matrix.mean, structure: matrix.structure,
+             type: runs.types[runs.type[i]], op: runs.ops[runs.op[i]], ms: s.ms[i], gflops: measures.gflops.of(i, s),
+             floor: measures.floor.of(i, s), speedup: measures.speedup.of(i, s) };
   });
 }
 
@@ -30,7 +33,8 @@ function matchesSearch(row) {
   if (state.size !== "any" && row.matrix.size !== +state.size) return false;
   if (state.structure !== "any" && row.structure !== +state.structure) return false;
   const words = state.q.toLowerCase().split(/\s+/).filter(Boolean);
-  const where = [row.name, row.matrix.origin, row.matrix.spec, row.best, structureClasses[row.structure]].join(" ").toLowerCase();
+  const where = [row.name, row.matrix.origin, row.matrix.spec, row.best,
+    structureClasses[row.structure]].join(" ").toLowerCase();
   return words.every(word => where.includes(word));
 }
 
@@ -50,7 +54,8 @@ function searchControls(found, rows) {
                                              : `${count(found.length)} of ${count(rows.length)} rows`;
   return make("div", { class: "inline", role: "search" },
     make("label", { class: "chooser" }, make("span", {}, "Search"),
-      make("input", { type: "search", value: state.q, "data-focus": "search", placeholder: "name, origin, kernel", autocomplete: "off",
+      make("input", { type: "search", value: state.q, "data-focus": "search", placeholder: "name, origin, kernel",
+        autocomplete: "off",
         spellcheck: "false", oninput: event => {
           clearTimeout(typing);
           typing = setTimeout(() => change({ q: event.target.value, more: 1 }, { controls: false }), 120);
@@ -61,10 +66,11 @@ function searchControls(found, rows) {
 }
 
 function matrixCsv(rows) {
-  return [["matrix", "origin", "rows", "cols", "nonzeros", "mean row", "structure", "type", "op", "best kernel", "ms", "GFLOP/s",
-           "share of the floor", `speed-up over ${state.base}`],
-          ...rows.map(r => [r.name, r.matrix.origin, r.rows, r.cols, r.nnz, +r.mean.toPrecision(4), structureClasses[r.structure], r.type, r.op,
-            r.best, +r.ms.toPrecision(5), ...[r.gflops, r.floor, r.speedup].map(v => Number.isFinite(v) ? +v.toPrecision(4) : "")])];
+  const digits = value => Number.isFinite(value) ? +value.toPrecision(4) : "";
+  return [["matrix", "origin", "rows", "cols", "nonzeros", "mean row", "structure", "type", "op", "best kernel", "ms",
+           "GFLOP/s", "share of the floor", `speed-up over ${state.base}`],
+          ...rows.map(r => [r.name, r.matrix.origin, r.rows, r.cols, r.nnz, digits(r.mean), structureClasses[r.structure],
+                            r.type, r.op, r.best, +r.ms.toPrecision(5), digits(r.gflops), digits(r.floor), digits(r.speedup)])];
 }
 
 function matrixTable(body, found) {
@@ -82,14 +88,16 @@ function matrixTable(body, found) {
     { title: "of floor", key: "floor", number: true, cell: r => percent(r.floor), wide: true },
     { title: `over ${state.base}`, key: "speedup", number: true, cell: r => times(r.speedup), wide: true }].filter(Boolean) });
   if (found.length > shown.length)
-    body.append(make("button", { type: "button", class: "more", "data-focus": "more", onclick: () => change({ more: state.more + 2 }) },
+    body.append(make("button", { type: "button", class: "more", "data-focus": "more",
+      onclick: () => change({ more: state.more + 2 }) },
       `Show more (${count(shown.length)} of ${count(found.length)} shown)`));
   return {};
 }
 
 function drawMap(body, width, rows) {
   if (!rows.length) return empty(body, "No matrix matches.");
-  const height = width < 620 ? 320 : 400, points = rows.filter(r => r.mean > 0).map(r => ({ row: r, kernel: r.kernel, x: r.nnz, y: r.mean }));
+  const height = width < 620 ? 320 : 400, points = rows.filter(r => r.mean > 0)
+    .map(r => ({ row: r, kernel: r.kernel, x: r.nnz, y: r.mean }));
   const x = d3.scaleLog().domain(logDomain(points.map(p => p.x))), y = d3.scaleLog().domain(logDomain(points.map(p => p.y)));
   const wins = d3.nest().key(p => p.kernel).rollup(list => list.length).entries(points).sort((a, b) => b.value - a.value);
   const svg = frame(body, { width, height, margin: { left: 56, right: 14, top: 34, bottom: 48 }, x, y,

@@ -4,8 +4,8 @@
 
 views.means = {
   title: "Means",
-  lead: "Geometric means by size and by structure. A kernel that does not take every matrix of a class is averaged over fewer; " +
-        "“of the best” and speed-up compare within each case and are the fairer figures then.",
+  lead: "Geometric means by size and by structure. A kernel that does not take every matrix of a class is averaged " +
+        "over fewer; “of the best” and speed-up compare within each case and are the fairer figures then.",
   render(main) {
     const s = selection(), measure = measures[state.mean], sheet = meanSheet(s, measure);
     const controls = () => make("div", { class: "inline" },
@@ -43,7 +43,8 @@ function meanRows({ names, classes, rows }) {
 function meanTable(body, { names, classes, cases, total, rows }, measure) {
   if (!rows.length) return empty(body, "These records do not hold what this needs.");
   const cell = (mean, all) => mean.count
-    ? [measureText(measure, mean.value), mean.count < all && make("small", { title: `${mean.count} of ${all} cases` }, ` ${mean.count}/${all}`)]
+    ? [measureText(measure, mean.value), mean.count < all && make("small", { title: `${mean.count} of ${all} cases` },
+      ` ${mean.count}/${all}`)]
     : "–";
   const column = (title, all, of) => {
     const top = d3.max(rows, r => of(r).value), low = d3.min(rows, r => of(r).value);
@@ -67,20 +68,25 @@ function drawMeans(body, width, { rows, total }, measure) {
 /* Horizontal bars, a kernel each: [{ kernel, name, value, words, faint }]. */
 function bars(body, width, rows, { label, format, one, describe }) {
   const narrow = width < 620, band = narrow ? 40 : 28, height = 24 + band * rows.length + 50;
-  const left = narrow ? 4 : 22 + 7.4 * d3.max(rows, r => r.name.length), right = narrow ? 8 : 22 + 7.2 * d3.max(rows, r => r.words.length);
+  const left = narrow ? 4 : 22 + 7.4 * d3.max(rows, r => r.name.length), right = narrow ? 8 : 22 +
+    7.2 * d3.max(rows, r => r.words.length);
   const x = d3.scaleLinear().domain([0, d3.max(rows, r => r.value) * 1.02]), y = d3.scaleLinear().domain([rows.length, 0]);
   const svg = frame(body, { width, height, margin: { left, right, top: 16, bottom: 52 }, x, y,
     label: `${label}: ` + rows.slice(0, 8).map(r => `${r.name} ${r.words}`).join(", ") + "." });
   axisX(svg, x, y, { label, format });
   const g = svg.append("g").selectAll("g").data(rows).enter().append("g").attr("class", "direct");
   const middle = (r, i) => y(i + (narrow ? 0.26 : 0.5)), top = (r, i) => y(i) + (narrow ? band * 0.5 : band / 2 - 8);
-  g.append("rect").attr("x", x(0)).attr("y", top).attr("width", r => Math.max(1, x(r.value) - x(0))).attr("height", narrow ? 13 : 16)
+  g.append("rect").attr("x", x(0)).attr("y", top).attr("width", r => Math.max(1, x(r.value) - x(0)))
+    .attr("height", narrow ? 13 : 16)
     .attr("rx", 2).attr("fill", r => kernels[r.kernel].colour).attr("fill-opacity", r => r.faint ? 0.45 : 1);
-  g.append("text").attr("x", narrow ? x(0) : x(0) - 12).attr("y", middle).attr("dy", "0.34em").attr("text-anchor", narrow ? "start" : "end")
+  g.append("text").attr("x", narrow ? x(0) : x(0) - 12).attr("y", middle).attr("dy", "0.34em")
+    .attr("text-anchor", narrow ? "start" : "end")
     .attr("fill", r => wordColour(kernels[r.kernel].colour)).text(r => r.name);
-  g.append("text").attr("class", "value").attr("x", r => narrow ? x.range()[1] : x(r.value) + 8).attr("y", middle).attr("dy", "0.34em")
+  g.append("text").attr("class", "value").attr("x", r => narrow ? x.range()[1] : x(r.value) + 8).attr("y", middle)
+    .attr("dy", "0.34em")
     .attr("text-anchor", narrow ? "end" : "start").text(r => r.words);
-  if (one) svg.append("line").attr("class", "one").attr("x1", x(1)).attr("x2", x(1)).attr("y1", y(rows.length)).attr("y2", y(0));
+  if (one) svg.append("line").attr("class", "one").attr("x1", x(1)).attr("x2", x(1)).attr("y1", y(rows.length))
+    .attr("y2", y(0));
   if (describe) g.on("pointermove", r => tip(d3.event, describe(r))).on("pointerleave", hideTip);
   return { svg: () => svg.node(), highlight: k => g.classed("back", r => k >= 0 && r.kernel !== k) };
 }

@@ -23,7 +23,8 @@ function card(parent, { id, title, note, draw, csv, picture = true, controls }) 
     make("div", { class: "head" },
       make("h2", { id: `title-${id}` }, title),
       make("div", { class: "exports", role: "group", "aria-label": `Save: ${title}` },
-        picture && exportButton(id, "SVG", () => saveSvg(id, drawn)), picture && exportButton(id, "PNG", () => savePng(id, drawn)),
+        picture && exportButton(id, "SVG", () => saveSvg(id, drawn)), picture &&
+          exportButton(id, "PNG", () => savePng(id, drawn)),
         csv && exportButton(id, "CSV", () => saveCsv(id, csv())))),
     note && make("p", { class: "note" }, note), controls, body);
   parent.append(section);
@@ -54,7 +55,8 @@ function empty(body, words) {
 function frame(body, { width, height, margin, x, y, label }) {
   x.range([margin.left, width - margin.right]);
   y.range([height - margin.bottom, margin.top]);
-  const svg = d3.select(body).append("svg").attr("viewBox", `0 0 ${width} ${height}`).attr("width", width).attr("height", height)
+  const svg = d3.select(body).append("svg").attr("viewBox", `0 0 ${width} ${height}`).attr("width", width)
+    .attr("height", height)
     .attr("role", "img").attr("aria-label", label);
   return svg;
 }
@@ -81,7 +83,8 @@ function axisX(svg, scale, y, { label, format, grid = true }) {
     g.append("text").attr("x", at).attr("y", bottom + 18).attr("text-anchor", "middle").text(format(tick));
   }
   if (label)
-    g.append("text").attr("class", "label").attr("x", (from + to) / 2).attr("y", bottom + 38).attr("text-anchor", "middle").text(label);
+    g.append("text").attr("class", "label").attr("x", (from + to) / 2).attr("y", bottom + 38).attr("text-anchor", "middle")
+      .text(label);
 }
 
 function axisY(svg, scale, x, { label, format }) {
@@ -150,7 +153,8 @@ function table(body, { caption, columns, rows, sort, rowAttributes = () => ({}) 
     if (c.strong && c.strong(row)) cell.classList.add("strong");
     return cell;
   })));
-  body.append(make("div", { class: "scroll", tabindex: "0", role: "region", "aria-label": caption, "data-focus": `scroll-${caption}` },
+  body.append(make("div", { class: "scroll", tabindex: "0", role: "region", "aria-label": caption,
+    "data-focus": `scroll-${caption}` },
     make("table", {}, make("caption", { class: "visually-hidden" }, caption), make("thead", {}, make("tr", {}, head)),
       make("tbody", {}, lines))));
 }

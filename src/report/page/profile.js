@@ -5,8 +5,8 @@
 
 views.profile = {
   title: "Profile",
-  lead: "On what share of the matrices is a kernel at most a given factor slower than the best one? A line that is high at the left " +
-        "is often the fastest; one that is high at the right is never far behind.",
+  lead: "On what share of the matrices is a kernel at most a given factor slower than the best one? A line that is " +
+        "high at the left is often the fastest; one that is high at the right is never far behind.",
   render(main) {
     const s = selection(), lines = profiles(s);
     card(main, { id: "profile", title: "Performance profile", note: caseNote() + ` · ${count(s.groups.length)} cases`,
@@ -28,8 +28,9 @@ function profileTable(body, lines) {
   const top = profileFactors.map(f => Math.max(...lines.map(l => l.share(f))));
   table(body, { caption: "Share of cases within a factor of the best",
     columns: [{ title: "kernel", cell: l => [dot(kernels[l.kernel]), kernels[l.kernel].name] },
-      ...profileFactors.map((f, i) => ({ title: f === 1 ? "best" : `≤ ${f}×`, number: true, wide: [1.1, 1.25, 3, 5].includes(f),
-        cell: l => `${Math.round(100 * l.share(f))} %`, tint: l => l.share(f), strong: l => l.share(f) === top[i] })),
+      ...profileFactors.map((f, i) => ({ title: f === 1 ? "best" : `≤ ${f}×`, number: true,
+        wide: [1.1, 1.25, 3, 5].includes(f), cell: l => `${Math.round(100 * l.share(f))} %`, tint: l => l.share(f),
+        strong: l => l.share(f) === top[i] })),
       { title: "cases", number: true, cell: l => count(l.ratios.length), wide: true, hint: "cases on which it was measured" }],
     rows: lines });
 }
@@ -52,10 +53,12 @@ function drawProfile(body, width, lines, s) {
   if (!lines.length) return empty(body, "No runs have what the filters ask for.");
   const narrow = width < 620, height = narrow ? 340 : 460;
   const x = d3.scaleLog().domain([1, 10]), y = d3.scaleLinear().domain([0, 1]);
-  const margin = { left: 52, right: narrow ? 14 : 20 + 7.4 * d3.max(lines, l => kernels[l.kernel].name.length), top: 34, bottom: 48 };
+  const margin = { left: 52, right: narrow ? 14 : 20 + 7.4 * d3.max(lines, l => kernels[l.kernel].name.length), top: 34,
+    bottom: 48 };
   const best = lines[0], svg = frame(body, { width, height, margin, x, y,
-    label: `Performance profile of ${lines.length} kernels over ${s.groups.length} cases. Best overall: ${kernels[best.kernel].name}, ` +
-           `the fastest on ${percent(best.share(1))} of them. The table below has the numbers.` });
+    label: `Performance profile of ${lines.length} kernels over ${s.groups.length} cases. ` +
+           `Best overall: ${kernels[best.kernel].name}, the fastest on ${percent(best.share(1))} of them. ` +
+           "The table below has the numbers." });
   axisX(svg, x, y, { label: "time at most this many times the best kernel's", format: v => `${v}×` });
   axisY(svg, y, x, { label: "share of matrices", format: d3.format(".0%") });
   const paths = svg.append("g").selectAll("path").data(lines.slice().reverse()).enter().append("path").attr("class", "line")
@@ -82,7 +85,8 @@ function profileLabels(svg, lines, x, y, bottom) {
   const g = svg.append("g").selectAll("g").data(labels).enter().append("g").attr("class", "direct");
   g.append("path").attr("class", "leader").attr("d", l => `M${end + 1},${l.y}L${end + 9},${l.at}`)
     .attr("stroke", l => kernels[l.kernel].colour);
-  g.append("text").attr("x", end + 13).attr("y", l => l.at).attr("dy", "0.34em").attr("fill", l => wordColour(kernels[l.kernel].colour))
+  g.append("text").attr("x", end + 13).attr("y", l => l.at).attr("dy", "0.34em")
+    .attr("fill", l => wordColour(kernels[l.kernel].colour))
     .text(l => kernels[l.kernel].name);
   g.on("pointerenter", l => highlight(l.kernel)).on("pointerleave", () => highlight(-1));
   return g;
@@ -92,6 +96,7 @@ function profileTip(lines, factor) {
   const sorted = lines.map(l => [l, l.share(factor)]).sort((a, b) => b[1] - a[1]);
   return [make("strong", {}, factor < 1.005 ? "the fastest" : `within ${factor.toFixed(2)}×`),
           ...sorted.slice(0, 10).map(([l, share]) => make("div", { class: "pair" },
-            make("span", {}, dot(kernels[l.kernel]), kernels[l.kernel].name), make("span", {}, `${Math.round(100 * share)} %`))),
+            make("span", {}, dot(kernels[l.kernel]), kernels[l.kernel].name),
+              make("span", {}, `${Math.round(100 * share)} %`))),
           sorted.length > 10 && make("div", {}, `and ${sorted.length - 10} more`)].filter(Boolean);
 }

@@ -4,13 +4,14 @@
 
 views.speed = {
   title: "Speed",
-  lead: "Every verified run over the nonzeros of its matrix. Small matrices are bound by the start of a kernel, large ones by memory: " +
-        "100 % of the floor is a product as fast as a plain loop that reads the same bytes.",
+  lead: "Every verified run over the nonzeros of its matrix. Small matrices are bound by the start of a kernel, large " +
+        "ones by memory: 100 % of the floor is a product as fast as a plain loop that reads the same bytes.",
   render(main) {
     const s = selection(), measure = measures[state.metric];
     const points = s.shown.map(i => ({ i, kernel: runs.kernel[i], x: matrices[runs.matrix[i]].nnz, y: measure.of(i, s) }))
       .filter(p => p.y > 0 && p.y < Infinity);
-    card(main, { id: "speed", title: `${capital(measure.name)} over nonzeros`, note: caseNote() + ` · ${count(points.length)} runs`,
+    card(main, { id: "speed", title: `${capital(measure.name)} over nonzeros`, note: caseNote() +
+      ` · ${count(points.length)} runs`,
       controls: make("div", { class: "inline" }, segments("metric", "Show", choices.metric, v => measures[v].name)),
       csv: () => speedRows(points, measure), draw: (body, width) => drawSpeed(body, width, points, measure) });
   },
@@ -22,13 +23,15 @@ function capital(words) {
 
 function speedRows(points, measure) {
   return [["matrix", "nonzeros", "kernel", "type", "op", measure.name],
-          ...points.map(({ i, x, y }) => [matrices[runs.matrix[i]].name, x, runs.kernels[runs.kernel[i]], runs.types[runs.type[i]],
+          ...points.map(({ i, x, y }) => [matrices[runs.matrix[i]].name, x, runs.kernels[runs.kernel[i]],
+            runs.types[runs.type[i]],
                                           runs.ops[runs.op[i]], +y.toPrecision(5)])];
 }
 
 function drawSpeed(body, width, points, measure) {
   if (!points.length)
-    return empty(body, measure === measures.gflops ? "No runs have what the filters ask for." : "These records do not hold what this needs.");
+    return empty(body, measure === measures.gflops ? "No runs have what the filters ask for."
+      : "These records do not hold what this needs.");
   const height = width < 620 ? 380 : 520, x = d3.scaleLog().domain(logDomain(points.map(p => p.x)));
   const y = d3.scaleLog().domain(logDomain(points.map(p => p.y)));
   const trends = speedTrends(points, width), names = trends.map(t => runs.kernels[t.kernel].length);
@@ -41,7 +44,8 @@ function drawSpeed(body, width, points, measure) {
   if (measure.percent && y.domain()[1] > 1)
     svg.append("line").attr("class", "one").attr("x1", x.range()[0]).attr("x2", x.range()[1]).attr("y1", y(1)).attr("y2", y(1));
   return scatter(body, { width, height, points, x, y, svg, radius: points.length > 5000 ? 2 : points.length > 800 ? 2.6 : 3.6,
-    over: above => drawTrends(above, trends, x, y, width >= 620), describe: p => runTip(p.i, measure, p.y), open: p => { location.hash = matrixLink(matrices[runs.matrix[p.i]]); } });
+    over: above => drawTrends(above, trends, x, y, width >= 620), describe: p => runTip(p.i, measure, p.y),
+      open: p => { location.hash = matrixLink(matrices[runs.matrix[p.i]]); } });
 }
 
 /* Where there are many points: the geometric mean of each kernel over bands of nonzeros. */
@@ -69,15 +73,18 @@ function drawTrends(svg, trends, x, y, labelled) {
   g.append("path").attr("class", "trend").attr("d", t => line(t.path)).attr("stroke", t => wordColour(kernels[t.kernel].colour))
     .attr("stroke-dasharray", t => kernels[t.kernel].peer ? "6 3" : null);
   if (labelled)
-    g.append("text").attr("x", end + 8).attr("y", t => t.at).attr("dy", "0.34em").attr("fill", t => wordColour(kernels[t.kernel].colour))
+    g.append("text").attr("x", end + 8).attr("y", t => t.at).attr("dy", "0.34em")
+      .attr("fill", t => wordColour(kernels[t.kernel].colour))
       .text(t => runs.kernels[t.kernel]);
 }
 
 function runTip(i, measure, value) {
   const matrix = matrices[runs.matrix[i]], kernel = kernels[runs.kernel[i]];
   return [make("strong", {}, matrix.name), make("div", {}, dot(kernel), kernel.name),
-          make("div", {}, `${measureText(measure, value)}${measure.percent || measure.times ? " " + (measure.percent ? measure.name : "faster") : " " + measure.name}`),
-          make("div", { class: "dim" }, `${count(matrix.nnz)} nonzeros · ${runs.types[runs.type[i]]} · ${opName(runs.ops[runs.op[i]])} · ` +
+          make("div", {}, `${measureText(measure, value)}${measure.percent || measure.times ? " " +
+            (measure.percent ? measure.name : "faster") : " " + measure.name}`),
+          make("div", { class: "dim" }, `${count(matrix.nnz)} nonzeros · ${runs.types[runs.type[i]]} · ` +
+            `${opName(runs.ops[runs.op[i]])} · ` +
             milliseconds(selection().ms[i]))];
 }
 

@@ -38,7 +38,7 @@ function readLink() {
   for (const [key, value] of new URLSearchParams(location.hash.split("?")[1] || "")) {
     if (!(key in presets) || key === "view" || key === "matrix") continue;
     if (choices[key] && !choices[key].includes(value)) continue;
-    state[key] = typeof presets[key] === "number" ? Math.max(1, Math.min(1e9, Math.round(+value) || presets[key])) : value;
+    state[key] = typeof presets[key] === "number" ? whole(value) : value;
   }
 }
 
