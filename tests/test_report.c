@@ -40,8 +40,8 @@ TEST(json_is_read_back_as_it_was_written)
 TEST(broken_json_is_refused_with_its_column)
 {
     static const char *const broken[] = {
-        "", "{", "[1,]", "{\"a\":}", "{\"a\" 1}", "{a:1}", "[1 2]", "nul", "\"open", "\"\\x\"", "\"\\u12g4\"", "01", "0x10", "-",
-        "+1", "NaN", "1 2", "{\"a\":1,}", "[\"\t\"]", "\"\\"};
+        "", "{", "[1,]", "{\"a\":}", "{\"a\" 1}", "{a:1}", "[1 2]", "nul", "\"open", "\"\\x\"", "\"\\u12g4\"", "01", "0x10",
+        "-", "+1", "NaN", "1 2", "{\"a\":1,}", "[\"\t\"]", "\"\\"};
     struct json_tree t = {0};
     for (size_t i = 0; i < sizeof broken / sizeof broken[0]; i++)
         CHECK_FAILS(read_text(&t, broken[i]), HEDDLE_BAD_FILE, "column ");
@@ -197,6 +197,15 @@ TEST(lines_that_contradict_each_other_are_both_left_out)
     records_free(&r);
 }
 
+TEST(a_later_measurement_ends_a_contradiction)
+{
+    struct records r;
+    read_lines(&r, RUN("a", "1") RUN("a", "1.5")
+                   "{" WHAT_A ",\"date\":\"2026-02-01T00:00:00Z\",\"warm_ms\":3,\"verified\":true}\n");
+    CHECK(r.plottable == 1 && r.run[0].warm_ms == 3 && r.warning_count == 1);
+    records_free(&r);
+}
+
 TEST(an_origin_stands_for_one_matrix)
 {
     struct records r;
@@ -287,8 +296,8 @@ static const char *some_runs(void)
             if (ms[k][m] > 0)
                 size += snprintf(text + size, sizeof text - (size_t)size,
                                  "{\"schema\":1,\"record\":\"run\",\"device\":\"GPU\",\"matrix\":\"m%d\",\"rows\":10,"
-                                 "\"cols\":10,\"nnz\":%d,\"kernel\":\"%s\",\"op\":\"N\",\"value\":\"f64\",\"warm_ms\":%g,\"floor_ms\":0.5,"
-                                 "\"verified\":true}\n",
+                                 "\"cols\":10,\"nnz\":%d,\"kernel\":\"%s\",\"op\":\"N\",\"value\":\"f64\",\"warm_ms\":%g,"
+                                 "\"floor_ms\":0.5,\"verified\":true}\n",
                                  m, 1000 << (4 * m), kernel[k], ms[k][m]);
     return text;
 }

@@ -72,7 +72,11 @@ static void put_matrix_number(struct text *t, const struct records *r, int64_t i
 
 static void put_stat(struct text *t, const struct records *r, int64_t i, int which)
 {
-    put_real(t, r->matrix[i].stat[which]);
+    double value = r->matrix[i].stat[which];
+    if (fabs(value) < 1e15 && value == floor(value)) /* counts keep all of their digits */
+        text_add(t, "%.0f", value);
+    else
+        put_real(t, value);
 }
 
 static void put_histogram(struct text *t, const struct records *r, int64_t i, int which)

@@ -153,16 +153,16 @@ static void again(struct records *r, int64_t at, const struct record_run *run)
     struct record_run *known = &r->run[at];
     int same_moment = known->date >= 0 && known->date == run->date && known->version == run->version;
     int both = known->skipped < 0 && run->skipped < 0;
-    if (differ(known->bytes, run->bytes) || (same_moment && both && differ(known->warm_ms, run->warm_ms))) {
+    int bytes = known->version == run->version && differ(known->bytes, run->bytes); /* a version may count them otherwise */
+    if (bytes || (same_moment && both && differ(known->warm_ms, run->warm_ms))) {
         records_warn(r, run->place, "contradictory: the same run as %s:%lld, with other %s; both are left out",
-                     r->files.item[known->place.file], (long long)known->place.line,
-                     differ(known->bytes, run->bytes) ? "bytes" : "times");
+                     r->files.item[known->place.file], (long long)known->place.line, bytes ? "bytes" : "times");
         known->out = 1;
         return;
     }
     r->measured_again += !(same_moment && both);
-    if (!known->out && (known->skipped >= 0 || run->skipped < 0) && later(r, run, known))
-        *known = *run;
+    if ((known->out ? !same_moment : known->skipped >= 0 || run->skipped < 0) && later(r, run, known))
+        *known = *run; /* a contradiction is over with the next measurement */
 }
 
 static heddle_status keep(struct records *r, const struct record_run *run)

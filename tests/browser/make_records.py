@@ -45,8 +45,9 @@ def run_record(rng, matrix, kernel, value, op):
     prepared = kernel in ("plan", "sell", "ell")
     return {"schema": 1, "record": "run", "version": "0.1.0", "date": "2026-11-15T04:23:39Z", "device": "NVIDIA H200",
             "isa": "sm_90", "matrix": matrix["matrix"], "origin": matrix["origin"], "rows": matrix["rows"],
-            "cols": matrix["cols"], "nnz": matrix["nnz"], "kernel": kernel, "ran": kernel, "format": "sell" if prepared else "csr", "op": op,
-            "value": value, "offset": "i32", "repeatable": True, "held_bytes": bytes_moved if prepared else 0, "break_even": 0,
+            "cols": matrix["cols"], "nnz": matrix["nnz"], "kernel": kernel, "ran": kernel,
+            "format": "sell" if prepared else "csr", "op": op, "value": value, "offset": "i32", "repeatable": True,
+            "held_bytes": bytes_moved if prepared else 0, "break_even": 0,
             "convert_ms": warm * 12 if prepared else 0, "prepare_ms": 0.1, "cold_ms": warm * 1.2, "warm_ms": warm,
             "spread": 0.01, "repetitions": 20, "bytes": bytes_moved, "floor_ms": floor, "of_floor": floor / warm,
             "gflops": 2e-6 * matrix["nnz"] / warm, "verified": True, "error": 0.1, "wrong": None, "skipped": None}

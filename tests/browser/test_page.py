@@ -7,6 +7,7 @@ Each test is a sentence; none may leave an error on the console or ask the netwo
 import csv
 import functools
 import io
+import os
 import pathlib
 import subprocess
 import sys
@@ -184,6 +185,8 @@ def a_matrix_has_a_page_of_its_own(browser):
     check("8,192" in tab.page.inner_text("#card-statistics"), "statistics are missing")
     tab.page.click(".skipped summary")
     check("cpu_ell" in tab.page.inner_text(".skipped"), "what was skipped has no reason")
+    tab.go("#/matrix/100%25%ZZ")
+    check("no matrix" in tab.page.inner_text("main"), "a link that cannot be decoded shows something")
     tab.go("#/matrix/nobody")
     check("no matrix 'nobody'" in tab.page.inner_text("main"), "an unknown matrix is not named")
     tab.close()
@@ -192,7 +195,8 @@ def a_matrix_has_a_page_of_its_own(browser):
 def every_figure_is_saved_as_svg_png_and_csv(browser):
     tab = Tab(browser, real_page())
     for view, card in (("profile", "profile"), ("speed", "speed"), ("speedup", "speedup"), ("means", "means"),
-                       ("costs", "costs"), ("matrices", "map"), ("matrix/rmat", "kernels"), ("matrix/rmat", "pattern"), ("matrix/rmat", "lengths")):
+                       ("costs", "costs"), ("matrices", "map"), ("matrix/rmat", "kernels"), ("matrix/rmat", "pattern"),
+                       ("matrix/rmat", "lengths")):
         tab.go(f"#/{view}")
         tree = xml.parse(tab.saved(f"{card}-SVG")).getroot()
         drawn = [e for e in tree.iter() if e.tag.split("}")[1] in ("path", "circle", "rect")]
@@ -319,6 +323,19 @@ CLICK = """selector => new Promise(done => {
 })"""
 
 
+def redraws(tab, selectors):
+    """Milliseconds from a click to the finished drawing, and those that the page itself computed: the least of eight."""
+    session = tab.context.new_cdp_session(tab.page)
+    session.send("Performance.enable", {"timeDomain": "threadTicks"})
+    worked = lambda: next(m["value"] for m in session.send("Performance.getMetrics")["metrics"] if m["name"] == "TaskDuration")
+    walls, works = [], []
+    for n in range(8):
+        before = worked()
+        walls.append(tab.page.evaluate(CLICK, selectors[n % 2]))
+        works.append(1000 * (worked() - before))
+    return min(walls), min(works)
+
+
 def fifty_thousand_records_redraw_within_300_ms_of_a_click(browser):
     tab = Tab(browser, large_page())
     check("50,000 verified runs" in tab.page.inner_text("#what"), tab.page.inner_text("#what"))
@@ -327,10 +344,10 @@ def fifty_thousand_records_redraw_within_300_ms_of_a_click(browser):
         tab.page.wait_for_timeout(200)
         for name, pair in (("caches", ('input[name=time][value=cold]', 'input[name=time][value=warm]')),
                            ("kernel", ('[data-kernel="ell"]', '[data-kernel="ell"]'))):
-            # Other work on the machine only ever makes it slower: the least of a few is the page's own time.
-            times = [tab.page.evaluate(CLICK, pair[n % 2]) for n in range(8)]
-            print(f"    {view:9} {name:7} {min(times):5.0f} ms (most {max(times):.0f})")
-            check(min(times) < REDRAW_MS, f"{view}: {name} took {min(times):.0f} ms")
+            wall, work = redraws(tab, pair)
+            print(f"    {view:9} {name:7} {wall:5.0f} ms after the click, {work:4.0f} ms of work", flush=True)
+            busy = os.getloadavg()[0] > os.cpu_count()  # then the click waits for others, and only the work can be judged
+            check((work if busy else wall) < REDRAW_MS, f"{view}: {name} took {wall:.0f} ms, {work:.0f} of them work")
     tab.close()
 
 
@@ -378,6 +395,7 @@ def main():
             if len(sys.argv) > 4 and sys.argv[4] not in test.__name__:
                 continue
             try:
+                print(f"  {test.__name__.replace('_', ' ')}", flush=True)
                 test(browser)
                 passed += 1
             except Exception as error:  # a test that fails must not stop the others

@@ -48,6 +48,7 @@ function drawReading(body) {
               "the cache if they fit. Kernels that store the matrix in fewer bytes can exceed 100 %."],
     ["Preparation", "Conversion to a format and all else before the first product; divided by the number of products."],
     ["Profile", "A kernel that was not run on a case counts as never within reach there."],
+    ["Other libraries", "Square marks and broken lines: their kernels, on the same arrays by the same clock."],
     ["Structure", structureClasses.map((c, i) => `${c}: ${structureNotes[i]}`).join("; ") + "."],
   ];
   body.append(make("dl", { class: "words" }, words.flatMap(([term, what]) => [make("dt", {}, term), make("dd", {}, what)])));

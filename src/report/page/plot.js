@@ -10,7 +10,7 @@ function make(tag, attributes = {}, ...children) {
     else if (value === true) element.setAttribute(key, "");
     else if (value !== false && value != null) element.setAttribute(key, value);
   }
-  element.append(...children.flat().filter(child => child != null && child !== false));
+  element.append(...children.flat(2).filter(child => child != null && child !== false));
   return element;
 }
 
@@ -36,6 +36,15 @@ function card(parent, { id, title, note, draw, csv, picture = true, controls }) 
 function exportButton(id, kind, save) {
   return make("button", { type: "button", class: "export", "data-focus": `export-${id}-${kind}`, "data-export": `${id}-${kind}`,
                           "aria-label": `Save as ${kind}`, onclick: save }, kind);
+}
+
+/* What the figures below show, in a sentence. */
+function finding(parent, words) {
+  if (words) parent.append(make("p", { class: "finding" }, words.flat()));
+}
+
+function strongName(kernel) {
+  return make("strong", {}, kernels[kernel].name);
 }
 
 let highlights = []; /* functions of the figures at hand: put a kernel forward, or none with -1 */

@@ -9,12 +9,25 @@ views.profile = {
         "high at the left is often the fastest; one that is high at the right is never far behind.",
   render(main) {
     const s = selection(), lines = profiles(s);
+    finding(main, profileFinding(lines, s.groups.length));
     card(main, { id: "profile", title: "Performance profile", note: caseNote() + ` · ${count(s.groups.length)} cases`,
       csv: () => profileRows(lines), draw: (body, width) => drawProfile(body, width, lines, s) });
     card(main, { id: "profile-table", title: "The same in numbers", picture: false, csv: () => profileRows(lines),
       draw: body => profileTable(body, lines) });
   },
 };
+
+/* Who wins most often, and who is never far behind. */
+function profileFinding(lines, cases) {
+  if (lines.length < 2) return null;
+  const often = lines.reduce((a, b) => b.share(1) > a.share(1) ? b : a);
+  const worst = l => l.ratios.length === cases ? l.ratios[cases - 1] : Infinity;
+  const safe = lines.reduce((a, b) => worst(b) < worst(a) ? b : a);
+  const most = [strongName(often.kernel), ` is the fastest most often, on ${Math.round(100 * often.share(1))} % of the cases`];
+  if (worst(safe) === Infinity) return [...most, "."];
+  const far = ` never needs more than ${times(worst(safe))} the time of the best.`;
+  return safe === often ? [...most, ", and", far] : [...most, "; ", strongName(safe.kernel), far];
+}
 
 const profileFactors = [1, 1.1, 1.25, 1.5, 2, 3, 5, 10];
 

@@ -7,7 +7,10 @@ views.speedup = {
   lead: "How many times as fast as the baseline is each kernel, case by case? Each dot is a case, the bar the " +
         "geometric mean; to the right of 1× the kernel wins.",
   render(main) {
-    const s = selection(), rows = speedups(s);
+    const s = selection(), rows = speedups(s), first = rows.find(r => runs.kernels[r.kernel] !== state.base);
+    if (first)
+      finding(main, [strongName(first.kernel), ` is ${times(first.mean)} as fast as ${state.base} in the geometric mean, ` +
+        `and faster on ${count(first.wins)} of ${count(first.list.length)} cases.`]);
     card(main, { id: "speedup", title: `Speed-up over ${state.base}`, note: caseNote(), csv: () => speedupRows(rows),
       draw: (body, width) => drawSpeedup(body, width, rows) });
     card(main, { id: "speedup-table", title: "The same in numbers", picture: false, csv: () => speedupSummary(rows),

@@ -28,14 +28,18 @@ const choices = {
 const state = { ...presets };
 const views = {}; /* by name: { title, lead, render }, from the files that follow */
 
+function decoded(words) {
+  try { return decodeURIComponent(words); } catch { return words; } /* a link that someone typed */
+}
+
 /* #/speed?type=f32&op=T */
 function readLink() {
-  const link = decodeURI(location.hash).match(/^#\/([a-z]+)(?:\/([^?]*))?(?:\?(.*))?$/);
+  const link = location.hash.match(/^#\/([a-z]+)(?:\/([^?]*))?(?:\?(.*))?$/);
   Object.assign(state, presets);
   if (!link || !(link[1] in views)) return;
   state.view = link[1];
-  state.matrix = link[2] ? decodeURIComponent(link[2]) : "";
-  for (const [key, value] of new URLSearchParams(location.hash.split("?")[1] || "")) {
+  state.matrix = link[2] ? decoded(link[2]) : "";
+  for (const [key, value] of new URLSearchParams(link[3] || "")) {
     if (!(key in presets) || key === "view" || key === "matrix") continue;
     if (choices[key] && !choices[key].includes(value)) continue;
     state[key] = typeof presets[key] === "number" ? whole(value) : value;
