@@ -1,8 +1,9 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
 #
-# The page of `heddle report` in a real browser: bash tests/browser/run.sh BUILD_DIR.  Needs chromium (scripts/setup browser)
-# and, once, PyPI for playwright, which drives it.  Screenshots are left in BUILD_DIR/browser.  Ends in 'N passed, N failed'.
+# The page of `heddle report` in a real browser: bash tests/browser/run.sh BUILD_DIR [NAME].  Needs chromium (scripts/setup
+# browser) and, once, PyPI for playwright, which drives it.  Screenshots are left in BUILD_DIR/browser.  Ends in
+# 'N passed, N failed'.
 set -u
 here=$(cd "$(dirname "$0")" && pwd)
 build=$(cd "${1:-build}" && pwd) || exit 2
@@ -15,4 +16,4 @@ if ! "$work/python/bin/python" -c 'import playwright' 2>/dev/null; then
   python3 -m venv "$work/python" && "$work/python/bin/pip" install -q 'playwright>=1.40,<2' ||
     { echo "playwright could not be installed from PyPI into $work/python"; exit 2; }
 fi
-exec "$work/python/bin/python" "$here/test_page.py" "$build/heddle" "$chromium" "$work"
+exec "$work/python/bin/python" "$here/test_page.py" "$build/heddle" "$chromium" "$work" "${@:2}"

@@ -15,7 +15,7 @@ import xml.etree.ElementTree as xml
 
 from playwright.sync_api import sync_playwright
 
-HEDDLE, CHROMIUM, WORK = sys.argv[1], sys.argv[2], pathlib.Path(sys.argv[3])
+HEDDLE, CHROMIUM, WORK = sys.argv[1], sys.argv[2], pathlib.Path(sys.argv[3]).resolve()
 HERE = pathlib.Path(__file__).resolve().parent
 VIEWS = ["profile", "speed", "speedup", "means", "costs", "matrices", "about"]
 REDRAW_MS = 300
