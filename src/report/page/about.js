@@ -26,7 +26,7 @@ function drawSources(body) {
   const first = dates[0] ?? "?", last = dates[dates.length - 1] ?? "?";
   const files = records.files.length === 1 ? "one file" : `${records.files.length} files`;
   body.append(make("p", {}, `${count(records.lines)} lines of ${files}: `,
-    ...records.files.flatMap((file, i) => [i ? ", " : "", make("code", {}, file)]),
+    ...records.files.flatMap((file, i) => [i ? ", " : "", make("code", {}, file.split("/").pop())]),
     `. ${count(runs.count)} verified runs are shown, ${count(runs.skipped.length)} were skipped with a reason, ` +
     `${count(records.measured_again)} were measured again (the latest counts), ` +
     `${count(records.warning_count)} lines were left out. ` +

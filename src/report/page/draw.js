@@ -129,31 +129,57 @@ function styledCopy(from) {
   return copy;
 }
 
-/* A figure as a file of its own: ground, axes, points, and what lies above them. */
-function standalone({ svg, points, above }) {
-  const copy = styledCopy(svg());
-  for (const name of ["tabindex", "class"]) copy.removeAttribute(name);
-  copy.setAttribute("xmlns", "http://www.w3.org/2000/svg");
-  copy.querySelectorAll("[opacity='0'], .hit").forEach(element => element.remove());
-  const paper = document.createElementNS("http://www.w3.org/2000/svg", "rect");
-  for (const [key, value] of [["width", "100%"], ["height", "100%"], ["fill", theme("--card")]]) paper.setAttribute(key, value);
-  copy.prepend(paper);
-  if (points) copy.append(pointsAsSvg(points));
-  if (above) copy.append(...styledCopy(above()).childNodes);
-  return '<?xml version="1.0" encoding="UTF-8"?>\n' + new XMLSerializer().serializeToString(copy);
+function svgElement(tag, attributes, words) {
+  const element = document.createElementNS("http://www.w3.org/2000/svg", tag);
+  for (const [key, value] of Object.entries(attributes)) element.setAttribute(key, value);
+  if (words != null) element.textContent = words;
+  return element;
+}
+
+/* A figure as a file of its own: ground, title, what was measured, legend, axes, points, and what lies above them. */
+function standalone({ svg, points, above, title, note }) {
+  const from = svg(), box = from.viewBox.baseVal, edge = 20, inside = styledCopy(from), over = above && styledCopy(above());
+  const names = points && !above().querySelector("text") ? legend(points.list, box.width) : null;
+  const top = 62 + (names ? names.height : 0), height = box.height + top + edge;
+  const width = 2 * edge + Math.max(box.width, Math.ceil(7 * (note ?? "").length)); /* room for the words */
+  const root = svgElement("svg", { xmlns: "http://www.w3.org/2000/svg", viewBox: `0 0 ${width} ${height}`, width, height,
+    role: "img", "font-family": getComputedStyle(document.body).fontFamily });
+  const drawing = svgElement("g", { transform: `translate(${edge - box.x},${top - box.y})` });
+  inside.querySelectorAll("[opacity='0']").forEach(element => element.remove());
+  drawing.append(...inside.childNodes);
+  if (points) drawing.append(pointsAsSvg(points));
+  if (over) drawing.append(...over.childNodes);
+  root.append(svgElement("title", {}, title), svgElement("desc", {}, from.getAttribute("aria-label") ?? ""),
+    svgElement("rect", { width: "100%", height: "100%", fill: theme("--card") }),
+    svgElement("text", { x: edge, y: 30, fill: theme("--ink"), "font-size": 16, "font-weight": 600 }, title),
+    svgElement("text", { x: edge, y: 50, fill: theme("--soft"), "font-size": 12.5 }, note ?? ""));
+  if (names) root.append(...names.elements(edge, 74));
+  root.append(drawing);
+  return { text: '<?xml version="1.0" encoding="UTF-8"?>\n' + new XMLSerializer().serializeToString(root), width, height };
+}
+
+/* Dots with names, in rows of a width. */
+function legend(list, width) {
+  const used = kernels.filter(k => list.some(p => p.kernel === k.id)), places = [];
+  let x = 0, y = 0;
+  for (const kernel of used) {
+    const wide = 30 + 7.4 * kernel.name.length;
+    if (x > 0 && x + wide > width) {
+      x = 0;
+      y += 20;
+    }
+    places.push({ kernel, x, y });
+    x += wide;
+  }
+  return { height: y + 20, elements: (left, top) => places.flatMap(p => [
+    svgElement("circle", { cx: left + p.x + 5, cy: top + p.y - 4, r: 4.5, fill: p.kernel.colour }),
+    svgElement("text", { x: left + p.x + 14, y: top + p.y, fill: theme("--ink"), "font-size": 12.5 }, p.kernel.name)]) };
 }
 
 function pointsAsSvg({ list, radius }) {
-  const group = document.createElementNS("http://www.w3.org/2000/svg", "g");
-  group.setAttribute("fill-opacity", "0.7");
-  for (const p of list) {
-    const circle = document.createElementNS("http://www.w3.org/2000/svg", "circle");
-    circle.setAttribute("cx", p.px.toFixed(1));
-    circle.setAttribute("cy", p.py.toFixed(1));
-    circle.setAttribute("r", radius);
-    circle.setAttribute("fill", kernels[p.kernel].colour);
-    group.append(circle);
-  }
+  const group = svgElement("g", { "fill-opacity": 0.7 });
+  for (const p of list)
+    group.append(svgElement("circle", { cx: p.px.toFixed(1), cy: p.py.toFixed(1), r: radius, fill: kernels[p.kernel].colour }));
   return group;
 }
 
@@ -172,19 +198,19 @@ function fileName(id, ending) {
 }
 
 function saveSvg(id, drawn) {
-  if (drawn.svg) save(fileName(id, ".svg"), new Blob([standalone(drawn)], { type: "image/svg+xml" }));
+  if (drawn.svg) save(fileName(id, ".svg"), new Blob([standalone(drawn).text], { type: "image/svg+xml" }));
   else say("There is nothing to save.");
 }
 
 function savePng(id, drawn) {
   if (!drawn.svg) return say("There is nothing to save.");
-  const image = new Image(), box = drawn.svg().viewBox.baseVal;
+  const image = new Image(), { text: source, width, height } = standalone(drawn);
   image.onload = () => {
-    const canvas = make("canvas", { width: 2 * box.width, height: 2 * box.height });
+    const canvas = make("canvas", { width: 2 * width, height: 2 * height });
     canvas.getContext("2d").drawImage(image, 0, 0, canvas.width, canvas.height);
     canvas.toBlob(blob => save(fileName(id, ".png"), blob), "image/png");
   };
-  image.src = "data:image/svg+xml;charset=utf-8," + encodeURIComponent(standalone(drawn));
+  image.src = "data:image/svg+xml;charset=utf-8," + encodeURIComponent(source);
 }
 
 /* rows: arrays, the first with the titles. */

@@ -28,7 +28,7 @@ function card(parent, { id, title, note, draw, csv, picture = true, controls }) 
         csv && exportButton(id, "CSV", () => saveCsv(id, csv())))),
     note && make("p", { class: "note" }, note), controls, body);
   parent.append(section);
-  const drawn = draw(body, Math.max(280, body.clientWidth)) || {};
+  const drawn = Object.assign(draw(body, Math.max(280, body.clientWidth)) || {}, { title, note });
   if (drawn.highlight) highlights.push(drawn.highlight);
   return drawn;
 }
