@@ -149,7 +149,7 @@ void chart_y(struct chart *c, const char *label, enum tick_text text)
         tick_words(words, tick[i], text);
         svg_text(c->svg, c->x.from - 8, y + 4, ANCHOR_END, INK, words);
     }
-    svg_text(c->svg, c->x.from - 8, c->y.to - 12, ANCHOR_START, INK, label);
+    svg_text(c->svg, 16, c->y.to - 12, ANCHOR_START, INK, label);
 }
 
 /* ------------------------------------------------------------------ the whole */

@@ -284,6 +284,21 @@ def the_desktop_is_pictured_in_both_schemes(browser):
         tab.close()
 
 
+def the_pointer_brings_up_what_lies_under_it(browser):
+    tab = Tab(browser, real_page())
+    for view, card, words in (("profile", "profile", "within"), ("costs", "costs", "products"),
+                              ("matrix/rmat", "kernels", "nonzeros")):
+        tab.go(f"#/{view}")
+        box = tab.page.locator(f"#card-{card} svg").first.bounding_box()
+        tab.page.mouse.move(box["x"] + 0.4 * box["width"], box["y"] + (30 if view == "matrix/rmat" else 0.5 * box["height"]))
+        check(words in tab.page.inner_text("#tip"), f"{view}: the tip says {tab.page.inner_text('#tip')!r}")
+    tab.go("#/profile")
+    tab.page.hover('[data-kernel="plan"]')
+    lines = tab.page.locator("#card-profile path.line").count()
+    check(tab.page.locator("#card-profile path.line.back").count() == lines - 1, "the other lines do not stand back")
+    tab.close()
+
+
 def colours_can_be_chosen(browser):
     tab = Tab(browser, real_page())
     ground = lambda: tab.page.evaluate("getComputedStyle(document.body).backgroundColor")
@@ -380,6 +395,7 @@ TESTS = [
     words_stand_out_from_their_ground,
     nothing_sticks_out_on_a_phone,
     the_desktop_is_pictured_in_both_schemes,
+    the_pointer_brings_up_what_lies_under_it,
     colours_can_be_chosen,
     what_was_left_out_is_told,
     fifty_thousand_records_redraw_within_300_ms_of_a_click,

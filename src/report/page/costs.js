@@ -84,13 +84,14 @@ function drawCosts(body, width, rows) {
     .attr("d", r => stair(r, x, y)).attr("stroke", r => kernels[r.kernel].colour);
   const labels = narrow ? d3.select(null) : costLabels(svg, rows, x, y, height - margin.bottom);
   const rule = svg.append("line").attr("class", "rule").attr("y1", y(0)).attr("y2", y(1)).attr("opacity", 0);
-  svg.on("pointermove", function () {
-    const n = Math.round(Math.max(1, Math.min(1e5, x.invert(d3.mouse(this)[0]))));
+  listen(svg, "pointermove", event => {
+    const n = Math.round(Math.max(1, Math.min(1e5, x.invert(pointerIn(svg.node(), event)[0]))));
     rule.attr("x1", x(n)).attr("x2", x(n)).attr("opacity", 1);
-    tip(d3.event, [make("strong", {}, `${count(n)} products`), ...rows.map(r => make("div", { class: "pair" },
+    tip(event, [make("strong", {}, `${count(n)} products`), ...rows.map(r => make("div", { class: "pair" },
       make("span", {}, dot(kernels[r.kernel]), runs.kernels[r.kernel]),
         make("span", {}, `${Math.round(100 * r.share(n))} %`)))]);
-  }).on("pointerleave", () => { rule.attr("opacity", 0); hideTip(); });
+  });
+  listen(svg, "pointerleave", () => { rule.attr("opacity", 0); hideTip(); });
   return { svg: () => svg.node(), highlight: k => {
     paths.classed("back", r => k >= 0 && r.kernel !== k);
     labels.classed("back", r => k >= 0 && r.kernel !== k);

@@ -58,12 +58,12 @@ function scatter(body, { width, height, points, x, y, svg, radius, describe, ope
     }
     if (p) tip(event, describe(p)); else hideTip();
   };
-  svg.on("pointermove", function () { show(near(...d3.mouse(this)), d3.event); })
-    .on("pointerleave", () => show(null))
-    .on("click", function () {
-      const p = near(...d3.mouse(this));
-      if (p && open) open(p);
-    });
+  listen(svg, "pointermove", event => show(near(...pointerIn(svg.node(), event)), event));
+  listen(svg, "pointerleave", () => show(null));
+  listen(svg, "click", event => {
+    const p = near(...pointerIn(svg.node(), event));
+    if (p && open) open(p);
+  });
   pointKeys(svg.node(), points, { show, open, describe, current: () => current });
   const lift = k => {
     forward = k;

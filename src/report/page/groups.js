@@ -81,6 +81,13 @@ const measures = {
           of: (i, s) => s.best[runs.group[i]] / s.ms[i] },
 };
 
+/* Points of each kernel: [[kernel, points], ...]. */
+function byKernel(points) {
+  const lists = new Map();
+  for (const p of points) (lists.get(p.kernel) ?? lists.set(p.kernel, []).get(p.kernel)).push(p);
+  return [...lists];
+}
+
 /* A geometric mean on its way. */
 class Mean {
   constructor() { this.logs = 0; this.count = 0; }

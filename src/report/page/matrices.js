@@ -99,15 +99,15 @@ function drawMap(body, width, rows) {
   const height = width < 620 ? 320 : 400, points = rows.filter(r => r.mean > 0)
     .map(r => ({ row: r, kernel: r.kernel, x: r.nnz, y: r.mean }));
   const x = d3.scaleLog().domain(logDomain(points.map(p => p.x))), y = d3.scaleLog().domain(logDomain(points.map(p => p.y)));
-  const wins = d3.nest().key(p => p.kernel).rollup(list => list.length).entries(points).sort((a, b) => b.value - a.value);
+  const wins = byKernel(points).map(([kernel, list]) => ({ kernel, count: list.length })).sort((a, b) => b.count - a.count);
   const svg = frame(body, { width, height, margin: { left: 56, right: 14, top: 34, bottom: 48 }, x, y,
     label: "The best kernel of each matrix over its nonzeros and mean row length. Wins: " +
-           wins.map(w => `${runs.kernels[w.key]} ${w.value}`).join(", ") + "." });
+           wins.map(w => `${runs.kernels[w.kernel]} ${w.count}`).join(", ") + "." });
   axisX(svg, x, y, { label: "nonzeros", format: short });
   axisY(svg, y, x, { label: "mean length of rows", format: short });
   const drawn = scatter(body, { width, height, points, x, y, svg, radius: points.length > 2000 ? 3 : 5,
     describe: p => runTip(p.row.i, measures.gflops, p.row.gflops), open: p => { location.hash = matrixLink(p.row.matrix); } });
-  body.append(make("p", { class: "wins" }, wins.map(w => make("span", {}, dot(kernels[w.key]), `${runs.kernels[w.key]} `,
-    make("strong", {}, count(w.value))))));
+  body.append(make("p", { class: "wins" }, wins.map(w => make("span", {}, dot(kernels[w.kernel]), `${runs.kernels[w.kernel]} `,
+    make("strong", {}, count(w.count))))));
   return drawn;
 }

@@ -87,6 +87,9 @@ function bars(body, width, rows, { label, format, one, describe }) {
     .attr("text-anchor", narrow ? "end" : "start").text(r => r.words);
   if (one) svg.append("line").attr("class", "one").attr("x1", x(1)).attr("x2", x(1)).attr("y1", y(rows.length))
     .attr("y2", y(0));
-  if (describe) g.on("pointermove", r => tip(d3.event, describe(r))).on("pointerleave", hideTip);
+  if (describe) {
+    listen(g, "pointermove", (event, r) => tip(event, describe(r)));
+    listen(g, "pointerleave", hideTip);
+  }
   return { svg: () => svg.node(), highlight: k => g.classed("back", r => k >= 0 && r.kernel !== k) };
 }

@@ -58,6 +58,21 @@ function empty(body, words) {
   return {};
 }
 
+/* ---------------------------------------------------------------- pointer */
+
+/* handler(event, datum) for each element of a selection.  d3's own `on` hands over other arguments since version 6. */
+function listen(selection, type, handler) {
+  selection.each(function (datum) {
+    this.addEventListener(type, event => handler(event, datum));
+  });
+}
+
+/* Where a pointer is, in the units of a drawing. */
+function pointerIn(svg, event) {
+  const box = svg.getBoundingClientRect(), view = svg.viewBox.baseVal;
+  return [(event.clientX - box.left) * view.width / box.width, (event.clientY - box.top) * view.height / box.height];
+}
+
 /* ---------------------------------------------------------------- frame and axes */
 
 /* An SVG with room for axes; x and y are d3 scales whose ranges are set here. */

@@ -79,11 +79,12 @@ function drawProfile(body, width, lines, s) {
     .attr("stroke-dasharray", l => kernels[l.kernel].peer ? "6 3" : null);
   const labels = narrow ? d3.select(null) : profileLabels(svg, lines, x, y, height - margin.bottom);
   const rule = svg.append("line").attr("class", "rule").attr("y1", y(0)).attr("y2", y(1)).attr("opacity", 0);
-  svg.on("pointermove", function () {
-    const [px] = d3.mouse(this), factor = Math.max(1, Math.min(10, x.invert(px)));
+  listen(svg, "pointermove", event => {
+    const factor = Math.max(1, Math.min(10, x.invert(pointerIn(svg.node(), event)[0])));
     rule.attr("x1", x(factor)).attr("x2", x(factor)).attr("opacity", 1);
-    tip(d3.event, profileTip(lines, factor));
-  }).on("pointerleave", () => { rule.attr("opacity", 0); hideTip(); });
+    tip(event, profileTip(lines, factor));
+  });
+  listen(svg, "pointerleave", () => { rule.attr("opacity", 0); hideTip(); });
   const forward = k => {
     paths.classed("back", l => k >= 0 && l.kernel !== k).filter(l => l.kernel === k).raise();
     labels.classed("back", l => k >= 0 && l.kernel !== k);
@@ -101,7 +102,8 @@ function profileLabels(svg, lines, x, y, bottom) {
   g.append("text").attr("x", end + 13).attr("y", l => l.at).attr("dy", "0.34em")
     .attr("fill", l => wordColour(kernels[l.kernel].colour))
     .text(l => kernels[l.kernel].name);
-  g.on("pointerenter", l => highlight(l.kernel)).on("pointerleave", () => highlight(-1));
+  listen(g, "pointerenter", (event, l) => highlight(l.kernel));
+  listen(g, "pointerleave", () => highlight(-1));
   return g;
 }
 

@@ -50,17 +50,17 @@ function drawSpeed(body, width, points, measure) {
 
 /* Where there are many points: the geometric mean of each kernel over bands of nonzeros. */
 function speedTrends(points, width) {
-  const byKernel = d3.nest().key(p => p.kernel).entries(points), bands = width < 620 ? 12 : 24;
-  if (d3.median(byKernel, k => k.values.length) < 60) return [];
+  const lists = byKernel(points), bands = width < 620 ? 12 : 24;
+  if (d3.median(lists, ([, list]) => list.length) < 60) return [];
   const [low, high] = d3.extent(points, p => Math.log(p.x)), band = (high - low) / bands || 1;
-  return byKernel.map(({ key, values }) => {
+  return lists.map(([kernel, list]) => {
     const means = d3.range(bands).map(() => [new Mean(), new Mean()]);
-    for (const p of values) {
+    for (const p of list) {
       const cell = means[Math.min(bands - 1, Math.floor((Math.log(p.x) - low) / band))];
       cell[0].add(p.x);
       cell[1].add(p.y);
     }
-    return { kernel: +key, path: means.filter(m => m[0].count > 2).map(m => [m[0].value, m[1].value]) };
+    return { kernel, path: means.filter(m => m[0].count > 2).map(m => [m[0].value, m[1].value]) };
   }).filter(t => t.path.length > 1);
 }
 

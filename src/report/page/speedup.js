@@ -29,8 +29,7 @@ function speedups(s) {
     const mean = new Mean();
     row.list.sort((a, b) => a.value - b.value).forEach(({ value }) => mean.add(value));
     row.mean = mean.value;
-    row.quantile = p => d3.quantileSorted ? d3.quantileSorted(row.list, p, l => l.value)
-      : d3.quantile(row.list, p, l => l.value);
+    row.quantile = p => d3.quantile(row.list, p, l => l.value);
     row.wins = row.list.filter(l => l.value > 1.0001).length;
   }
   return [...rows.values()].filter(row => row.list.length).sort((a, b) => b.mean - a.mean);
