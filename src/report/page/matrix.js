@@ -145,7 +145,8 @@ function drawPattern(body, width, matrix) {
 /* ---------------------------------------------------------------- row lengths */
 
 function binName(b) {
-  return b === 0 ? "0" : b === 1 ? "1" : b === 2 ? "2–3" : `${short(2 ** (b - 1))}–${short(2 ** b - 1)}`;
+  const words = b > 14 ? short : count; /* in full as long as there is room */
+  return b < 2 ? String(b) : `${words(2 ** (b - 1))}–${words(2 ** b - 1)}`;
 }
 
 function histogramRows(matrix) {

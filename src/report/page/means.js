@@ -48,9 +48,10 @@ function meanTable(body, { names, classes, cases, total, rows }, measure) {
     : "–";
   const column = (title, all, of) => {
     const top = d3.max(rows, r => of(r).value), low = d3.min(rows, r => of(r).value);
+    const first = d3.max(rows.filter(r => of(r).count === all), r => of(r).value); /* of those that take every case */
     return { title: [title, make("small", {}, ` ${count(all)}`)], number: true, cell: r => cell(of(r), all),
              tint: r => of(r).count ? (top > low ? Math.log(of(r).value / low) / Math.log(top / low) : 1) : 0,
-             strong: r => of(r).value === top };
+             strong: r => of(r).count === all && of(r).value === first };
   };
   table(body, { caption: "Geometric means by class", rows, columns: [
     { title: "kernel", cell: r => [dot(kernels[r.kernel]), runs.kernels[r.kernel]] },
