@@ -23,7 +23,8 @@ function profileFinding(lines, cases) {
   const often = lines.reduce((a, b) => b.share(1) > a.share(1) ? b : a);
   const worst = l => l.ratios.length === cases ? l.ratios[cases - 1] : Infinity;
   const safe = lines.reduce((a, b) => worst(b) < worst(a) ? b : a);
-  const most = [strongName(often.kernel), ` is the fastest most often, on ${Math.round(100 * often.share(1))}\u00a0% of the cases`];
+  const most = [strongName(often.kernel),
+    ` is the fastest most often, on ${Math.round(100 * often.share(1))}\u00a0% of the cases`];
   if (worst(safe) === Infinity) return [...most, "."];
   const far = ` never needs more than ${times(worst(safe))} the time of the best.`;
   return safe === often ? [...most, ", and", far] : [...most, "; ", strongName(safe.kernel), far];
