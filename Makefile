@@ -12,9 +12,9 @@ ONE_ARCH = -DHEDDLE_CUDA_ARCH=90
 .PHONY: help setup build demo check check-full bench install coverage fuzz clean
 
 help:
-	@echo "make demo        build, then multiply a set of small matrices with every kernel and show the table"
+	@echo "make demo        build, multiply a set of small matrices with every kernel, show the table and write a page"
 	@echo "make check       build and run all tests, also under AddressSanitizer and UndefinedBehaviorSanitizer"
-	@echo "make check-full  the same, then ThreadSanitizer, every family at full size, and a minute of fuzzing"
+	@echo "make check-full  the same, then ThreadSanitizer, every family at full size, reports in a browser, and fuzzing"
 	@echo "make bench       time every kernel over set:paper on this machine (CPU), records in bench.jsonl"
 	@echo "make install     install under PREFIX ($(PREFIX))"
 	@echo "make coverage    statement coverage of the tests, per folder"
@@ -22,14 +22,15 @@ help:
 	@echo "make clean       remove everything that was built"
 
 setup:
-	@scripts/setup build
+	@scripts/setup build report
 
 build: setup
 	@$(call BUILD,release,$(ALL_ARCHS))
 
 demo: build
 	@build/heddle devices
-	@build/heddle bench set:smoke --device cpu --kernel all --op N,T --time-limit 0.1
+	@build/heddle bench set:smoke --device cpu --kernel all --op N,T --time-limit 0.1 --json build/demo.jsonl
+	@build/heddle report build/demo.jsonl -o build/demo.html || true # says what is missing
 
 check:
 	@scripts/setup build device check
@@ -38,11 +39,12 @@ check:
 	@scripts/check build build-asan
 
 check-full:
-	@scripts/setup build device check fuzz
+	@scripts/setup build report device check fuzz browser
 	@$(call BUILD,release,$(ALL_ARCHS))
 	@$(call BUILD,asan)
 	@$(call BUILD,tsan)
 	@HEDDLE_SLOW_TESTS=1 scripts/check build build-asan build-tsan
+	@bash tests/browser/run.sh build
 	@fuzz/run.sh $(SECONDS)
 
 bench: build

@@ -26,12 +26,12 @@ _heddle_prefix() {
 
 _heddle_value() { # _heddle_value OPTION WORD
     case $1 in
-    --kernel | -k) _heddle_words "$2" "$(heddle complete kernels)" ;;
+    --kernel | -k | --baseline) _heddle_words "$2" "$(heddle complete kernels)" ;;
     --peer | -p) _heddle_words "$2" "$(heddle complete peers)" ;;
     --device | -d) _heddle_words "$2" "$(heddle complete devices)" ;;
     --type | -t) _heddle_words "$2" "f32 f64" ;;
     --op) _heddle_words "$2" "N T" ;;
-    --x | -x | --y | -y | --output | -o | --json) _heddle_files "$2" ;;
+    --x | -x | --y | -y | --output | -o | --json | --svg) _heddle_files "$2" ;;
     *) return 1 ;;
     esac
 }
@@ -39,7 +39,7 @@ _heddle_value() { # _heddle_value OPTION WORD
 _heddle_operand() { # _heddle_operand COMMAND WORD
     case $1 in
     help) _heddle_words "$2" "$(heddle complete commands)" ;;
-    compare) _heddle_files "$2" ;;
+    compare | report) _heddle_files "$2" ;;
     gen) _heddle_words "$2" "$(heddle complete families) $(heddle complete members)" ;;
     info | convert | mv | check | bench)
         case $2 in

@@ -46,7 +46,8 @@ static long hex4(const char *s)
     long code = 0;
     for (int i = 0; i < 4; i++) {
         int c = s[i];
-        int digit = c >= '0' && c <= '9' ? c - '0' : c >= 'a' && c <= 'f' ? c - 'a' + 10 : c >= 'A' && c <= 'F' ? c - 'A' + 10 : -1;
+        int digit = c >= '0' && c <= '9' ? c - '0' : c >= 'a' && c <= 'f' ? c - 'a' + 10
+                  : c >= 'A' && c <= 'F' ? c - 'A' + 10 : -1;
         if (digit < 0)
             return -1;
         code = code * 16 + digit;

@@ -1,0 +1,51 @@
+# SPDX-License-Identifier: MIT
+#
+# What `heddle report` writes into its pages is inside the command: template, style and script from src/report/page, and the
+# drawing library d3, which is found here (Debian: node-d3).  Without it everything is built, and `heddle report` says so.
+set(HEDDLE_D3 "auto" CACHE STRING "d3.min.js, version 5 to 7: auto, none, or its path")
+
+if(HEDDLE_D3 STREQUAL "auto")
+  find_file(HEDDLE_D3_FILE d3.min.js PATHS /usr/share/nodejs/d3/dist /usr/local/share/nodejs/d3/dist
+            /usr/lib/node_modules/d3/dist /usr/local/lib/node_modules/d3/dist NO_DEFAULT_PATH)
+  set(report_drawing ${HEDDLE_D3_FILE})
+elseif(NOT HEDDLE_D3 STREQUAL "none")
+  set(report_drawing ${HEDDLE_D3})
+endif()
+if(report_drawing AND EXISTS ${report_drawing})
+  set(report_licence /usr/share/doc/node-d3/copyright)
+  if(NOT EXISTS ${report_licence})
+    set(report_licence "")
+  endif()
+  message(STATUS "Reports: drawn with ${report_drawing}")
+else()
+  set(report_drawing "")
+  set(report_licence "")
+  message(STATUS "Reports: no d3 is here (Debian: node-d3), so `heddle report` draws with --svg only")
+endif()
+
+# heddle_report_part(NAME FILES): a symbol that holds the files one behind the other.
+set(REPORT_FILES "")
+set(REPORT_NAMES "")
+set(report_all "")
+function(heddle_report_part name)
+  set(text "BEGIN(report_part_${name})\n")
+  foreach(file IN LISTS ARGN)
+    string(APPEND text "FILE_OF(\"${file}\")\n")
+  endforeach()
+  set(REPORT_FILES "${REPORT_FILES}${text}END(report_part_${name})\n" PARENT_SCOPE)
+  set(REPORT_NAMES "${REPORT_NAMES}PART(${name})\n" PARENT_SCOPE)
+  set(report_all ${report_all} ${ARGN} PARENT_SCOPE)
+endfunction()
+
+set(report_dir ${CMAKE_SOURCE_DIR}/src/report/page)
+set(report_scripts data state groups colours plot draw controls profile speed speedup means costs matrices matrix about main)
+list(TRANSFORM report_scripts PREPEND ${report_dir}/)
+list(TRANSFORM report_scripts APPEND .js)
+heddle_report_part(template ${report_dir}/page.html)
+heddle_report_part(style ${report_dir}/page.css)
+heddle_report_part(script ${report_scripts})
+heddle_report_part(drawing ${report_drawing})
+heddle_report_part(licence ${report_licence})
+set(report_parts ${CMAKE_BINARY_DIR}/report-parts.c)
+configure_file(${CMAKE_SOURCE_DIR}/cmake/report-parts.c.in ${report_parts} @ONLY)
+set_property(SOURCE ${report_parts} PROPERTY OBJECT_DEPENDS "${report_all}")
