@@ -10,7 +10,7 @@
 #include "format/layout.h"
 
 #define SCALAR_BYTES 16
-#define PRODUCT_FACTS 6
+#define PRODUCT_FACTS 8
 
 struct product {
     int64_t rows, cols, nnz;             /* of the matrix as it is stored */
