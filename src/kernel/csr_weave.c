@@ -391,17 +391,19 @@ static const struct way *way_of(const struct work *w)
                                                        : DIRECT_1];
 }
 
-/* So many entries may be left to one block before it is what all others wait for. */
-static int64_t limit_of(const struct way *way)
+/* So many entries may be left to one block before it is what all others wait for; a matrix with no more is done in one
+ * launch. */
+#define LIMIT_LEAST 16384
+static int64_t limit_of(const struct work *w)
 {
-    return 32 * way->block;
+    return w->product.nnz <= LIMIT_LEAST ? LIMIT_LEAST : 32 * way_of(w)->block;
 }
 
 #define SHIFT 12 /* a piece of what is listed: 4096 entries */
 
 static int64_t listed_groups(const struct work *w)
 {
-    return w->product.nnz / limit_of(way_of(w)) + 1;
+    return w->product.nnz / limit_of(w) + 1;
 }
 
 static int64_t listed_pieces(const struct work *w)
@@ -440,7 +442,7 @@ static heddle_status launch(const struct work *w)
     int64_t *fact = told.product.fact;
     fact[WEAVE_HEIGHT] = height;
     fact[WEAVE_TILE] = tile_of(w, height);
-    fact[WEAVE_LIMIT] = limit_of(way);
+    fact[WEAVE_LIMIT] = limit_of(w);
     fact[WEAVE_SHIFT] = SHIFT;
     fact[WEAVE_GROUPS] = listed_groups(w);
     fact[WEAVE_PIECES] = listed_pieces(w);

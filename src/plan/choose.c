@@ -122,15 +122,22 @@ struct field {
     struct candidate candidate[KERNEL_COUNT];
 };
 
+/* A kernel with its initial options. */
+static struct candidate candidate_of(const struct kernel *kernel)
+{
+    struct candidate c = {.kernel = kernel};
+    const struct option *o = kernel_options(kernel);
+    for (int i = 0; o[i].name; i++)
+        c.option[i] = o[i].initial;
+    return c;
+}
+
 static heddle_status find_candidates(struct field *f, const struct wish *wish)
 {
     f->count = 0;
     for (int i = 0; i < kernel_count(); i++) {
         struct candidate *c = &f->candidate[f->count];
-        *c = (struct candidate){.kernel = kernel_at(i)};
-        const struct option *o = kernel_options(c->kernel);
-        for (int j = 0; o[j].name; j++)
-            c->option[j] = o[j].initial;
+        *c = candidate_of(kernel_at(i));
         heddle_status status = bound_estimate(&c->estimate, wish->device, c->kernel, c->option, wish->A, wish->op);
         if (status != HEDDLE_OK && status != HEDDLE_NO_KERNEL)
             return status;
@@ -158,9 +165,7 @@ static void take_best(struct candidate *best, struct field *f, int prepared)
 static heddle_status immediate_bound(struct bound **b, struct candidate *c, const struct wish *wish)
 {
     int transposed = stored_transposed(wish->A, wish->op);
-    *c = (struct candidate){.kernel = any_kernel(wish->device)};
-    if (view_nnz(wish->A) > 0)
-        c->kernel = select_kernel(wish->device, wish->A, transposed);
+    *c = candidate_of(view_nnz(wish->A) > 0 ? select_kernel(wish->device, wish->A, transposed) : any_kernel(wish->device));
     heddle_status status = bound_estimate(&c->estimate, wish->device, c->kernel, c->option, wish->A, wish->op);
     const struct kernel *first = c->kernel;
     int64_t bytes = c->estimate.bytes;

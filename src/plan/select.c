@@ -35,17 +35,10 @@ struct source view_source(const struct view *A)
                            .row = c->row};
 }
 
-/* Rows shorter than this on average go to single threads: measured on an H200, groups of two begin to pay there. */
-#define NAIVE_ROWS 10
-
-/* On a GPU the arrays are out of reach: sizes alone decide. */
+/* On a GPU the arrays are out of reach, so these balance whatever they meet. */
 static enum kernel_id select_gpu(const struct view *A, int transposed)
 {
-    if (A->format == HEDDLE_COO)
-        return KERNEL_coo_atomic;
-    if (transposed)
-        return KERNEL_csr_naive_t;
-    return A->csr.nnz < NAIVE_ROWS * A->csr.rows ? KERNEL_csr_naive : KERNEL_csr_vector;
+    return A->format == HEDDLE_COO ? KERNEL_coo_balance : transposed ? KERNEL_csr_hola_t : KERNEL_csr_weave;
 }
 
 /* Entries and rows before the first row that does not lie wholly within the first `steps` of them: where a part that is
