@@ -22,6 +22,10 @@ struct simt_register_x {
     int x;
 };
 
+SIMT_WORD void __threadfence()
+{
+    __nvvm_membar_gl();
+}
 SIMT_WORD void __syncwarp(unsigned mask = 0xffffffff)
 {
     __nvvm_bar_warp_sync(mask);
