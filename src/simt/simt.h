@@ -7,8 +7,9 @@
  *
  * A kernel      KERNEL(name)(struct product p) { ... }             found by the drivers as name__VARIANT; never launched with
  *                                                                  more than 256 threads a block
- *               KERNEL_BOUND(name, most)(struct product p) { ... } the same for another number: AMD's compiler shares the
+ *               KERNEL_UP_TO(name, most)(struct product p) { ... } the same for another number: AMD's compiler shares the
  *                                                                  registers out among so many, and spills what has no place
+ *               KERNEL_BOUND(name, most)(struct product p) { ... } and NVIDIA's compiler is told, too: it may choose otherwise
  *               KERNEL_RESIDENT(name, most, blocks)(struct product p) { ... }
  *                                                                  and compiled for so many blocks on a multiprocessor: else
  *                                                                  NVIDIA's assembler may spill to fit in one more

@@ -30,6 +30,7 @@
 #define SIMT_CALLED(call) (emu_now->caller = SIMT_SITE, call)
 
 #define KERNEL(name) KERNEL_BOUND(name, SIMT_USUAL_BLOCK)
+#define KERNEL_UP_TO(name, threads) KERNEL_BOUND(name, threads)
 #define KERNEL_RESIDENT(name, threads, blocks) KERNEL_BOUND(name, threads)
 #define KERNEL_BOUND(name, threads)                                                                       \
     static void SIMT_SYMBOL(name)(SIMT_ARGUMENT);                                                         \
