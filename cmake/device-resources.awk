@@ -41,7 +41,8 @@ kind == "nvcc" && /Used [0-9]+ registers/ {
 }
 
 # AMD: instructions stand between a kernel's label and the end of its function; the metadata at the end has a list of kernels,
-# the name of each in the middle of its entry.
+# the name of each in the middle of its entry.  Scalar registers that run out are kept in lanes of vector registers, which is no
+# memory; those that find no lane are counted in the private segment.
 kind == "hip" && /^[A-Za-z_][A-Za-z0-9_$]*:/ { kernel = $1; sub(":.*", "", kernel) }
 kind == "hip" && /^\t(global|flat|buffer|ds)_/ {
   if ($1 ~ /cmpswap|cmpst/) note(kernel, "loop")
@@ -53,7 +54,7 @@ kind == "hip" && listing && /\.group_segment_fixed_size:/ { shared = $NF }
 kind == "hip" && listing && /\.private_segment_fixed_size:/ { private = $NF }
 kind == "hip" && listing && /^    \.name:/ { symbol = $NF } # deeper ones name arguments
 kind == "hip" && listing && /\.vgpr_count:/ { registers = $NF }
-kind == "hip" && listing && /\.(vgpr|sgpr)_spill_count:/ { spills += 4 * $NF }
+kind == "hip" && listing && /\.vgpr_spill_count:/ { spills = 4 * $NF }
 function finish() {
   if (symbol != "") row(symbol, target, registers, shared, spills > private ? spills : private)
   symbol = ""; shared = private = registers = spills = 0

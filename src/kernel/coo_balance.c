@@ -97,12 +97,12 @@ DEVICE void balance_entries(const struct product *p, const int transposed)
     }
 }
 
-KERNEL(coo_balance)(struct product p)
+KERNEL_UP_TO(coo_balance, 512)(struct product p)
 {
     balance_entries(&p, 0);
 }
 
-KERNEL(coo_balance_t)(struct product p)
+KERNEL_UP_TO(coo_balance_t, 512)(struct product p)
 {
     balance_entries(&p, 1);
 }

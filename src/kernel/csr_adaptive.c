@@ -106,7 +106,7 @@ KERNEL(csr_adaptive_count)(struct product p)
 
 /* Each count becomes the sum of those before; a block of threads a kind.  Windows are few: less than a thousandth of rows and
  * entries. */
-KERNEL(csr_adaptive_scan)(struct product p)
+KERNEL_UP_TO(csr_adaptive_scan, 1024)(struct product p)
 {
     const int64_t windows = p.dim[WINDOWS];
     int64_t *count = (int64_t *)p.workspace + simt_block_id() * (windows + 1);

@@ -25,9 +25,9 @@ DEVICE real sum_on(const struct product *p, int64_t i, idx j, const idx n, real 
     const idx *RESTRICT col = (const idx *)p->array[ELLR_COL] + j * rows + i;
     const real *RESTRICT val = (const real *)p->array[ELLR_VAL] + j * rows + i;
     const real *RESTRICT x = (const real *)p->x;
-    idx c[LOADS];
     SIMT_ROLLED
     for (; j <= n - LOADS; j += LOADS, col += LOADS * rows, val += LOADS * rows) {
+        idx c[LOADS];
         real v[LOADS];
         for (int k = 0; k < LOADS; k++) {
             c[k] = simt_stream(col + k * rows);
@@ -36,6 +36,7 @@ DEVICE real sum_on(const struct product *p, int64_t i, idx j, const idx n, real 
         for (int k = 0; k < LOADS; k++)
             sum += v[k] * simt_readonly(x + c[k]);
     }
+    idx c[LOADS] = {0};
     real v[LOADS] = {0}, g[LOADS] = {0};
     for (int k = 0; k < LOADS - 1; k++)
         if (j + k < n) {

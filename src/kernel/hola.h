@@ -341,18 +341,19 @@ HOLA_TURN(turn_real, real)
 HOLA_TURN(turn_idx, idx)
 #undef HOLA_TURN
 
+/* No branch here and no loop below: AMD's compiler puts the arrays into memory otherwise. */
 DEVICE void hola_order(idx *key, real *v, idx *with, int i, int j)
 {
-    if (key[i] > key[j]) {
-        const idx k = key[i], w = with[i];
-        const real r = v[i];
-        key[i] = key[j];
-        with[i] = with[j];
-        v[i] = v[j];
-        key[j] = k;
-        with[j] = w;
-        v[j] = r;
-    }
+    const int swap = key[i] > key[j];
+    const idx low = swap ? key[j] : key[i], high = swap ? key[i] : key[j];
+    const idx with_low = swap ? with[j] : with[i], with_high = swap ? with[i] : with[j];
+    const real v_low = swap ? v[j] : v[i], v_high = swap ? v[i] : v[j];
+    key[i] = low;
+    key[j] = high;
+    with[i] = with_low;
+    with[j] = with_high;
+    v[i] = v_low;
+    v[j] = v_high;
 }
 
 DEVICE void hola_sort4(idx *key, real *v, idx *with)
@@ -370,12 +371,15 @@ DEVICE void hola_sort(idx *key, real *v, idx *with, const int npt)
     hola_sort4(key, v, with);
     if (npt == 8) {
         hola_sort4(key + 4, v + 4, with + 4);
-        for (int i = 0; i < 4; i++)
-            hola_order(key, v, with, i, i + 4);
+        hola_order(key, v, with, 0, 4);
+        hola_order(key, v, with, 1, 5);
+        hola_order(key, v, with, 2, 6);
+        hola_order(key, v, with, 3, 7);
         hola_order(key, v, with, 2, 4);
         hola_order(key, v, with, 3, 5);
-        for (int i = 1; i < 7; i += 2)
-            hola_order(key, v, with, i, i + 1);
+        hola_order(key, v, with, 1, 2);
+        hola_order(key, v, with, 3, 4);
+        hola_order(key, v, with, 5, 6);
     }
 }
 

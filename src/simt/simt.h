@@ -5,8 +5,11 @@
  * therefore keeps to the common subset of C11 and C++17: casts from void *, designators in order, no templates.  The build
  * defines `real` (values), `off` (row offsets) and VARIANT_NAME.
  *
- * A kernel      KERNEL(name)(struct product p) { ... }             found by the drivers as name__VARIANT
- *               KERNEL_BOUND(name, most)(struct product p) { ... } the same, never launched with more threads a block
+ * A kernel      KERNEL(name)(struct product p) { ... }             found by the drivers as name__VARIANT; never launched with
+ *                                                                  more than 256 threads a block
+ *               KERNEL_UP_TO(name, most)(struct product p) { ... } the same for another number: AMD's compiler shares the
+ *                                                                  registers out among so many, and spills what has no place
+ *               KERNEL_BOUND(name, most)(struct product p) { ... } and NVIDIA's compiler is told, too: it may choose otherwise
  *               KERNEL_RESIDENT(name, most, blocks)(struct product p) { ... }
  *                                                                  and compiled for so many blocks on a multiprocessor: else
  *                                                                  NVIDIA's assembler may spill to fit in one more
@@ -56,6 +59,8 @@ typedef int32_t idx;
 #ifndef SIMT_ARGUMENT
 #define SIMT_ARGUMENT struct product
 #endif
+
+#define SIMT_USUAL_BLOCK 256
 
 #define SIMT_PASTE(a, b) a##__##b
 #define SIMT_JOIN(a, b) SIMT_PASTE(a, b)

@@ -13,6 +13,7 @@
 #define DEVICE static __device__ __forceinline__ __attribute__((unused))
 
 #define KERNEL(name) extern "C" __global__ void SIMT_NAME(name)
+#define KERNEL_UP_TO(name, threads) KERNEL(name)
 #define KERNEL_BOUND(name, threads) extern "C" __global__ __launch_bounds__(threads) void SIMT_NAME(name)
 #define KERNEL_RESIDENT(name, threads, blocks) extern "C" __global__ __launch_bounds__(threads, blocks) void SIMT_NAME(name)
 

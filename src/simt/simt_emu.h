@@ -29,7 +29,8 @@
 #define SIMT_SITE __FILE__ ":" SIMT_TEXT(__LINE__)
 #define SIMT_CALLED(call) (emu_now->caller = SIMT_SITE, call)
 
-#define KERNEL(name) KERNEL_BOUND(name, 1024)
+#define KERNEL(name) KERNEL_BOUND(name, SIMT_USUAL_BLOCK)
+#define KERNEL_UP_TO(name, threads) KERNEL_BOUND(name, threads)
 #define KERNEL_RESIDENT(name, threads, blocks) KERNEL_BOUND(name, threads)
 #define KERNEL_BOUND(name, threads)                                                                       \
     static void SIMT_SYMBOL(name)(SIMT_ARGUMENT);                                                         \

@@ -10,7 +10,8 @@
 #define WAVE __AMDGCN_WAVEFRONT_SIZE__
 #define DEVICE static inline __attribute__((device, always_inline, unused))
 
-#define KERNEL(name) KERNEL_BOUND(name, 1024)
+#define KERNEL(name) KERNEL_BOUND(name, SIMT_USUAL_BLOCK)
+#define KERNEL_UP_TO(name, threads) KERNEL_BOUND(name, threads)
 #define KERNEL_BOUND(name, threads) \
     extern "C" __attribute__((global, amdgpu_flat_work_group_size(1, threads))) void SIMT_NAME(name)
 #define KERNEL_RESIDENT(name, threads, blocks) KERNEL_BOUND(name, threads)

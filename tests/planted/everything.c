@@ -13,7 +13,7 @@ DEVICE int64_t *results(struct product p)
     return (int64_t *)p.y + simt_global_id() * p.rows;
 }
 
-KERNEL(everything_where)(struct product p)
+KERNEL_UP_TO(everything_where, 1024)(struct product p)
 {
     int64_t *y = results(p);
     y[0] = simt_thread_id();
@@ -30,7 +30,7 @@ KERNEL(everything_where)(struct product p)
 }
 
 /* The four shuffles of one value in groups of p.cols lanes, as each type sees them. */
-KERNEL(everything_shuffles)(struct product p)
+KERNEL_UP_TO(everything_shuffles, 1024)(struct product p)
 {
     int64_t *y = results(p);
     int lanes = (int)p.cols, by = (int)p.nnz;
@@ -56,7 +56,7 @@ KERNEL(everything_shuffles)(struct product p)
     y[9] = sum;
 }
 
-KERNEL(everything_votes)(struct product p)
+KERNEL_UP_TO(everything_votes, 1024)(struct product p)
 {
     int64_t *y = results(p);
     int third = simt_thread_id() % 3 == 0;
@@ -73,7 +73,7 @@ KERNEL(everything_votes)(struct product p)
 }
 
 /* p.array[0]: eight int64_t of global memory, zero before. */
-KERNEL(everything_atomics)(struct product p)
+KERNEL_UP_TO(everything_atomics, 1024)(struct product p)
 {
     SHARED(int64_t, counter, 8);
     uint64_t *global = (uint64_t *)p.array[0];
@@ -104,7 +104,7 @@ KERNEL(everything_atomics)(struct product p)
 }
 
 /* Sums of p.x[t], pairs and fours from any place on, into three sums a thread. */
-KERNEL(everything_loads)(struct product p)
+KERNEL_UP_TO(everything_loads, 1024)(struct product p)
 {
     const real *x = (const real *)p.x;
     real *y = (real *)p.y + 3 * simt_global_id();
@@ -128,7 +128,7 @@ KERNEL(everything_loads)(struct product p)
 }
 
 /* Waves reduce, scan and scan by segments in groups of p.cols lanes; the block does so too. */
-KERNEL(everything_together)(struct product p)
+KERNEL_UP_TO(everything_together, 1024)(struct product p)
 {
     int64_t *y = results(p);
     int t = simt_thread_id(), lanes = (int)p.cols;
@@ -159,7 +159,7 @@ KERNEL_BOUND(everything_dynamic, 512)(struct product p)
 }
 
 /* Where in p.array[0] (ascending) does each of 0, 1, 2, ... stand? */
-KERNEL(everything_search)(struct product p)
+KERNEL_UP_TO(everything_search, 1024)(struct product p)
 {
     int64_t *y = results(p);
     y[0] = search_above((const off *)p.array[0], p.cols, simt_global_id());

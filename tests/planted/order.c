@@ -6,14 +6,14 @@
 #include "simt/simt.h"
 
 /* y[0] counts; y[1 + thread] becomes its turn. */
-KERNEL(order_turns)(struct product p)
+KERNEL_UP_TO(order_turns, 1024)(struct product p)
 {
     int64_t *y = (int64_t *)p.y;
     y[1 + simt_global_id()] = simt_atomic_add(y, (int64_t)1);
 }
 
 /* The turns behind a barrier. */
-KERNEL(order_turns_behind_barrier)(struct product p)
+KERNEL_UP_TO(order_turns_behind_barrier, 1024)(struct product p)
 {
     int64_t *y = (int64_t *)p.y;
     simt_sync();
@@ -21,7 +21,7 @@ KERNEL(order_turns_behind_barrier)(struct product p)
 }
 
 /* Where each thread has its variables, before and behind as many barriers as p.rows says. */
-KERNEL(order_stacks)(struct product p)
+KERNEL_UP_TO(order_stacks, 1024)(struct product p)
 {
     volatile int local = 0;
     for (int64_t i = 0; i < p.rows; i++)
@@ -30,7 +30,7 @@ KERNEL(order_stacks)(struct product p)
 }
 
 /* Groups of 8 lanes leave one after another while the others still shuffle; y[i] is the sum of turns in its group. */
-KERNEL(order_groups_leave)(struct product p)
+KERNEL_UP_TO(order_groups_leave, 1024)(struct product p)
 {
     int group = simt_lane() / 8;
     int32_t sum = 0;
@@ -40,13 +40,13 @@ KERNEL(order_groups_leave)(struct product p)
 }
 
 /* The lane p.rows further down, whether it is there or not. */
-KERNEL(order_shuffle_far)(struct product p)
+KERNEL_UP_TO(order_shuffle_far, 1024)(struct product p)
 {
     ((int64_t *)p.y)[simt_global_id()] = simt_shfl_down(simt_lane(), (int)p.rows, WAVE);
 }
 
 /* Many barriers with shared memory in between: a value goes round the block p.rows times. */
-KERNEL(order_ring)(struct product p)
+KERNEL_UP_TO(order_ring, 1024)(struct product p)
 {
     SHARED(real, ring, 256);
     int t = simt_thread_id(), n = simt_block_size();
