@@ -4,10 +4,13 @@
 PREFIX ?= /usr/local
 JOBS ?= $(shell nproc)
 SECONDS ?= 60
-BUILD = cmake --preset $(1) -DCMAKE_INSTALL_PREFIX=$(PREFIX) $(2) $(CMAKE_ARGS) >/dev/null && cmake --build --preset $(1) -j $(JOBS)
-# What is installed serves every GPU from the A100 on; for the tests one architecture of NVIDIA's does.
-ALL_ARCHS = "-DHEDDLE_CUDA_ARCH=80;90"
-ONE_ARCH = -DHEDDLE_CUDA_ARCH=90
+BUILD = cmake --preset $(1) -DCMAKE_INSTALL_PREFIX=$(PREFIX) -DHEDDLE_TESTS=ON $(2) $(CMAKE_ARGS) >/dev/null && cmake --build --preset $(1) -j $(JOBS)
+# Kernels for which GPUs: what is installed serves all from the A100 on; for the tests one architecture of NVIDIA's does; for the
+# demo, which is about the CPU, those of this machine, so that a first look does not wait for hundreds of kernels.
+ALL_ARCHS = -DHEDDLE_CUDA_COMPILER=auto -DHEDDLE_HIP_COMPILER=auto "-DHEDDLE_CUDA_ARCH=80;90"
+ONE_ARCH = -DHEDDLE_CUDA_COMPILER=auto -DHEDDLE_HIP_COMPILER=auto -DHEDDLE_CUDA_ARCH=90
+HERE_ARCHS = $(if $(shell nvidia-smi -L 2>/dev/null),-DHEDDLE_CUDA_COMPILER=auto -DHEDDLE_CUDA_ARCH=native,-DHEDDLE_CUDA_COMPILER=none) \
+             $(if $(wildcard /opt/rocm/bin/rocm_agent_enumerator),-DHEDDLE_HIP_COMPILER=auto -DHEDDLE_HIP_ARCH=native,-DHEDDLE_HIP_COMPILER=none)
 
 .PHONY: help setup build demo check check-full bench install coverage fuzz clean
 
@@ -27,7 +30,8 @@ setup:
 build: setup
 	@$(call BUILD,release,$(ALL_ARCHS))
 
-demo: build
+demo: setup
+	@$(call BUILD,release,$(HERE_ARCHS) -DHEDDLE_TESTS=OFF)
 	@build/heddle devices
 	@build/heddle bench set:smoke --device cpu --kernel all --op N,T --time-limit 0.1 --json build/demo.jsonl
 	@build/heddle report build/demo.jsonl -o build/demo.html || true # says what is missing

@@ -5,16 +5,17 @@
  * Computes   y = alpha A x + beta y,  A in CSR.
  * Source     Heddle.  Staging the products of a few rows in shared memory is CSR-stream (Greathouse and Daga 2014); that the
  *            last of several blocks finishes what they share is an old trick of reductions.
- * Balance    a block owns a group of neighbouring rows, so many that their entries fill its threads at the mean row length: it finds
- *            them without a search.  It takes their entries tile by tile, whatever their lengths, and then sums each row by 1, 4
- *            or 8 lanes, a long one by a whole wave.  Very short rows, and those of small matrices, are summed where they are
- *            read.  A group that holds too many entries for one block is only listed, and a second kernel, of a
- *            few blocks, deals the listed entries out in equal pieces; most matrices list nothing, and it leaves at once.
- *            Rows that are cut between pieces are put together by whichever block comes last; no block waits for another.
- * Memory     val and col are streamed past the caches, each once and coalesced, with up to 8 loads a thread under way; x is
- *            gathered in the order of storage.
- * Wins       short rows, uneven rows, small matrices.
- * Loses      against formats that store fewer bytes or put neighbouring rows side by side, such as sell.
+ * Balance    a block owns a group of neighbouring rows, so many that their entries fill its threads at the mean row length: it
+ *            finds them without a search.  It takes their entries tile by tile, whatever their lengths, and then sums each row
+ *            by 1, 4 or 8 lanes, a long one by a whole wave.  Very short rows, and those of small matrices, are summed where
+ *            they are read.  A group that holds too many entries for one block is only listed, and a second kernel, of a few
+ *            blocks, deals the listed entries out in equal pieces; most matrices list nothing, and it leaves at once.  Rows
+ *            that are cut between pieces are put together by whichever block comes last; no block waits for another.
+ * Memory     val and col are streamed past the caches, each once and coalesced, with up to 8 loads a thread under way; x
+ *            is gathered in the order of storage.
+ * Wins       short rows of similar length, tiny matrices.
+ * Loses      skewed rows: those too long for their lanes, but not for a block, are summed one after another; and against
+ *            formats that store fewer bytes or put neighbouring rows side by side, such as sell.
  * Order      fixed per row, whoever comes last: bitwise repeatable.
  */
 
@@ -127,7 +128,8 @@ DEVICE int enlisted(const struct product *p, int64_t group, int64_t first, int64
     if (simt_thread_id() == 0) {
         const int shift = (int)p->fact[WEAVE_SHIFT];
         const int64_t pieces = ((last - 1) >> shift) - (first >> shift) + 1;
-        const uint64_t before = simt_atomic_add((uint64_t *)(p->counters + WEAVE_LISTED), ((uint64_t)1 << 32) + (uint64_t)pieces);
+        const uint64_t more = ((uint64_t)1 << 32) + (uint64_t)pieces;
+        const uint64_t before = simt_atomic_add((uint64_t *)(p->counters + WEAVE_LISTED), more);
         const struct listed entry = {(int32_t)group, (int32_t)before};
         ((struct listed *)p->workspace)[before >> 32] = entry;
     }
@@ -144,7 +146,8 @@ DEVICE void staged(const struct product *p, real *tile, const int lanes, const i
     const int64_t begin = offset(p, row), end = offset(p, row + 1);
     if (enlisted(p, group, first, last, row, lane, begin == end))
         return;
-    const real sum = row_sum(p, tile, first, (int)(last - first), (int)(begin - first), (int)(end - first), lane, lanes, width, 8);
+    const int n = (int)(last - first), from = (int)(begin - first), to = (int)(end - first);
+    const real sum = row_sum(p, tile, first, n, from, to, lane, lanes, width, 8);
     if (lane == 0 && row < p->rows)
         store((real *)p->y + row, scalar(p->alpha), sum, scalar(p->beta));
 }
@@ -174,11 +177,10 @@ DEVICE void direct(const struct product *p, const int lanes, const int width)
     const int height = width / lanes, lane = simt_thread_id() % lanes;
     const int64_t group = p->fact[WEAVE_BEGIN] + simt_block_id(), row = group * height + simt_thread_id() / lanes;
     const int64_t first = offset(p, group * height), last = offset(p, (group + 1) * height);
-    const int64_t begin = offset(p, row);
-    const int n = (int)(offset(p, row + 1) - begin);
-    if (enlisted(p, group, first, last, row, lane, n == 0))
+    const int64_t begin = offset(p, row), end = offset(p, row + 1);
+    if (enlisted(p, group, first, last, row, lane, begin == end))
         return;
-    const int is_long = n > LONG * lanes;
+    const int n = (int)(end - begin), is_long = n > LONG * lanes;
     real sum = read_row(p, begin, is_long ? 0 : n, lane, lanes);
     for (uint64_t todo = simt_ballot(is_long && lane == 0); todo; todo &= todo - 1) {
         const int owner = simt_ffs(todo) - 1;
@@ -299,9 +301,11 @@ DEVICE void one_piece(const struct product *p, real *tile, const struct space *s
     const struct listed entry = {simt_fresh(&s->list[at].group), simt_fresh(&s->list[at].piece)};
     const int64_t row = (int64_t)entry.group * height + simt_thread_id(), past = (int64_t)(entry.group + 1) * height;
     const int64_t first = offset(p, (int64_t)entry.group * height), last = offset(p, past);
-    const int64_t begin = simt_thread_id() < height ? offset(p, row) : last, end = simt_thread_id() < height ? offset(p, row + 1) : last;
+    const int64_t begin = simt_thread_id() < height ? offset(p, row) : last;
+    const int64_t end = simt_thread_id() < height ? offset(p, row + 1) : last;
     const int64_t shown = entry.piece - (first >> shift), cut = piece - shown; /* cut: the piece lies at cut << shift */
-    const int64_t low = first > cut << shift ? first : cut << shift, high = last < (cut + 1) << shift ? last : (cut + 1) << shift;
+    const int64_t low = first > cut << shift ? first : cut << shift;
+    const int64_t high = last < (cut + 1) << shift ? last : (cut + 1) << shift;
     const int begin_here = (int)(begin < low ? 0 : begin > high ? high - low : begin - low);
     const int end_here = (int)(end < low ? 0 : end > high ? high - low : end - low);
     const real sum = row_sum(p, tile, low, (int)(high - low), begin_here, end_here, 0, 1, PIECE_WIDTH, 4);
@@ -371,8 +375,9 @@ static const struct option options[] = {
     {0},
 };
 
-static const char *const entries[] = {"csr_weave1_direct",  "csr_weave1",      "csr_weave4",       "csr_weave8", "csr_weave8_direct",
-                                      "csr_weave32_direct", "csr_weave_block", "csr_weave_listed", NULL};
+static const char *const entries[] = {"csr_weave1_direct", "csr_weave1",         "csr_weave4",      "csr_weave8",
+                                      "csr_weave8_direct", "csr_weave32_direct", "csr_weave_block", "csr_weave_listed",
+                                      NULL};
 
 /* Small matrices are a matter of latency: many lanes a row, and nothing staged.  Measured on an H200. */
 #define SMALL 100000
@@ -438,7 +443,7 @@ static heddle_status launch(const struct work *w)
     const struct gpu_info *info = gpu_info_of(w->device->gpu);
     struct work told = *w;
     const int64_t height = way->block / way->lanes, groups = (w->product.rows + height - 1) / height;
-    const int64_t most = info->grid < UINT32_MAX / way->block ? info->grid : UINT32_MAX / way->block; /* AMD: threads in 32 bits */
+    const int64_t threads = UINT32_MAX / way->block, most = info->grid < threads ? info->grid : threads; /* AMD: 32 bits */
     int64_t *fact = told.product.fact;
     fact[WEAVE_HEIGHT] = height;
     fact[WEAVE_TILE] = tile_of(w, height);
@@ -454,7 +459,8 @@ static heddle_status launch(const struct work *w)
     if (w->product.nnz <= fact[WEAVE_LIMIT])
         goto done;
     fact[WEAVE_TILE] = TILE_LISTED;
-    TRY(gpu_run(&told, "csr_weave_listed", 4 * (int64_t)info->multiprocessors, 256, TILE_LISTED * (int64_t)type_size(w->value)));
+    TRY(gpu_run(&told, "csr_weave_listed", 4 * (int64_t)info->multiprocessors, 256,
+                TILE_LISTED * (int64_t)type_size(w->value)));
 done:
     return status;
 }
