@@ -7,7 +7,7 @@
  * Balance    perfect, whatever the rows look like: an entry is a thread's work.
  * Memory     row, col and val are read once, in order, coalesced and streamed; x is gathered.  Every entry is an addition
  *            to y; entries of a row are neighbours, so that the lanes of a wave add to the same place and queue up there.
- * Wins       rows of one or two entries; a matrix that comes as COO and is multiplied once.
+ * Wins       transposed, where columns are short or scattered; a tiny matrix; one that comes as COO and is multiplied once.
  * Loses      long rows (N), long columns (T): coo_balance adds up within the wave first.
  * Order      that of arrival: not repeatable.
  */

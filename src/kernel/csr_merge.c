@@ -11,8 +11,10 @@
  * Balance    perfect, whatever the rows look like: empty ones count, long ones are cut.
  * Memory     val, col and row ends are read once, coalesced, all loads of a tile under way at once; products and row ends wait
  *            in shared memory, finished rows too, so that y is written coalesced.  x is gathered.
- * Wins       rows of uneven length, power laws, many empty rows; every block takes equally long.
- * Loses      even rows, where a thread or a group a row needs neither search nor barriers; small matrices (two launches).
+ * Wins       power laws with many entries a row, against kernels that do not balance; every block takes equally long, and
+ *            the result is repeatable without preparation.
+ * Loses      short rows, even or not, and empty ones: a row's end is a step of the path like an entry; small matrices (two
+ *            launches).
  * Order      fixed trees, for the same options and sizes: bitwise repeatable.
  */
 #include "kernel/carry.h"
