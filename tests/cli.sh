@@ -273,25 +273,25 @@ verdict 'a closed pipe' "$([ "$rc" -eq 2 ] || [ "$rc" -eq 0 ] && [ "$(wc -l <"$w
 
 # ---------------------------------------------------------------- report
 if heddle version | grep -q 'reports: d3'; then
-    good 'report writes a page' 'open it in any browser: file://' heddle report r.jsonl -o page.html
+    good 'report writes a page' 'open it in any browser: file://' heddle report whole.jsonl -o page.html
     verdict 'the page is whole' "$(grep -q '</html>' page.html || echo 'it has no end')"
-    bad 'unwritable page' '/nosuch/' heddle report r.jsonl -o /nosuch/page.html
+    bad 'unwritable page' '/nosuch/' heddle report whole.jsonl -o /nosuch/page.html
 else
-    bad 'report says what it misses' 'node-d3' heddle report r.jsonl -o page.html
+    bad 'report says what it misses' 'node-d3' heddle report whole.jsonl -o page.html
 fi
-good 'report draws' 'figures/profile.svg' heddle report r.jsonl --svg figures --type f32 --op T --baseline cpu_csr
+good 'report draws' 'figures/profile.svg' heddle report whole.jsonl --svg figures --type f32 --op T --baseline cpu_csr
 for figure in profile gflops speedup means; do
     parsed=$([ -z "$python" ] || "$python" -c 'import sys, xml.dom.minidom as d; d.parse(sys.argv[1])' figures/$figure.svg 2>&1)
     verdict "the drawing $figure is XML" "$parsed"
 done
-{ cat r.jsonl; echo '{"schema":1,'; echo '{"schema":7,"record":"run"}'; } >mixed.jsonl
+{ cat whole.jsonl; echo '{"schema":1,'; echo '{"schema":7,"record":"run"}'; } >mixed.jsonl
 run heddle report mixed.jsonl --svg figures
 verdict 'wrong lines are named and left out' "$([ $rc -eq 0 ] && grep -q 'mixed.jsonl:27: broken' "$work/err" &&
     grep -q 'mixed.jsonl:28: schema 7' "$work/err" || cat "$work/err")"
 bad 'no records' 'nosuch.jsonl' heddle report nosuch.jsonl --svg figures
 bad 'a folder of records' 'figures: cannot be read: Is a directory' heddle report figures --svg more
-bad 'a device without runs' "the records hold devices" heddle report r.jsonl --svg figures --device nobody
-bad 'options of drawings without drawings' '--svg' heddle report r.jsonl --cold -o page2.html
+bad 'a device without runs' "the records hold devices" heddle report whole.jsonl --svg figures --device nobody
+bad 'options of drawings without drawings' '--svg' heddle report whole.jsonl --cold -o page2.html
 printf '\n' >empty.jsonl
 bad 'records without a run' 'no verified run' heddle report empty.jsonl --svg figures
 

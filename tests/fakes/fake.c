@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * fake.c: what both fakes do the same.  Not part of the library, so plain malloc. */
+ * fake.c: what both fakes do the same.  Not part of the library, so plain malloc.  Device memory is
+ * zeroed: kernels do not run here, and what they would have counted is then 0. */
 #include "fake.h"
 
 #include <stdio.h>
@@ -98,7 +99,7 @@ static int take(void **p, size_t bytes, int pinned)
         return INVALID_VALUE;
     if (i == PIECES || (!pinned && state.bytes + (int64_t)bytes > fake_number("FAKE_MEMORY", 1000000000)))
         return OUT_OF_MEMORY;
-    pieces[i] = (struct piece){malloc(bytes), bytes, pinned};
+    pieces[i] = (struct piece){calloc(1, bytes), bytes, pinned};
     *p = pieces[i].begin;
     if (pinned)
         state.pinned++;
