@@ -24,7 +24,16 @@ absent=$(comm -23 <(echo "$declared") <(echo "$defined"))
 
 readelf -d "$build/libheddle.so" | grep -q 'SONAME.*libheddle.so.[0-9]' && good || bad "no soname"
 strip -o "$scratch/stripped" "$build/libheddle.so"
+# Code for GPUs grows with their architectures: it is counted apart, 3 MB for each of NVIDIA's and 1 MB for each of AMD's.
 size=$(stat -c %s "$scratch/stripped")
-[ "$size" -lt 3000000 ] && good || bad "the stripped library has $size bytes, more than 3 MB"
+embedded() { find "$build/device" -maxdepth 1 -name "$1" -printf '%s\n' 2>/dev/null | awk '{ n += $1 } END { print n + 0 }'; }
+own=$((size - $(embedded '*.packed')))
+[ "$own" -lt 3000000 ] && good || bad "the stripped library has $own bytes without code for GPUs, more than 3 MB"
+nvidia=$(($(embedded '*.fatbin.packed') + $(embedded '*.ptx.packed')))
+[ "$nvidia" -lt 6000000 ] && good || bad "code for NVIDIA GPUs takes $nvidia bytes, more than 3 MB for each of two architectures"
+for target in gfx906 gfx90a gfx942 gfx1100; do
+    amd=$(embedded "*.$target.co.packed")
+    [ "$amd" -lt 1000000 ] && good || bad "code for $target takes $amd bytes, more than 1 MB"
+done
 echo "$passed passed, $failed failed"
 [ $failed -eq 0 ]
