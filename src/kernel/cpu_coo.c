@@ -7,8 +7,7 @@
  * Balance    parts have equal numbers of entries, whatever rows they are in.  A part stores the rows that begin in it and
  *            the empty rows between them; entries of a row that began earlier are summed apart and added at the end.
  * Memory     16 bytes an entry in double precision where CSR reads 12; x is gathered.  Transposed: scatter.h.
- * Wins       for a matrix that comes as COO, as it needs no offsets; transposed, very short rows (asia_osm), where it has fewer
- *            branches than CSR.
+ * Wins       for a matrix that comes as COO, as it needs no offsets; transposed, on very short rows (asia_osm).
  * Order      that of storage within a part, pieces of a row in the order of the parts: bitwise repeatable for the same
  *            device options.
  */
