@@ -180,7 +180,7 @@ const char *heddle_last_kernel(const heddle *h)
     return h ? h->last_kernel : "";
 }
 
-/* Grows memory of the device to `bytes`; what was in it is lost. */
+/* Grows memory of the device to `bytes`, all of them 0; what was in it is lost. */
 static heddle_status grow(const heddle *h, void **p, int64_t *have, int64_t bytes)
 {
     heddle_status status = HEDDLE_OK;
