@@ -33,7 +33,7 @@ build: setup
 demo: setup
 	@$(call BUILD,release,$(HERE_ARCHS) -DHEDDLE_TESTS=OFF)
 	@build/heddle devices
-	@build/heddle bench set:smoke --device cpu --kernel all --op N,T --time-limit 0.1 --json build/demo.jsonl
+	@build/heddle bench set:smoke --device cpu --kernel all --op N,T --time-limit 0.1 --json build/demo.jsonl --fresh
 	@build/heddle report build/demo.jsonl -o build/demo.html || true # says what is missing
 
 check:

@@ -32,12 +32,16 @@ int format_by_name(const char *name)
     return -1;
 }
 
+void options_initial(int64_t value[OPTIONS_MOST], const struct option *table)
+{
+    for (int i = 0; table && table[i].name; i++)
+        value[i] = table[i].initial;
+}
+
 heddle_status stored_size(struct stored *s, enum format_id id, const struct source *A, const int64_t *option)
 {
-    const struct option *known = formats[id]->options;
     int64_t initial[OPTIONS_MOST] = {0};
-    for (int i = 0; known && known[i].name; i++)
-        initial[i] = known[i].initial;
+    options_initial(initial, formats[id]->options);
     *s = (struct stored){.format = formats[id], .rows = A->csr.rows, .cols = A->csr.cols, .nnz = A->csr.nnz,
                          .value = A->csr.value, .offset = A->csr.offset};
     return formats[id]->size(s, A, option ? option : initial);

@@ -28,6 +28,9 @@ struct option {
 #define VALUES(...) (int)(sizeof((int64_t[]){__VA_ARGS__}) / sizeof(int64_t)), {__VA_ARGS__}, NULL
 #define WORDS(words) (int)(sizeof words / sizeof *words), {0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11}, words
 
+/* The initial values of a table (NULL: there are none to set). */
+void options_initial(int64_t value[OPTIONS_MOST], const struct option *table);
+
 /* A value as people write it: "8", or the word for it. */
 #define OPTION_SPELLED 24
 void option_spell(char text[OPTION_SPELLED], const struct option *o, int64_t value);

@@ -136,13 +136,6 @@ static const struct {
     [FORMAT_csr5] = {fill_csr5, count_lengths},
 };
 
-static void initial_options(int64_t option[OPTIONS_MOST], enum format_id id)
-{
-    const struct option *o = format_at(id)->options;
-    for (int i = 0; o && o[i].name; i++)
-        option[i] = o[i].initial;
-}
-
 heddle_status device_stored_size(const struct device *d, struct stored *s, enum format_id id, const struct source *A,
                                  const int64_t *option)
 {
@@ -159,7 +152,7 @@ heddle_status device_stored_size(const struct device *d, struct stored *s, enum 
     if (option)
         memcpy(chosen, option, sizeof chosen);
     else
-        initial_options(chosen, id);
+        options_initial(chosen, format_at(id)->options);
     if (ways[id].count)
         TRY(ways[id].count(d, &told, &counted, chosen));
     TRY(stored_size(s, id, &told, chosen));

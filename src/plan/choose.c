@@ -126,9 +126,7 @@ struct field {
 static struct candidate candidate_of(const struct kernel *kernel)
 {
     struct candidate c = {.kernel = kernel};
-    const struct option *o = kernel_options(kernel);
-    for (int i = 0; o[i].name; i++)
-        c.option[i] = o[i].initial;
+    options_initial(c.option, kernel_options(kernel));
     return c;
 }
 
