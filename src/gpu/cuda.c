@@ -3,6 +3,8 @@
  * cuda: NVIDIA GPUs through libcuda.so.1, the driver that comes with the kernel module; no toolkit is needed.  Everything
  * that is like HIP is in calls.def and vendor.c. */
 #include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
 
 #include "gpu/vendor.h"
 
@@ -35,6 +37,8 @@ static struct {
 } own;
 
 static struct vendor cuda;
+struct launch_config;
+static int (*launch_ex)(const struct launch_config *config, void *function, void **arguments, void **extra); /* since 11.8 */
 
 static int copy(void *to, const void *from, size_t bytes, void *stream)
 {
@@ -94,6 +98,36 @@ static void leave(struct gpu *gpu, void *before)
         own.pop(&popped);
 }
 
+/* CUlaunchAttribute and CUlaunchConfig, as far as they are used here. */
+enum { PROGRAMMATIC_STREAM_SERIALIZATION = 6, DEPENDENTS_SINCE = 90 };
+
+struct launch_attribute {
+    int id;
+    char unused[4];
+    union {
+        char room[64];
+        int allowed;
+    } value;
+};
+
+struct launch_config {
+    unsigned grid[3], block[3], shared;
+    void *stream;
+    struct launch_attribute *attributes;
+    unsigned count;
+};
+
+/* Programmatic dependent launch: the kernel comes to the device while the one before it still runs, and waits there. */
+static int launch_behind(struct gpu *gpu, void *function, unsigned grid, unsigned block, unsigned shared, void *stream,
+                         void **arguments)
+{
+    struct launch_attribute early = {.id = PROGRAMMATIC_STREAM_SERIALIZATION, .value.allowed = 1};
+    struct launch_config config = {{grid, 1, 1}, {block, 1, 1}, shared, stream, &early, 1};
+    if (!launch_ex || atoi(gpu->head.info.arch + strlen("sm_")) < DEPENDENTS_SINCE)
+        return cuda.call.launch(function, grid, 1, 1, block, 1, 1, shared, stream, arguments, NULL);
+    return launch_ex(&config, function, arguments, NULL);
+}
+
 /* Once per kernel, so that a launch need not ask: it may use all that its static shared memory leaves. */
 static int allow_shared(struct gpu *gpu, void *function)
 {
@@ -127,6 +161,7 @@ static const struct vendor_symbol symbols[] = {
 #define ROW(member, result, arguments, symbol) {#symbol, &own.member, 0},
     OWN_CALLS(ROW)
 #undef ROW
+    {"cuLaunchKernelEx", &launch_ex, 1},
     {NULL, NULL, 0}};
 
 static const char *const files[] = {"libcuda.so.1", NULL};
@@ -147,6 +182,7 @@ static struct vendor cuda = {
     .detach = detach,
     .enter = enter,
     .leave = leave,
+    .launch_behind = launch_behind,
     .allow_shared = allow_shared,
     .error_name = error_name,
     .call = {.copy = copy, .fill = fill, .pointer = pointer},

@@ -59,6 +59,10 @@ struct gpu_driver {
     /* `argument` is the one struct that every kernel takes, by value. */
     heddle_status (*launch)(struct gpu *gpu, struct gpu_function *function, int64_t grid, int block, int64_t shared,
                             const void *argument, int64_t bytes, void *stream);
+    /* The same for a kernel that waits for what was launched before it by itself (simt_after_previous): it may come to the
+     * device before that is done.  NULL: `launch` will do. */
+    heddle_status (*launch_behind)(struct gpu *gpu, struct gpu_function *function, int64_t grid, int block, int64_t shared,
+                                   const void *argument, int64_t bytes, void *stream);
     /* The host's time for `count` launches of one block, with nothing of Heddle's in between: what a call is measured against.
      * Does not wait for them.  NULL: a launch is the run itself. */
     heddle_status (*launches_ms)(struct gpu *gpu, double *ms, struct gpu_function *function, const void *argument, int count,

@@ -53,6 +53,9 @@ struct vendor {
     void (*detach)(struct gpu *gpu);
     int (*enter)(struct gpu *gpu, void **before);   /* makes it current; `before` is for leave alone */
     void (*leave)(struct gpu *gpu, void *before);
+    /* Like the call `launch`, but the kernel may come to the device early.  NULL: there is no such thing. */
+    int (*launch_behind)(struct gpu *gpu, void *function, unsigned grid, unsigned block, unsigned shared, void *stream,
+                         void **arguments);
     int (*allow_shared)(struct gpu *gpu, void *function); /* NULL: every kernel may use all of shared_per_block */
     const char *(*error_name)(int code);
     void (*forget_error)(void);                     /* NULL: failed calls leave nothing behind */
@@ -99,6 +102,8 @@ void vendor_unload(struct gpu *gpu, struct gpu_module *module);
 heddle_status vendor_find(struct gpu *gpu, struct gpu_function **function, struct gpu_module *module, const char *name);
 heddle_status vendor_launch(struct gpu *gpu, struct gpu_function *function, int64_t grid, int block, int64_t shared,
                             const void *argument, int64_t bytes, void *stream);
+heddle_status vendor_launch_behind(struct gpu *gpu, struct gpu_function *function, int64_t grid, int block, int64_t shared,
+                                   const void *argument, int64_t bytes, void *stream);
 heddle_status vendor_launches_ms(struct gpu *gpu, double *ms, struct gpu_function *function, const void *argument, int count,
                                  void *stream);
 heddle_status vendor_sync(struct gpu *gpu, void *stream);
@@ -111,7 +116,8 @@ heddle_status vendor_event_ms(struct gpu *gpu, double *ms, struct gpu_event *fro
     .close = vendor_close, .hold = vendor_hold, .let_go = vendor_let_go, .alloc = vendor_alloc,                        \
     .release = vendor_release, .alloc_pinned = vendor_alloc_pinned, .release_pinned = vendor_release_pinned,           \
     .copy = vendor_copy, .fill = vendor_fill, .on_device = vendor_on_device, .load = vendor_load,                      \
-    .unload = vendor_unload, .find = vendor_find, .launch = vendor_launch, .launches_ms = vendor_launches_ms,          \
+    .unload = vendor_unload, .find = vendor_find, .launch = vendor_launch,                           \
+    .launch_behind = vendor_launch_behind, .launches_ms = vendor_launches_ms,                                          \
     .sync = vendor_sync, .event_new = vendor_event_new, .event_free = vendor_event_free,                               \
     .event_record = vendor_event_record, .event_ms = vendor_event_ms
 

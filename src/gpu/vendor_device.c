@@ -265,6 +265,26 @@ heddle_status vendor_launch(struct gpu *gpu, struct gpu_function *function, int6
                 bytes > 0 ? arguments : NULL, NULL);
 }
 
+heddle_status vendor_launch_behind(struct gpu *gpu, struct gpu_function *function, int64_t grid, int block, int64_t shared,
+                                   const void *argument, int64_t bytes, void *stream)
+{
+    void *arguments[] = {(void *)(uintptr_t)argument}, *before;
+    if (!gpu->vendor->launch_behind)
+        return vendor_launch(gpu, function, grid, block, shared, argument, bytes, stream);
+    heddle_status status = launchable(gpu, grid, block, shared, bytes);
+    if (status != HEDDLE_OK || grid == 0)
+        return status;
+    status = enter(gpu, &before);
+    if (status != HEDDLE_OK)
+        return status;
+    int code = gpu->vendor->launch_behind(gpu, function, (unsigned)grid, (unsigned)block, (unsigned)shared, stream,
+                                          bytes > 0 ? arguments : NULL);
+    if (code)
+        status = vendor_failed(gpu->vendor, gpu, code, CALL_launch, NULL);
+    gpu->vendor->leave(gpu, before);
+    return status;
+}
+
 heddle_status vendor_launches_ms(struct gpu *gpu, double *ms, struct gpu_function *function, const void *argument, int count,
                                  void *stream)
 {

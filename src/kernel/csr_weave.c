@@ -19,264 +19,340 @@
  * Order      fixed per row, whoever comes last: bitwise repeatable.
  */
 
-/* What launch tells the device half in product.fact: the first group; rows of a group; entries of a tile; entries that a
- * group may have, and of a piece, 2^SHIFT; how many groups may be listed at most, and how many pieces they may have. */
-enum { WEAVE_BEGIN, WEAVE_HEIGHT, WEAVE_TILE, WEAVE_LIMIT, WEAVE_SHIFT, WEAVE_GROUPS, WEAVE_PIECES };
+/* What launch tells the device half in product.fact: the first group, how many there are, rows of a group, entries of a tile,
+ * and how many entries the list of pieces and the sums of cut rows have room for. */
+enum { WEAVE_BEGIN, WEAVE_GROUPS, WEAVE_HEIGHT, WEAVE_TILE, WEAVE_LIST, WEAVE_SUMS };
 
-/* counters: what is listed so far, the groups in the upper and their pieces in the lower half; blocks that are through with
- * the list; and for each listed group how many of its pieces are done. */
-enum { WEAVE_LISTED, WEAVE_THROUGH = 2, WEAVE_DONE = 4 };
+/* counters: pieces listed; 1 when anything is left over; blocks that are through with that; then for each group 1 when it is
+ * left over in one piece; then for each cut group how many of its pieces are done. */
+enum { WEAVE_LISTED, WEAVE_ANY, WEAVE_THROUGH, WEAVE_MARKS };
+
+/* Entries of a piece: groups with more are cut. */
+#define PIECE 2048
 
 #ifdef HEDDLE_DEVICE
 #include "kernel/gpu.h"
 #include "simt/collective.h"
 
-#define LONG 24 /* entries that a lane sums at most before the wave helps */
+#define MOST 256   /* rows of a group, threads of a block */
+#define LONG 16    /* entries a lane, in rows that are read directly; more make a group uneven */
+#define STAGED 32  /* likewise where products are staged */
+#define FEW 4      /* loads a thread has under way in the uneven path */
 
-/* A listed group, and the first of its pieces in the order of the list. */
-struct listed {
-    int32_t group, piece;
+/* A piece of a cut group: from its first entry on, or the next PIECE, ... */
+struct piece {
+    int32_t group, number;
 };
 
-/* The list, and the sums of cut rows: of the row that was open when piece i began, and of the one that is open at its end. */
+/* The list of pieces, and the sums of cut rows: of the row that was open when a piece began, and of the one that is open at
+ * its end. */
 struct space {
-    struct listed *list;
+    struct piece *list;
+    int32_t *mark, *done;
     real *opened, *left;
 };
 
 DEVICE struct space space_of(const struct product *p)
 {
-    real *sums = (real *)((struct listed *)p->workspace + p->fact[WEAVE_GROUPS]);
-    const struct space s = {(struct listed *)p->workspace, sums, sums + p->fact[WEAVE_PIECES]};
+    struct piece *list = (struct piece *)p->workspace;
+    int32_t *mark = p->counters + WEAVE_MARKS;
+    real *sums = (real *)(list + p->fact[WEAVE_LIST]);
+    const struct space s = {list, mark, mark + p->fact[WEAVE_GROUPS], sums, sums + p->fact[WEAVE_SUMS]};
     return s;
 }
 
-DEVICE int64_t offset(const struct product *p, int64_t row)
+DEVICE off offset(const struct product *p, int64_t row)
 {
     return simt_readonly((const off *)p->array[CSR_ROW_PTR] + (row < p->rows ? row : p->rows));
 }
 
-/* ------------------------------------------------------------------ a tile of products ------------------------- */
+DEVICE void put(const struct product *p, int64_t row, real sum)
+{
+    store((real *)p->y + row, scalar(p->alpha), sum, scalar(p->beta));
+}
+
+/* ------------------------------------------------------------------ even groups -------------------------------- */
 
 /* The products of n entries that begin at `from`, into the tile, by the `width` threads of the block. */
-DEVICE void stage(const struct product *p, real *tile, int64_t from, int n, const int width, const int under_way)
+DEVICE void stage(const struct product *p, real *tile, off from, int n, const int width, const int under_way)
 {
     const real *RESTRICT x = (const real *)p->x;
-    for (int first = simt_thread_id(); first < n; first += width * under_way) {
-        const idx *RESTRICT col = (const idx *)p->array[CSR_COL] + from + first;
-        const real *RESTRICT val = (const real *)p->array[CSR_VAL] + from + first;
+    const idx *RESTRICT col = (const idx *)p->array[CSR_COL] + from;
+    const real *RESTRICT val = (const real *)p->array[CSR_VAL] + from;
+    SIMT_ROLLED for (int k = simt_thread_id(); k < n; k += width * under_way)
+    {
         idx c[8];
         real v[8];
         for (int i = 0; i < under_way; i++) {
-            c[i] = simt_stream_if(first + i * width < n, col + i * width);
-            v[i] = simt_stream_if(first + i * width < n, val + i * width);
+            c[i] = simt_stream_if(k + i * width < n, col + k + i * width);
+            v[i] = simt_stream_if(k + i * width < n, val + k + i * width);
         }
         for (int i = 0; i < under_way; i++)
-            if (first + i * width < n)
-                tile[first + i * width] = v[i] * simt_readonly(x + c[i]);
+            if (k + i * width < n)
+                tile[k + i * width] = v[i] * simt_readonly(x + c[i]);
     }
 }
 
-/* The entries [begin, end) of the tile, one row, as shares of its lanes.  A wave sums long rows together. */
-DEVICE real from_tile(const real *tile, int begin, int end, int lane, const int lanes)
+/* A group that is not even is left over, marked or, if it has too many entries for one block, listed piece by piece. */
+DEVICE void leave(const struct product *p, int64_t group, off entries)
 {
-    const int is_long = end - begin > LONG * lanes;
-    uint64_t todo = simt_ballot(is_long && lane == 0);
-    real sum = 0;
-    if (!is_long)
-        for (int k = begin + lane; k < end; k += lanes)
-            sum += tile[k];
-    for (; todo; todo &= todo - 1) {
-        const int owner = simt_ffs(todo) - 1, from = simt_shfl(begin, owner, WAVE), to = simt_shfl(end, owner, WAVE);
-        real share = 0;
-        for (int k = from + simt_lane(); k < to; k += WAVE)
-            share += tile[k];
-        share = wave_sum(share, WAVE);
-        if (simt_lane() == owner)
-            sum = share;
+    const struct space s = space_of(p);
+    const int32_t pieces = (int32_t)((entries + PIECE - 1) / PIECE);
+    if (simt_thread_id() == 0)
+        p->counters[WEAVE_ANY] = 1;
+    if (pieces == 1 && simt_thread_id() == 0)
+        s.mark[group] = 1;
+    if (pieces > 1 && simt_wave_id() == 0) {
+        const int32_t mine = simt_lane() == 0 ? simt_atomic_add(p->counters + WEAVE_LISTED, pieces) : 0;
+        const int32_t at = simt_shfl(mine, 0, WAVE);
+        for (int32_t i = simt_lane(); i < pieces; i += WAVE) {
+            const struct piece piece = {(int32_t)group, i};
+            s.list[at + i] = piece;
+        }
     }
-    return sum;
 }
 
-/* The sum over n entries that begin at `from`, as far as they lie in the row [begin, end), counted from there: in its first
- * lane. */
-DEVICE real row_sum(const struct product *p, real *tile, int64_t from, int n, int begin, int end, int lane, const int lanes,
-                    const int width, const int under_way)
-{
-    const int size = (int)p->fact[WEAVE_TILE];
-    real sum = 0;
-    for (int done = 0; done < n; done += size) {
-        const int here = n - done < size ? n - done : size;
-        if (done > 0)
-            simt_sync();
-        stage(p, tile, from + done, here, width, under_way);
-        simt_sync();
-        sum += from_tile(tile, begin > done ? begin - done : 0, end - done < here ? end - done : here, lane, lanes);
-    }
-    for (int by = lanes / 2; by > 0; by /= 2)
-        sum += simt_shfl_xor(sum, by, WAVE);
-    return sum;
-}
-
-/* ------------------------------------------------------------------ groups of rows ----------------------------- */
-
-/* Puts the group on the list if it has too many entries; all of its rows are then left alone but those without any. */
-DEVICE int enlisted(const struct product *p, int64_t group, int64_t first, int64_t last, int64_t row, int lane, int empty)
-{
-    if (last - first <= p->fact[WEAVE_LIMIT])
-        return 0;
-    if (simt_thread_id() == 0) {
-        const int shift = (int)p->fact[WEAVE_SHIFT];
-        const int64_t pieces = ((last - 1) >> shift) - (first >> shift) + 1;
-        const uint64_t more = ((uint64_t)1 << 32) + (uint64_t)pieces;
-        const uint64_t before = simt_atomic_add((uint64_t *)(p->counters + WEAVE_LISTED), more);
-        const struct listed entry = {(int32_t)group, (int32_t)before};
-        ((struct listed *)p->workspace)[before >> 32] = entry;
-    }
-    if (lane == 0 && row < p->rows && empty)
-        store((real *)p->y + row, scalar(p->alpha), 0, scalar(p->beta));
-    return 1;
-}
-
-DEVICE void staged(const struct product *p, real *tile, const int lanes, const int width)
+DEVICE void staged(const struct product *p, real *tile, int64_t group, const int lanes, const int width, const int under_way)
 {
     const int height = width / lanes, lane = simt_thread_id() % lanes;
-    const int64_t group = p->fact[WEAVE_BEGIN] + simt_block_id(), row = group * height + simt_thread_id() / lanes;
-    const int64_t first = offset(p, group * height), last = offset(p, (group + 1) * height);
-    const int64_t begin = offset(p, row), end = offset(p, row + 1);
-    if (enlisted(p, group, first, last, row, lane, begin == end))
+    const int64_t row = group * height + simt_thread_id() / lanes;
+    const off first = offset(p, group * height), last = offset(p, (group + 1) * height);
+    const off begin = offset(p, row), end = offset(p, row + 1);
+    if (simt_sync_any(last - first > p->fact[WEAVE_TILE] || end - begin > STAGED * lanes)) {
+        leave(p, group, last - first);
         return;
-    const int n = (int)(last - first), from = (int)(begin - first), to = (int)(end - first);
-    const real sum = row_sum(p, tile, first, n, from, to, lane, lanes, width, 8);
+    }
+    stage(p, tile, first, (int)(last - first), width, under_way);
+    simt_sync();
+    real sum = 0;
+    for (int k = (int)(begin - first) + lane; k < (int)(end - first); k += lanes)
+        sum += tile[k];
+    for (int by = lanes / 2; by > 0; by /= 2)
+        sum += simt_shfl_xor(sum, by, WAVE);
     if (lane == 0 && row < p->rows)
-        store((real *)p->y + row, scalar(p->alpha), sum, scalar(p->beta));
+        put(p, row, sum);
 }
 
-/* `lanes` lanes a row read its entries in rounds of 4 each; rows with more than LONG a lane are read by the wave. */
-DEVICE real read_row(const struct product *p, int64_t from, int n, int lane, const int lanes)
+/* The share of a lane in a row of n entries that begin at `from`. */
+DEVICE real share(const struct product *p, off from, int n, int lane, const int lanes, const int under_way)
 {
     const real *RESTRICT x = (const real *)p->x;
+    const idx *RESTRICT col = (const idx *)p->array[CSR_COL] + from;
+    const real *RESTRICT val = (const real *)p->array[CSR_VAL] + from;
     real sum = 0;
-    for (int k = lane; k < n; k += 4 * lanes) {
-        const idx *RESTRICT col = (const idx *)p->array[CSR_COL] + from + k;
-        const real *RESTRICT val = (const real *)p->array[CSR_VAL] + from + k;
-        idx c[4];
-        real v[4];
-        for (int i = 0; i < 4; i++) {
-            c[i] = k + i * lanes < n ? simt_readonly(col + i * lanes) : 0;
-            v[i] = k + i * lanes < n ? simt_readonly(val + i * lanes) : 0;
+    SIMT_ROLLED for (int k = lane; k < n; k += under_way * lanes)
+    {
+        idx c[8];
+        real v[8];
+        for (int i = 0; i < under_way; i++) {
+            c[i] = k + i * lanes < n ? simt_readonly(col + k + i * lanes) : 0;
+            v[i] = k + i * lanes < n ? simt_readonly(val + k + i * lanes) : 0;
         }
-        for (int i = 0; i < 4; i++)
+        for (int i = 0; i < under_way; i++)
             sum += k + i * lanes < n ? v[i] * simt_readonly(x + c[i]) : 0;
     }
     return sum;
 }
 
-DEVICE void direct(const struct product *p, const int lanes, const int width)
+DEVICE void direct(const struct product *p, int64_t group, const int lanes, const int width, const int under_way)
 {
     const int height = width / lanes, lane = simt_thread_id() % lanes;
-    const int64_t group = p->fact[WEAVE_BEGIN] + simt_block_id(), row = group * height + simt_thread_id() / lanes;
-    const int64_t first = offset(p, group * height), last = offset(p, (group + 1) * height);
-    const int64_t begin = offset(p, row), end = offset(p, row + 1);
-    if (enlisted(p, group, first, last, row, lane, begin == end))
+    const int64_t row = group * height + simt_thread_id() / lanes;
+    const off begin = offset(p, row), end = offset(p, row + 1);
+    if (simt_sync_any(end - begin > LONG * lanes)) {
+        leave(p, group, offset(p, (group + 1) * height) - offset(p, group * height));
         return;
-    const int n = (int)(end - begin), is_long = n > LONG * lanes;
-    real sum = read_row(p, begin, is_long ? 0 : n, lane, lanes);
-    for (uint64_t todo = simt_ballot(is_long && lane == 0); todo; todo &= todo - 1) {
-        const int owner = simt_ffs(todo) - 1;
-        const real share = read_row(p, simt_shfl(begin, owner, WAVE), simt_shfl(n, owner, WAVE), simt_lane(), WAVE);
-        const real whole = wave_sum(share, WAVE);
-        if (simt_lane() == owner)
-            sum = whole;
     }
+    real sum = share(p, begin, (int)(end - begin), lane, lanes, under_way);
     for (int by = lanes / 2; by > 0; by /= 2)
         sum += simt_shfl_xor(sum, by, WAVE);
     if (lane == 0 && row < p->rows)
-        store((real *)p->y + row, scalar(p->alpha), sum, scalar(p->beta));
+        put(p, row, sum);
 }
 
 /* A block a row. */
-DEVICE void by_block(const struct product *p, const int width)
+DEVICE void by_block(const struct product *p, int64_t row, const int width)
 {
-    const int64_t row = p->fact[WEAVE_BEGIN] + simt_block_id(), begin = offset(p, row), end = offset(p, row + 1);
+    const off begin = offset(p, row), end = offset(p, row + 1);
     const real *RESTRICT x = (const real *)p->x;
-    real sum = 0;
-    if (enlisted(p, row, begin, end, row, simt_thread_id(), 0))
+    const idx *RESTRICT col = (const idx *)p->array[CSR_COL] + begin;
+    const real *RESTRICT val = (const real *)p->array[CSR_VAL] + begin;
+    if (end - begin > p->fact[WEAVE_TILE]) {
+        leave(p, row, end - begin);
         return;
+    }
     const int n = (int)(end - begin);
-    for (int k = simt_thread_id(); k < n; k += 8 * width) {
-        const idx *RESTRICT col = (const idx *)p->array[CSR_COL] + begin + k;
-        const real *RESTRICT val = (const real *)p->array[CSR_VAL] + begin + k;
+    real sum = 0;
+    SIMT_ROLLED for (int k = simt_thread_id(); k < n; k += 8 * width)
+    {
         idx c[8];
         real v[8];
         for (int i = 0; i < 8; i++) {
-            c[i] = simt_stream_if(k + i * width < n, col + i * width);
-            v[i] = simt_stream_if(k + i * width < n, val + i * width);
+            c[i] = simt_stream_if(k + i * width < n, col + k + i * width);
+            v[i] = simt_stream_if(k + i * width < n, val + k + i * width);
         }
         for (int i = 0; i < 8; i++)
             sum += k + i * width < n ? v[i] * simt_readonly(x + c[i]) : 0;
     }
     sum = block_sum(sum);
     if (simt_thread_id() == 0)
-        store((real *)p->y + row, scalar(p->alpha), sum, scalar(p->beta));
+        put(p, row, sum);
 }
 
-/* Blocks on a multiprocessor: as many as do not make the compiler spill, for f32_i32 and the others. */
-#define EACH(small, large) (sizeof(real) + sizeof(off) == 8 ? small : large)
+/* Every way is a kernel. */
+#define WAY(name, width, blocks, taken)                              \
+    KERNEL_RESIDENT(name, width, blocks)(struct product p)           \
+    {                                                                \
+        const int64_t group = p.fact[WEAVE_BEGIN] + simt_block_id(); \
+        simt_let_next();                                             \
+        taken;                                                       \
+    }
+#define STAGED_WAY(name, width, blocks, lanes, under_way)            \
+    KERNEL_RESIDENT(name, width, blocks)(struct product p)           \
+    {                                                                \
+        SHARED_DYNAMIC(real, tile);                                  \
+        const int64_t group = p.fact[WEAVE_BEGIN] + simt_block_id(); \
+        simt_let_next();                                             \
+        staged(&p, tile, group, lanes, width, under_way);            \
+    }
 
-KERNEL_RESIDENT(csr_weave1_direct, 128, 12)(struct product p)
+WAY(csr_weave1_direct, 256, 8, direct(&p, group, 1, 256, 4))
+WAY(csr_weave1_deep, 128, 12, direct(&p, group, 1, 128, 8))
+WAY(csr_weave8_direct, 128, 12, direct(&p, group, 8, 128, 4))
+WAY(csr_weave32_direct, 128, 12, direct(&p, group, 32, 128, 4))
+STAGED_WAY(csr_weave1, 64, 32, 1, 4)
+STAGED_WAY(csr_weave1_full, 64, 24, 1, 8)
+STAGED_WAY(csr_weave2, 256, 8, 2, 4)
+STAGED_WAY(csr_weave4, 256, 6, 4, 8)
+STAGED_WAY(csr_weave4_small, 256, 8, 4, 4)
+STAGED_WAY(csr_weave8, 128, 16, 8, 4)
+STAGED_WAY(csr_weave8_deep, 128, 12, 8, 8)
+WAY(csr_weave_block, 256, 6, by_block(&p, group, 256))
+
+/* ------------------------------------------------------------------ uneven groups ------------------------------ */
+
+/* Entries of neighbouring rows, `n` from `low` on, and those rows that have some there: row i is row + which[i], and begins
+ * at entry start[i] of the strip.  Where the first began before or the last goes on after, their sums are left elsewhere. */
+struct strip {
+    int64_t row;
+    off low;
+    int n, rows;
+    const int32_t *start;
+    const int16_t *which;
+    real *opened, *left;
+};
+
+DEVICE int clipped(off at, off low, int n)
 {
-    direct(&p, 1, 128);
-}
-KERNEL_RESIDENT(csr_weave8_direct, 128, 10)(struct product p)
-{
-    direct(&p, 8, 128);
-}
-KERNEL_RESIDENT(csr_weave32_direct, 128, 10)(struct product p)
-{
-    direct(&p, 32, 128);
-}
-KERNEL_RESIDENT(csr_weave1, 64, EACH(24, 18))(struct product p)
-{
-    SHARED_DYNAMIC(real, tile);
-    staged(&p, tile, 1, 64);
-}
-KERNEL_RESIDENT(csr_weave4, 256, EACH(6, 4))(struct product p)
-{
-    SHARED_DYNAMIC(real, tile);
-    staged(&p, tile, 4, 256);
-}
-KERNEL_RESIDENT(csr_weave8, 256, EACH(6, 4))(struct product p)
-{
-    SHARED_DYNAMIC(real, tile);
-    staged(&p, tile, 8, 256);
-}
-KERNEL_RESIDENT(csr_weave_block, 256, 4)(struct product p)
-{
-    by_block(&p, 256);
+    return at < low ? 0 : at - low > n ? n : (int)(at - low);
 }
 
-/* ------------------------------------------------------------------ what is listed ----------------------------- */
-
-#define PIECE_WIDTH 256
-
-/* Every piece of the group has left its sums: rows that lie in more than one are put together, each by a wave.  Its pieces are
- * `shown` to `shown` + those of the group; entries are cut at multiples of 2^shift. */
-DEVICE void join(const struct product *p, const struct space *s, int64_t shown, int64_t row, int64_t begin, int64_t end)
+/* Finds the rows of a strip, of `height` from `row` on. */
+DEVICE struct strip strip_of(const struct product *p, int64_t row, int height, off low, int n)
 {
-    const int shift = (int)p->fact[WEAVE_SHIFT];
-    for (uint64_t todo = simt_ballot(begin < end && begin >> shift != (end - 1) >> shift); todo; todo &= todo - 1) {
-        const int owner = simt_ffs(todo) - 1;
-        const int64_t first = shown + (simt_shfl(begin, owner, WAVE) >> shift);
-        const int64_t last = shown + ((simt_shfl(end, owner, WAVE) - 1) >> shift);
-        real sum = 0;
-        for (int64_t i = first + 1 + simt_lane(); i <= last; i += WAVE)
-            sum += simt_fresh(s->opened + i);
-        sum = wave_sum(sum, WAVE);
-        if (simt_lane() == owner)
-            store((real *)p->y + row, scalar(p->alpha), sum + simt_fresh(s->left + first), scalar(p->beta));
+    SHARED(int32_t, start, MOST + 1);
+    SHARED(int16_t, which, MOST);
+    const int t = simt_thread_id() < height ? simt_thread_id() : height;
+    const int begin = clipped(offset(p, row + t), low, n);
+    const int end = t < height ? clipped(offset(p, row + t + 1), low, n) : begin;
+    int32_t rows;
+    const int32_t place = block_scan_before_int(begin < end, &rows);
+    if (begin < end) {
+        start[place] = begin;
+        which[place] = (int16_t)t;
+    }
+    if (simt_thread_id() == 0)
+        start[rows] = n;
+    simt_sync();
+    const struct strip s = {row, low, n, rows, start, which, 0, 0};
+    return s;
+}
+
+DEVICE void finished(const struct product *p, const struct strip *s, int i, real sum)
+{
+    if (i == 0 && s->opened)
+        *s->opened = sum;
+    else
+        put(p, s->row + s->which[i], sum);
+}
+
+/* Sums the entries [done, done + n) of the strip, whose products are in the tile.  A thread takes a few that lie side by side,
+ * an odd number of them: neighbours then meet different banks.  Rows that end in its share are finished; `carry` is the sum of
+ * the row that is open at the beginning, and what is returned that of the one at the end. */
+DEVICE real sum_tile(const struct product *p, const struct strip *s, const real *tile, int done, int n, real carry)
+{
+    SHARED(real, of_wave, MOST / 32);
+    SHARED(int32_t, ends, MOST / 32);
+    const int each = ((n + simt_block_size() - 1) / simt_block_size()) | 1;
+    const int from = simt_thread_id() * each, to = from + each < n ? from + each : n;
+    int row = 0, crossed = 0; /* row: the last that begins before `from`, or the first */
+    for (int step = MOST; step > 0; step /= 2)
+        if (row + step < s->rows && s->start[row + step] < done + from)
+            row += step;
+    const int first = row;
+    int next = s->start[row + 1] - done;
+    real sum = 0, head = 0;
+    for (int k = from; k < to; k++) {
+        if (k == next) {
+            if (crossed)
+                finished(p, s, row, sum);
+            else
+                head = sum;
+            crossed = 1;
+            sum = 0;
+            next = s->start[++row + 1] - done;
+        }
+        sum += tile[k];
+    }
+    int any = crossed;
+    for (int by = 1; by < WAVE; by *= 2) {
+        const real below = simt_shfl_up(sum, by, WAVE);
+        const int below_any = simt_shfl_up(any, by, WAVE);
+        if (simt_lane() >= by) {
+            sum = any ? sum : sum + below;
+            any |= below_any;
+        }
+    }
+    const real before = simt_shfl_up(sum, 1, WAVE);
+    const int before_any = simt_shfl_up(any, 1, WAVE);
+    if (simt_lane() == WAVE - 1) {
+        of_wave[simt_wave_id()] = sum;
+        ends[simt_wave_id()] = any;
+    }
+    simt_sync();
+    real at_wave = carry;
+    for (int i = 0; i < simt_waves(); i++) {
+        if (i == simt_wave_id())
+            at_wave = carry;
+        carry = ends[i] ? of_wave[i] : carry + of_wave[i];
+    }
+    if (crossed) {
+        const real open = simt_lane() == 0 ? at_wave : before_any ? before : at_wave + before;
+        finished(p, s, first, open + head);
+    }
+    return carry;
+}
+
+DEVICE void sum_strip(const struct product *p, real *tile, const struct strip *s)
+{
+    const int size = simt_block_size() * FEW;
+    real carry = 0;
+    SIMT_ROLLED for (int done = 0; done < s->n; done += size)
+    {
+        const int n = s->n - done < size ? s->n - done : size;
+        stage(p, tile, s->low + done, n, simt_block_size(), FEW);
+        simt_sync();
+        carry = sum_tile(p, s, tile, done, n, carry);
+    }
+    if (simt_thread_id() == 0) {
+        if (s->left && !(s->rows == 1 && s->opened))
+            *s->left = carry;
+        else
+            finished(p, s, s->rows - 1, carry);
     }
 }
+
+/* ------------------------------------------------------------------ what is left over -------------------------- */
 
 /* A thread of the block adds 1 to a counter; true for all where that makes it `all`, and the counter is 0 again. */
 DEVICE int comes_last(int32_t *counter, int32_t all)
@@ -294,60 +370,101 @@ DEVICE int comes_last(int32_t *counter, int32_t all)
     return *turn == all;
 }
 
-/* Piece `piece` of the list, which belongs to entry `at` of it. */
-DEVICE void one_piece(const struct product *p, real *tile, const struct space *s, int64_t at, int64_t piece)
+/* Rows without entries, which no strip has. */
+DEVICE void put_empty(const struct product *p, int64_t row, int height)
 {
-    const int shift = (int)p->fact[WEAVE_SHIFT], height = (int)p->fact[WEAVE_HEIGHT];
-    const struct listed entry = {simt_fresh(&s->list[at].group), simt_fresh(&s->list[at].piece)};
-    const int64_t row = (int64_t)entry.group * height + simt_thread_id(), past = (int64_t)(entry.group + 1) * height;
-    const int64_t first = offset(p, (int64_t)entry.group * height), last = offset(p, past);
-    const int64_t begin = simt_thread_id() < height ? offset(p, row) : last;
-    const int64_t end = simt_thread_id() < height ? offset(p, row + 1) : last;
-    const int64_t shown = entry.piece - (first >> shift), cut = piece - shown; /* cut: the piece lies at cut << shift */
-    const int64_t low = first > cut << shift ? first : cut << shift;
-    const int64_t high = last < (cut + 1) << shift ? last : (cut + 1) << shift;
-    const int begin_here = (int)(begin < low ? 0 : begin > high ? high - low : begin - low);
-    const int end_here = (int)(end < low ? 0 : end > high ? high - low : end - low);
-    const real sum = row_sum(p, tile, low, (int)(high - low), begin_here, end_here, 0, 1, PIECE_WIDTH, 4);
-    if (begin < end && begin < high && end > low) {
-        if (begin < low)
-            s->opened[piece] = sum;
-        else if (end > high)
-            s->left[piece] = sum;
-        else
-            store((real *)p->y + row, scalar(p->alpha), sum, scalar(p->beta));
-    }
-    if (comes_last(p->counters + WEAVE_DONE + at, (int32_t)(((last - 1) >> shift) - (first >> shift) + 1)))
-        join(p, s, shown, row, begin, end);
-    simt_sync();
+    const int64_t mine = row + simt_thread_id();
+    if (simt_thread_id() < height && mine < p->rows && offset(p, mine) == offset(p, mine + 1))
+        put(p, mine, 0);
 }
 
-/* The entry of the list that a piece belongs to: the last that begins at or before it. */
-DEVICE int64_t entry_of(const struct listed *list, int64_t entries, int64_t piece)
+/* A group that one block takes. */
+DEVICE void whole(const struct product *p, real *tile, int64_t group)
 {
-    int64_t low = 0, high = entries;
-    while (high - low > 1) {
-        const int64_t middle = (low + high) / 2;
-        if (simt_fresh(&list[middle].piece) <= piece)
-            low = middle;
-        else
-            high = middle;
-    }
-    return low;
+    const int height = (int)p->fact[WEAVE_HEIGHT];
+    const int64_t row = group * height;
+    const off first = offset(p, row);
+    const struct strip s = strip_of(p, row, height, first, (int)(offset(p, row + height) - first));
+    sum_strip(p, tile, &s);
+    put_empty(p, row, height);
 }
 
-KERNEL_RESIDENT(csr_weave_listed, PIECE_WIDTH, 4)(struct product p)
+/* Every piece of the group has left its sums: rows that lie in more than one are put together, each by a wave.  All threads
+ * come. */
+DEVICE void join(const struct product *p, const struct space *s, int64_t row, off first, off begin, off end, int64_t base)
+{
+    for (uint64_t todo = simt_ballot(begin < end && (begin - first) / PIECE != (end - 1 - first) / PIECE); todo;
+         todo &= todo - 1) {
+        const int owner = simt_ffs(todo) - 1;
+        const int64_t from = base + (simt_shfl(begin, owner, WAVE) - first) / PIECE;
+        const int64_t to = base + (simt_shfl(end, owner, WAVE) - 1 - first) / PIECE;
+        real sum = 0;
+        for (int64_t i = from + 1 + simt_lane(); i <= to; i += WAVE)
+            sum += simt_fresh(s->opened + i);
+        sum = wave_sum(sum, WAVE);
+        if (simt_lane() == owner)
+            put(p, row, simt_fresh(s->left + from) + sum);
+    }
+}
+
+/* A piece of a group.  A cut group has an entry whose number is a multiple of PIECE: which one tells it from all others. */
+DEVICE void part(const struct product *p, real *tile, const struct space *s, struct piece piece)
+{
+    const int height = (int)p->fact[WEAVE_HEIGHT];
+    const int64_t row = (int64_t)piece.group * height;
+    const off first = offset(p, row), last = offset(p, row + height);
+    const int64_t slot = (first + (int64_t)PIECE - 1) / PIECE, base = first / PIECE + slot;
+    const off low = first + (off)piece.number * PIECE, high = last - low > PIECE ? low + PIECE : last;
+    const int t = simt_thread_id() < height ? simt_thread_id() : height;
+    const off begin = offset(p, row + t), end = t < height ? offset(p, row + t + 1) : begin;
+    struct strip strip = strip_of(p, row, height, low, (int)(high - low));
+    if (simt_sync_any(begin < low && end > low))
+        strip.opened = s->opened + base + piece.number;
+    if (simt_sync_any(begin < high && end > high))
+        strip.left = s->left + base + piece.number;
+    sum_strip(p, tile, &strip);
+    if (piece.number == 0)
+        put_empty(p, row, height);
+    if (comes_last(s->done + slot, (int32_t)((last - first + PIECE - 1) / PIECE)))
+        join(p, s, row + t, first, begin, end, base);
+}
+
+/* The groups that a block looks after, one after another: of so many at once, those that are marked. */
+DEVICE void marked(const struct product *p, real *tile, const struct space *s)
+{
+    SHARED(int16_t, todo, MOST);
+    const int64_t groups = p->fact[WEAVE_GROUPS], step = simt_grid_size();
+    for (int64_t first = simt_block_id(); first < groups; first += step * simt_block_size()) {
+        const int64_t mine = first + step * simt_thread_id();
+        const int is = mine < groups && simt_fresh(s->mark + mine);
+        int32_t count;
+        const int32_t place = block_scan_before_int(is, &count);
+        if (is) {
+            todo[place] = (int16_t)simt_thread_id();
+            s->mark[mine] = 0;
+        }
+        simt_sync();
+        for (int i = 0; i < count; i++)
+            whole(p, tile, first + step * todo[i]);
+        simt_sync();
+    }
+}
+
+KERNEL_RESIDENT(csr_weave_uneven, MOST, 3)(struct product p)
 {
     SHARED_DYNAMIC(real, tile);
-    const uint64_t listed = simt_fresh((const uint64_t *)(p.counters + WEAVE_LISTED));
-    const int64_t entries = (int64_t)(listed >> 32), pieces = (int64_t)(listed & 0xffffffff);
-    if (listed == 0)
+    simt_after_previous();
+    if (!simt_fresh(p.counters + WEAVE_ANY))
         return;
     const struct space s = space_of(&p);
-    for (int64_t piece = simt_block_id(); piece < pieces; piece += simt_grid_size())
-        one_piece(&p, tile, &s, entry_of(s.list, entries, piece), piece);
+    const int32_t listed = simt_fresh(p.counters + WEAVE_LISTED);
+    for (int32_t i = simt_block_id(); i < listed; i += simt_grid_size()) {
+        const struct piece piece = {simt_fresh(&s.list[i].group), simt_fresh(&s.list[i].number)};
+        part(&p, tile, &s, piece);
+    }
+    marked(&p, tile, &s);
     if (comes_last(p.counters + WEAVE_THROUGH, simt_grid_size()) && simt_thread_id() == 0)
-        *(uint64_t *)(p.counters + WEAVE_LISTED) = 0;
+        p.counters[WEAVE_LISTED] = p.counters[WEAVE_ANY] = 0;
 }
 
 #else
@@ -359,25 +476,31 @@ static const struct way {
     int lanes, block, staged;
 } ways[] = {
     {NULL, 0, 0, 0},
-    {"csr_weave1_direct", 1, 128, 0},
-    {"csr_weave1", 1, 64, 1},
-    {"csr_weave4", 4, 256, 1},
-    {"csr_weave8", 8, 256, 1},
+    {"csr_weave1_direct", 1, 256, 0},
+    {"csr_weave1_deep", 1, 128, 0},
     {"csr_weave8_direct", 8, 128, 0},
     {"csr_weave32_direct", 32, 128, 0},
+    {"csr_weave1", 1, 64, 1},
+    {"csr_weave1_full", 1, 64, 1},
+    {"csr_weave2", 2, 256, 1},
+    {"csr_weave4", 4, 256, 1},
+    {"csr_weave4_small", 4, 256, 1},
+    {"csr_weave8", 8, 128, 1},
+    {"csr_weave8_deep", 8, 128, 1},
     {"csr_weave_block", 256, 256, 0},
 };
-enum { AUTO, DIRECT_1, STAGED_1, STAGED_4, STAGED_8, DIRECT_8, DIRECT_32, BLOCK };
+enum { AUTO, DIRECT_1, DEEP_1, DIRECT_8, DIRECT_32, STAGED_1, FULL_1, STAGED_2, STAGED_4, SMALL_4, STAGED_8, DEEP_8, BLOCK };
 
-static const char *const words[] = {"auto", "1d", "1", "4", "8", "8d", "32d", "block"};
+static const char *const words[] = {"auto", "1d", "1e", "8d", "32d", "1", "1f", "2", "4", "4s", "8", "8e", "block"};
 static const struct option options[] = {
     {"way", 0, WORDS(words)},
     {0},
 };
 
-static const char *const entries[] = {"csr_weave1_direct", "csr_weave1",         "csr_weave4",      "csr_weave8",
-                                      "csr_weave8_direct", "csr_weave32_direct", "csr_weave_block", "csr_weave_listed",
-                                      NULL};
+static const char *const entries[] = {"csr_weave1_direct",  "csr_weave1_deep", "csr_weave8_direct", "csr_weave32_direct",
+                                      "csr_weave1",        "csr_weave1_full", "csr_weave2",        "csr_weave4",
+                                      "csr_weave4_small",  "csr_weave8",      "csr_weave8_deep",   "csr_weave_block",
+                                      "csr_weave_uneven",  NULL};
 
 /* Small matrices are a matter of latency: many lanes a row, and nothing staged.  Measured on an H200. */
 #define SMALL 100000
@@ -396,71 +519,69 @@ static const struct way *way_of(const struct work *w)
                                                        : DIRECT_1];
 }
 
-/* So many entries may be left to one block before it is what all others wait for; a matrix with no more is done in one
- * launch. */
-#define LIMIT_LEAST 16384
-static int64_t limit_of(const struct work *w)
+static int64_t height_of(const struct way *way)
 {
-    return w->product.nnz <= LIMIT_LEAST ? LIMIT_LEAST : 32 * way_of(w)->block;
+    return way->block / way->lanes;
 }
 
-#define SHIFT 12 /* a piece of what is listed: 4096 entries */
-
-static int64_t listed_groups(const struct work *w)
+static int64_t groups_of(const struct work *w)
 {
-    return w->product.nnz / limit_of(w) + 1;
+    const int64_t height = height_of(way_of(w));
+    return (w->product.rows + height - 1) / height;
 }
 
-static int64_t listed_pieces(const struct work *w)
+/* Only groups with more than a piece are cut, so each has at most twice as many pieces as fit. */
+static int64_t list_of(const struct work *w)
 {
-    return (w->product.nnz >> SHIFT) + 2 * listed_groups(w);
+    return 2 * (w->product.nnz / PIECE) + 1;
 }
 
 static int64_t workspace(const struct work *w)
 {
-    return listed_groups(w) * 8 + 2 * listed_pieces(w) * (int64_t)type_size(w->value);
+    return list_of(w) * 8 + 2 * (list_of(w) + 2) * (int64_t)type_size(w->value);
 }
 
 static int64_t counters(const struct work *w)
 {
-    return (WEAVE_DONE + listed_groups(w)) * (int64_t)sizeof(int32_t);
+    return (WEAVE_MARKS + groups_of(w) + w->product.nnz / PIECE + 2) * (int64_t)sizeof(int32_t);
 }
 
 /* A tile has room for what the rows of a block hold on average, and a quarter more. */
-#define TILE_LEAST 256
-#define TILE_MOST 2560
-#define TILE_LISTED 1024
-static int64_t tile_of(const struct work *w, int64_t height)
+#define TILE_LEAST 4
+#define TILE_MOST 3072
+#define UNDER_WAY 4 /* in the second kernel */
+static int64_t tile_of(const struct work *w)
 {
-    const int64_t tile = (int64_t)((double)w->product.nnz / (double)w->product.rows * (double)height * 1.25) + 63;
-    return tile < TILE_LEAST ? TILE_LEAST : tile > TILE_MOST ? TILE_MOST : tile & ~(int64_t)31;
+    const struct way *way = way_of(w);
+    const int64_t least = TILE_LEAST * way->block;
+    const int64_t tile = (int64_t)((double)w->product.nnz / (double)w->product.rows * (double)height_of(way) * 1.25) + 63;
+    if (way->lanes == way->block)
+        return 4 * tile; /* nothing is staged: how much a block may take */
+    return tile < least ? least : tile > TILE_MOST ? TILE_MOST : tile & ~(int64_t)31;
 }
 
+#define UNEVEN_BLOCKS 4 /* on a multiprocessor */
 static heddle_status launch(const struct work *w)
 {
     heddle_status status = HEDDLE_OK;
     const struct way *way = way_of(w);
     const struct gpu_info *info = gpu_info_of(w->device->gpu);
     struct work told = *w;
-    const int64_t height = way->block / way->lanes, groups = (w->product.rows + height - 1) / height;
+    const int64_t groups = groups_of(w), bytes = (int64_t)type_size(w->value);
     const int64_t threads = UINT32_MAX / way->block, most = info->grid < threads ? info->grid : threads; /* AMD: 32 bits */
     int64_t *fact = told.product.fact;
-    fact[WEAVE_HEIGHT] = height;
-    fact[WEAVE_TILE] = tile_of(w, height);
-    fact[WEAVE_LIMIT] = limit_of(w);
-    fact[WEAVE_SHIFT] = SHIFT;
-    fact[WEAVE_GROUPS] = listed_groups(w);
-    fact[WEAVE_PIECES] = listed_pieces(w);
+    fact[WEAVE_GROUPS] = groups;
+    fact[WEAVE_HEIGHT] = height_of(way);
+    fact[WEAVE_TILE] = tile_of(w);
+    fact[WEAVE_LIST] = list_of(w);
+    fact[WEAVE_SUMS] = list_of(w) + 2;
     for (int64_t begin = 0; begin < groups; begin += most) {
         fact[WEAVE_BEGIN] = begin;
         TRY(gpu_run(&told, way->entry, groups - begin < most ? groups - begin : most, way->block,
-                    way->staged ? fact[WEAVE_TILE] * (int64_t)type_size(w->value) : 0));
+                    way->staged ? fact[WEAVE_TILE] * bytes : 0));
     }
-    if (w->product.nnz <= fact[WEAVE_LIMIT])
-        goto done;
-    fact[WEAVE_TILE] = TILE_LISTED;
-    TRY(gpu_run(&told, "csr_weave_listed", 4 * (int64_t)info->multiprocessors, 256,
-                TILE_LISTED * (int64_t)type_size(w->value)));
+    TRY(gpu_run_behind(&told, "csr_weave_uneven", UNEVEN_BLOCKS * (int64_t)info->multiprocessors, 256,
+                       256 * UNDER_WAY * bytes));
 done:
     return status;
 }

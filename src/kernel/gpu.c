@@ -39,14 +39,26 @@ const struct arch *gpu_arch(const struct gpu *gpu)
     return s;
 }
 
-heddle_status gpu_run(const struct work *w, const char *entry, int64_t grid, int block, int64_t shared)
+static heddle_status run(const struct work *w, const char *entry, int64_t grid, int block, int64_t shared, int behind)
 {
     struct gpu *gpu = w->device->gpu;
+    const struct gpu_driver *driver = gpu_driver_of(gpu);
     struct gpu_function *function;
     heddle_status status = gpu_kernel(gpu, &function, w->page, w->variant, entry);
     if (status != HEDDLE_OK)
         return status;
-    return gpu_driver_of(gpu)->launch(gpu, function, grid, block, shared, &w->product, sizeof w->product, w->device->stream);
+    return (behind && driver->launch_behind ? driver->launch_behind : driver->launch)(
+        gpu, function, grid, block, shared, &w->product, sizeof w->product, w->device->stream);
+}
+
+heddle_status gpu_run(const struct work *w, const char *entry, int64_t grid, int block, int64_t shared)
+{
+    return run(w, entry, grid, block, shared, 0);
+}
+
+heddle_status gpu_run_behind(const struct work *w, const char *entry, int64_t grid, int block, int64_t shared)
+{
+    return run(w, entry, grid, block, shared, 1);
 }
 
 /* AMD counts the threads of a grid in 32 bits; what is not covered, the threads come round to. */

@@ -26,6 +26,10 @@ SIMT_WORD void __threadfence()
 {
     __nvvm_membar_gl();
 }
+SIMT_WORD int __syncthreads_or(int condition)
+{
+    return __nvvm_bar0_or(condition);
+}
 SIMT_WORD void __syncwarp(unsigned mask = 0xffffffff)
 {
     __nvvm_bar_warp_sync(mask);

@@ -23,6 +23,7 @@
  *               WAVE is 32 or 64, a constant.
  *
  * Together      simt_sync()         every thread of the block comes here; orders all memory of the block
+ *               simt_sync_any(c)    the same, and tells every thread whether c was not 0 in one of them
  *               simt_wave_sync()    every lane of the wave comes here; orders the memory of its lanes
  *               simt_shfl(v, from, lanes), simt_shfl_up(v, by, lanes), simt_shfl_down(v, by, lanes), simt_shfl_xor(v, by, lanes)
  *                                   the v of another lane of the same group of `lanes` (a power of two up to WAVE, the
@@ -39,6 +40,8 @@
  *               simt_atomic_add_cas(p, v): float and double by compare-and-swap; -DSIMT_ATOMIC_CAS makes simt_atomic_add so.
  *               simt_fence()        what this thread wrote so far is seen by every block before what it does next
  *               simt_fresh(p)       *p as another block left it before its simt_fence
+ *               simt_let_next()     the next kernel of the stream may come to the device, if it was launched with gpu_run_behind
+ *               simt_after_previous() such a kernel says this first, and then sees all that was launched before it done
  *               simt_readonly(p)    *p, of global memory that nobody writes during the launch
  *               simt_stream(p)      the same, and nobody will read it again soon: it should not displace x in the caches
  *               simt_stream_if(condition, p): simt_stream(p), or 0 without reading p; costs no branch

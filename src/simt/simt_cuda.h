@@ -51,6 +51,10 @@ DEVICE void simt_sync(void)
 {
     __syncthreads();
 }
+DEVICE int simt_sync_any(int condition)
+{
+    return __syncthreads_or(condition);
+}
 DEVICE void simt_wave_sync(void)
 {
     __syncwarp();
@@ -181,6 +185,20 @@ template <class T> DEVICE T simt_fresh(const T *p)
     return *(const volatile T *)p;
 }
 
+/* Programmatic dependent launch, since sm_90; before, and where the host did not ask for it, kernels of a stream never meet. */
+DEVICE void simt_let_next(void)
+{
+#if !defined(__CUDA_ARCH__) || __CUDA_ARCH__ >= 900
+    asm volatile("griddepcontrol.launch_dependents;");
+#endif
+}
+DEVICE void simt_after_previous(void)
+{
+#if !defined(__CUDA_ARCH__) || __CUDA_ARCH__ >= 900
+    asm volatile("griddepcontrol.wait;" ::: "memory");
+#endif
+}
+
 /* ------------------------------------------------------------------ loads -------------------------------------- */
 
 /* Memory that nobody writes is read by an ordinary load: both compilers see that it goes to global memory and is never
@@ -214,8 +232,13 @@ template <class T> DEVICE T simt_stream(const T *p)
     return value;
 }
 
+/* nvcc's own streaming load needs no register for the condition; clang has none, and branches around PTX. */
 template <class T> DEVICE T simt_stream_if(int condition, const T *p)
 {
+#ifdef __NVCC__
+    static_assert(sizeof(T) == 4 || sizeof(T) == 8, "loads take 32 or 64 bits");
+    return condition ? __ldcs(p) : (T)0;
+#else
     static_assert(sizeof(T) == 4 || sizeof(T) == 8, "loads take 32 or 64 bits");
     T value;
     if (sizeof(T) == 4) {
@@ -232,6 +255,7 @@ template <class T> DEVICE T simt_stream_if(int condition, const T *p)
         __builtin_memcpy(&value, &bits, sizeof(T) & 8);
     }
     return value;
+#endif
 }
 
 #define SIMT_WORDS(name, way)                                                                               \
