@@ -30,6 +30,10 @@ enum { WEAVE_LISTED, WEAVE_ANY, WEAVE_THROUGH, WEAVE_MARKS };
 /* Entries of a piece: groups with more are cut. */
 #define PIECE 2048
 
+/* Blocks of the second kernel on a multiprocessor, of wide variants: f64 with 64-bit offsets spills with more. */
+#define UNEVEN_BLOCKS 6
+#define UNEVEN_BLOCKS_WIDE 4
+
 #ifdef HEDDLE_DEVICE
 #include "kernel/gpu.h"
 #include "simt/collective.h"
@@ -170,6 +174,15 @@ DEVICE void direct(const struct product *p, int64_t group, const int lanes, cons
         put(p, row, sum);
 }
 
+/* Is a row short enough for a block?  Else it is left over. */
+DEVICE int fits(const struct product *p, int64_t row)
+{
+    const off n = offset(p, row + 1) - offset(p, row);
+    if (n > p->fact[WEAVE_TILE])
+        leave(p, row, n);
+    return n <= p->fact[WEAVE_TILE];
+}
+
 /* A block a row. */
 DEVICE void by_block(const struct product *p, int64_t row, const int width)
 {
@@ -177,10 +190,6 @@ DEVICE void by_block(const struct product *p, int64_t row, const int width)
     const real *RESTRICT x = (const real *)p->x;
     const idx *RESTRICT col = (const idx *)p->array[CSR_COL] + begin;
     const real *RESTRICT val = (const real *)p->array[CSR_VAL] + begin;
-    if (end - begin > p->fact[WEAVE_TILE]) {
-        leave(p, row, end - begin);
-        return;
-    }
     const int n = (int)(end - begin);
     real sum = 0;
     SIMT_ROLLED for (int k = simt_thread_id(); k < n; k += 8 * width)
@@ -197,6 +206,26 @@ DEVICE void by_block(const struct product *p, int64_t row, const int width)
     sum = block_sum(sum);
     if (simt_thread_id() == 0)
         put(p, row, sum);
+}
+
+/* A small matrix, in one launch: rows that are long for their lanes are taken by the block, one after another. */
+KERNEL_BOUND(csr_weave_alone, 128)(struct product p)
+{
+    enum { LANES = 8, HEIGHT = 128 / LANES, MANY = 256 };
+    const int64_t group = p.fact[WEAVE_BEGIN] + simt_block_id(), row = group * HEIGHT + simt_thread_id() / LANES;
+    const int lane = simt_thread_id() % LANES;
+    const off begin = offset(&p, row), end = offset(&p, row + 1);
+    const int n = end - begin > MANY ? 0 : (int)(end - begin);
+    real sum = share(&p, begin, n, lane, LANES, 4);
+    for (int by = LANES / 2; by > 0; by /= 2)
+        sum += simt_shfl_xor(sum, by, WAVE);
+    if (lane == 0 && row < p.rows && end - begin <= MANY)
+        put(&p, row, sum);
+    if (!simt_sync_any(end - begin > MANY))
+        return;
+    for (int64_t i = group * HEIGHT; i < (group + 1) * HEIGHT; i++)
+        if (offset(&p, i + 1) - offset(&p, i) > MANY)
+            by_block(&p, i, 128);
 }
 
 /* Every way is a kernel. */
@@ -227,19 +256,20 @@ STAGED_WAY(csr_weave4, 256, 6, 4, 8)
 STAGED_WAY(csr_weave4_small, 256, 8, 4, 4)
 STAGED_WAY(csr_weave8, 128, 16, 8, 4)
 STAGED_WAY(csr_weave8_deep, 128, 12, 8, 8)
-WAY(csr_weave_block, 256, 6, by_block(&p, group, 256))
+WAY(csr_weave_block, 256, 6, if (fits(&p, group)) by_block(&p, group, 256))
 
 /* ------------------------------------------------------------------ uneven groups ------------------------------ */
 
-/* Entries of neighbouring rows, `n` from `low` on, and those rows that have some there: row i is row + which[i], and begins
- * at entry start[i] of the strip.  Where the first began before or the last goes on after, their sums are left elsewhere. */
+/* A strip: up to PIECE entries of neighbouring rows, and where those of its rows that have some begin: row `which[i]` of the
+ * group at start[i].  If its first row began before, or its last goes on after, their sums are edges, left for another. */
+enum { FIRST_CUT = 1, LAST_CUT = 2 };
+
 struct strip {
-    int64_t row;
-    off low;
-    int n, rows;
-    const int32_t *start;
-    const int16_t *which;
-    real *opened, *left;
+    int32_t start[MOST + 1];
+    int16_t which[MOST];
+    real edge[2];
+    real of_wave[MOST / 32];
+    int32_t ends[MOST / 32];
 };
 
 DEVICE int clipped(off at, off low, int n)
@@ -247,65 +277,61 @@ DEVICE int clipped(off at, off low, int n)
     return at < low ? 0 : at - low > n ? n : (int)(at - low);
 }
 
-/* Finds the rows of a strip, of `height` from `row` on. */
-DEVICE struct strip strip_of(const struct product *p, int64_t row, int height, off low, int n)
+/* Finds the rows of a strip of n entries from `low` on, among `height` from `row` on, and returns how many there are. */
+DEVICE int find_rows(const struct product *p, struct strip *s, int64_t row, int height, off low, int n)
 {
-    SHARED(int32_t, start, MOST + 1);
-    SHARED(int16_t, which, MOST);
     const int t = simt_thread_id() < height ? simt_thread_id() : height;
     const int begin = clipped(offset(p, row + t), low, n);
     const int end = t < height ? clipped(offset(p, row + t + 1), low, n) : begin;
     int32_t rows;
     const int32_t place = block_scan_before_int(begin < end, &rows);
     if (begin < end) {
-        start[place] = begin;
-        which[place] = (int16_t)t;
+        s->start[place] = begin;
+        s->which[place] = (int16_t)t;
     }
     if (simt_thread_id() == 0)
-        start[rows] = n;
-    simt_sync();
-    const struct strip s = {row, low, n, rows, start, which, 0, 0};
-    return s;
+        s->start[rows] = n;
+    return rows;
 }
 
-DEVICE void finished(const struct product *p, const struct strip *s, int i, real sum)
+DEVICE void finished(const struct product *p, struct strip *s, int64_t row, int cut, int i, real sum)
 {
-    if (i == 0 && s->opened)
-        *s->opened = sum;
+    if (i == 0 && cut & FIRST_CUT)
+        s->edge[0] = sum;
     else
-        put(p, s->row + s->which[i], sum);
+        put(p, row + s->which[i], sum);
 }
 
-/* Sums the entries [done, done + n) of the strip, whose products are in the tile.  A thread takes a few that lie side by side,
- * an odd number of them: neighbours then meet different banks.  Rows that end in its share are finished; `carry` is the sum of
- * the row that is open at the beginning, and what is returned that of the one at the end. */
-DEVICE real sum_tile(const struct product *p, const struct strip *s, const real *tile, int done, int n, real carry)
+/* Sums the strip, whose products are in the tile.  A thread takes a few entries that lie side by side, an odd number of them:
+ * neighbours then meet different banks.  Rows that end within a share are finished there; what is open at its end is handed
+ * on, first within the wave and then from wave to wave. */
+DEVICE void sum_rows(const struct product *p, const real *tile, struct strip *s, int64_t row, int rows, int n, int cut)
 {
-    SHARED(real, of_wave, MOST / 32);
-    SHARED(int32_t, ends, MOST / 32);
     const int each = ((n + simt_block_size() - 1) / simt_block_size()) | 1;
     const int from = simt_thread_id() * each, to = from + each < n ? from + each : n;
-    int row = 0, crossed = 0; /* row: the last that begins before `from`, or the first */
-    for (int step = MOST; step > 0; step /= 2)
-        if (row + step < s->rows && s->start[row + step] < done + from)
-            row += step;
-    const int first = row;
-    int next = s->start[row + 1] - done;
+    int i = 0, crossed = 0; /* i: the last row that begins before `from`, or the first */
+    for (int step = MOST / 2; step > 0; step /= 2)
+        if (i + step < rows && s->start[i + step] < from)
+            i += step;
+    const int first = i;
+    int next = s->start[i + 1];
     real sum = 0, head = 0;
-    for (int k = from; k < to; k++) {
+    SIMT_ROLLED for (int k = from; k < to; k++)
+    {
         if (k == next) {
             if (crossed)
-                finished(p, s, row, sum);
+                finished(p, s, row, 0, i, sum);
             else
                 head = sum;
             crossed = 1;
             sum = 0;
-            next = s->start[++row + 1] - done;
+            next = s->start[++i + 1];
         }
         sum += tile[k];
     }
     int any = crossed;
-    for (int by = 1; by < WAVE; by *= 2) {
+    SIMT_ROLLED for (int by = 1; by < WAVE; by *= 2)
+    {
         const real below = simt_shfl_up(sum, by, WAVE);
         const int below_any = simt_shfl_up(any, by, WAVE);
         if (simt_lane() >= by) {
@@ -313,46 +339,54 @@ DEVICE real sum_tile(const struct product *p, const struct strip *s, const real 
             any |= below_any;
         }
     }
+    if (simt_lane() == WAVE - 1) {
+        s->of_wave[simt_wave_id()] = sum;
+        s->ends[simt_wave_id()] = any;
+    }
     const real before = simt_shfl_up(sum, 1, WAVE);
     const int before_any = simt_shfl_up(any, 1, WAVE);
-    if (simt_lane() == WAVE - 1) {
-        of_wave[simt_wave_id()] = sum;
-        ends[simt_wave_id()] = any;
-    }
     simt_sync();
-    real at_wave = carry;
-    for (int i = 0; i < simt_waves(); i++) {
-        if (i == simt_wave_id())
-            at_wave = carry;
-        carry = ends[i] ? of_wave[i] : carry + of_wave[i];
+    real open = 0;
+    SIMT_ROLLED for (int w = 0; w < simt_wave_id(); w++)
+        open = s->ends[w] ? s->of_wave[w] : open + s->of_wave[w];
+    if (simt_thread_id() == simt_block_size() - 1) {
+        const real last = any ? sum : open + sum;
+        if (cut & LAST_CUT && !(rows == 1 && cut & FIRST_CUT))
+            s->edge[1] = last;
+        else
+            finished(p, s, row, cut, rows - 1, last);
     }
     if (crossed) {
-        const real open = simt_lane() == 0 ? at_wave : before_any ? before : at_wave + before;
-        finished(p, s, first, open + head);
+        if (simt_lane() > 0)
+            open = before_any ? before : open + before;
+        finished(p, s, row, cut, first, open + head);
     }
-    return carry;
 }
 
-DEVICE void sum_strip(const struct product *p, real *tile, const struct strip *s)
+/* Rows without entries, which no strip has. */
+DEVICE void put_empty(const struct product *p, int64_t row, int height)
 {
-    const int size = simt_block_size() * FEW;
-    real carry = 0;
-    SIMT_ROLLED for (int done = 0; done < s->n; done += size)
-    {
-        const int n = s->n - done < size ? s->n - done : size;
-        stage(p, tile, s->low + done, n, simt_block_size(), FEW);
-        simt_sync();
-        carry = sum_tile(p, s, tile, done, n, carry);
-    }
-    if (simt_thread_id() == 0) {
-        if (s->left && !(s->rows == 1 && s->opened))
-            *s->left = carry;
-        else
-            finished(p, s, s->rows - 1, carry);
-    }
+    const int64_t mine = row + simt_thread_id();
+    if (simt_thread_id() < height && mine < p->rows && offset(p, mine) == offset(p, mine + 1))
+        put(p, mine, 0);
 }
 
-/* ------------------------------------------------------------------ what is left over -------------------------- */
+/* A group in one piece. */
+DEVICE void whole(const struct product *p, real *tile, struct strip *s, int64_t group)
+{
+    const int height = (int)p->fact[WEAVE_HEIGHT];
+    const int64_t row = group * height;
+    const off first = offset(p, row);
+    const int n = (int)(offset(p, row + height) - first);
+    simt_sync();
+    stage(p, tile, first, n, MOST, FEW);
+    const int rows = find_rows(p, s, row, height, first, n);
+    simt_sync();
+    sum_rows(p, tile, s, row, rows, n, 0);
+    put_empty(p, row, height);
+}
+
+/* ------------------------------------------------------------------ cut groups --------------------------------- */
 
 /* A thread of the block adds 1 to a counter; true for all where that makes it `all`, and the counter is 0 again. */
 DEVICE int comes_last(int32_t *counter, int32_t all)
@@ -370,99 +404,90 @@ DEVICE int comes_last(int32_t *counter, int32_t all)
     return *turn == all;
 }
 
-/* Rows without entries, which no strip has. */
-DEVICE void put_empty(const struct product *p, int64_t row, int height)
-{
-    const int64_t mine = row + simt_thread_id();
-    if (simt_thread_id() < height && mine < p->rows && offset(p, mine) == offset(p, mine + 1))
-        put(p, mine, 0);
-}
-
-/* A group that one block takes. */
-DEVICE void whole(const struct product *p, real *tile, int64_t group)
-{
-    const int height = (int)p->fact[WEAVE_HEIGHT];
-    const int64_t row = group * height;
-    const off first = offset(p, row);
-    const struct strip s = strip_of(p, row, height, first, (int)(offset(p, row + height) - first));
-    sum_strip(p, tile, &s);
-    put_empty(p, row, height);
-}
-
-/* Every piece of the group has left its sums: rows that lie in more than one are put together, each by a wave.  All threads
+/* Every piece of the group has left its edges: rows that lie in more than one are put together, each by a wave.  All threads
  * come. */
-DEVICE void join(const struct product *p, const struct space *s, int64_t row, off first, off begin, off end, int64_t base)
+DEVICE void join(const struct product *p, const struct space *s, int64_t row, int height, off first, int64_t base)
 {
-    for (uint64_t todo = simt_ballot(begin < end && (begin - first) / PIECE != (end - 1 - first) / PIECE); todo;
-         todo &= todo - 1) {
+    const int t = simt_thread_id() < height ? simt_thread_id() : height;
+    const off begin = offset(p, row + t) - first, end = t < height ? offset(p, row + t + 1) - first : begin;
+    for (uint64_t todo = simt_ballot(begin < end && begin / PIECE != (end - 1) / PIECE); todo; todo &= todo - 1) {
         const int owner = simt_ffs(todo) - 1;
-        const int64_t from = base + (simt_shfl(begin, owner, WAVE) - first) / PIECE;
-        const int64_t to = base + (simt_shfl(end, owner, WAVE) - 1 - first) / PIECE;
+        const int64_t from = base + simt_shfl(begin, owner, WAVE) / PIECE;
+        const int64_t to = base + (simt_shfl(end, owner, WAVE) - 1) / PIECE;
         real sum = 0;
         for (int64_t i = from + 1 + simt_lane(); i <= to; i += WAVE)
             sum += simt_fresh(s->opened + i);
         sum = wave_sum(sum, WAVE);
         if (simt_lane() == owner)
-            put(p, row, simt_fresh(s->left + from) + sum);
+            put(p, row + t, simt_fresh(s->left + from) + sum);
     }
 }
 
 /* A piece of a group.  A cut group has an entry whose number is a multiple of PIECE: which one tells it from all others. */
-DEVICE void part(const struct product *p, real *tile, const struct space *s, struct piece piece)
+DEVICE void part(const struct product *p, real *tile, struct strip *strip, struct piece piece)
 {
+    const struct space s = space_of(p);
     const int height = (int)p->fact[WEAVE_HEIGHT];
     const int64_t row = (int64_t)piece.group * height;
     const off first = offset(p, row), last = offset(p, row + height);
+    const off low = first + (off)piece.number * PIECE;
+    const int n = last - low > PIECE ? PIECE : (int)(last - low);
     const int64_t slot = (first + (int64_t)PIECE - 1) / PIECE, base = first / PIECE + slot;
-    const off low = first + (off)piece.number * PIECE, high = last - low > PIECE ? low + PIECE : last;
-    const int t = simt_thread_id() < height ? simt_thread_id() : height;
-    const off begin = offset(p, row + t), end = t < height ? offset(p, row + t + 1) : begin;
-    struct strip strip = strip_of(p, row, height, low, (int)(high - low));
-    if (simt_sync_any(begin < low && end > low))
-        strip.opened = s->opened + base + piece.number;
-    if (simt_sync_any(begin < high && end > high))
-        strip.left = s->left + base + piece.number;
-    sum_strip(p, tile, &strip);
+    simt_sync();
+    stage(p, tile, low, n, MOST, FEW);
+    const int rows = find_rows(p, strip, row, height, low, n);
+    simt_sync();
+    const int cut = (offset(p, row + strip->which[0]) < low ? FIRST_CUT : 0) |
+                    (offset(p, row + strip->which[rows - 1] + 1) > low + n ? LAST_CUT : 0);
+    sum_rows(p, tile, strip, row, rows, n, cut);
     if (piece.number == 0)
         put_empty(p, row, height);
-    if (comes_last(s->done + slot, (int32_t)((last - first + PIECE - 1) / PIECE)))
-        join(p, s, row + t, first, begin, end, base);
+    simt_sync();
+    if (simt_thread_id() == 0) {
+        s.opened[base + piece.number] = strip->edge[0];
+        s.left[base + piece.number] = strip->edge[1];
+    }
+    if (comes_last(s.done + slot, (int32_t)((last - first + PIECE - 1) / PIECE)))
+        join(p, &s, row, height, first, base);
 }
 
+/* ------------------------------------------------------------------ what is left over -------------------------- */
+
 /* The groups that a block looks after, one after another: of so many at once, those that are marked. */
-DEVICE void marked(const struct product *p, real *tile, const struct space *s)
+DEVICE void marked(const struct product *p, real *tile, struct strip *strip)
 {
     SHARED(int16_t, todo, MOST);
     const int64_t groups = p->fact[WEAVE_GROUPS], step = simt_grid_size();
     for (int64_t first = simt_block_id(); first < groups; first += step * simt_block_size()) {
-        const int64_t mine = first + step * simt_thread_id();
-        const int is = mine < groups && simt_fresh(s->mark + mine);
+        int32_t *mark = p->counters + WEAVE_MARKS + first + step * simt_thread_id();
+        const int is = first + step * simt_thread_id() < groups && simt_fresh(mark);
         int32_t count;
         const int32_t place = block_scan_before_int(is, &count);
         if (is) {
             todo[place] = (int16_t)simt_thread_id();
-            s->mark[mine] = 0;
+            *mark = 0;
         }
         simt_sync();
         for (int i = 0; i < count; i++)
-            whole(p, tile, first + step * todo[i]);
+            whole(p, tile, strip, first + step * todo[i]);
         simt_sync();
     }
 }
 
-KERNEL_RESIDENT(csr_weave_uneven, MOST, 3)(struct product p)
+KERNEL_RESIDENT(csr_weave_uneven, MOST, sizeof(real) + sizeof(off) == 16 ? UNEVEN_BLOCKS_WIDE : UNEVEN_BLOCKS)(struct product p)
 {
     SHARED_DYNAMIC(real, tile);
+    SHARED(struct strip, strip, 1);
     simt_after_previous();
     if (!simt_fresh(p.counters + WEAVE_ANY))
         return;
-    const struct space s = space_of(&p);
     const int32_t listed = simt_fresh(p.counters + WEAVE_LISTED);
     for (int32_t i = simt_block_id(); i < listed; i += simt_grid_size()) {
-        const struct piece piece = {simt_fresh(&s.list[i].group), simt_fresh(&s.list[i].number)};
-        part(&p, tile, &s, piece);
+        const struct piece *entry = (const struct piece *)p.workspace + i;
+        const struct piece piece = {simt_fresh(&entry->group), simt_fresh(&entry->number)};
+        part(&p, tile, strip, piece);
     }
-    marked(&p, tile, &s);
+    marked(&p, tile, strip);
     if (comes_last(p.counters + WEAVE_THROUGH, simt_grid_size()) && simt_thread_id() == 0)
         p.counters[WEAVE_LISTED] = p.counters[WEAVE_ANY] = 0;
 }
@@ -488,10 +513,11 @@ static const struct way {
     {"csr_weave8", 8, 128, 1},
     {"csr_weave8_deep", 8, 128, 1},
     {"csr_weave_block", 256, 256, 0},
+    {"csr_weave_alone", 8, 128, 0},
 };
-enum { AUTO, DIRECT_1, DEEP_1, DIRECT_8, DIRECT_32, STAGED_1, FULL_1, STAGED_2, STAGED_4, SMALL_4, STAGED_8, DEEP_8, BLOCK };
+enum { AUTO, DIRECT_1, DEEP_1, DIRECT_8, DIRECT_32, STAGED_1, FULL_1, STAGED_2, STAGED_4, SMALL_4, STAGED_8, DEEP_8, BLOCK, ALONE };
 
-static const char *const words[] = {"auto", "1d", "1e", "8d", "32d", "1", "1f", "2", "4", "4s", "8", "8e", "block"};
+static const char *const words[] = {"auto", "1d", "1e", "8d", "32d", "1", "1f", "2", "4", "4s", "8", "8e", "block", "alone"};
 static const struct option options[] = {
     {"way", 0, WORDS(words)},
     {0},
@@ -500,23 +526,24 @@ static const struct option options[] = {
 static const char *const entries[] = {"csr_weave1_direct",  "csr_weave1_deep", "csr_weave8_direct", "csr_weave32_direct",
                                       "csr_weave1",        "csr_weave1_full", "csr_weave2",        "csr_weave4",
                                       "csr_weave4_small",  "csr_weave8",      "csr_weave8_deep",   "csr_weave_block",
-                                      "csr_weave_uneven",  NULL};
+                                      "csr_weave_uneven",  "csr_weave_alone", NULL};
 
-/* Small matrices are a matter of latency: many lanes a row, and nothing staged.  Measured on an H200. */
-#define SMALL 100000
+/* Small matrices are a matter of latency: one launch, many lanes a row, nothing staged.  Measured on an H200. */
+#define SMALL 131072
 #define SMALL_LONG_ROWS 1000000
 static const struct way *way_of(const struct work *w)
 {
     const double mean = (double)w->product.nnz / (double)w->product.rows;
     const int64_t nnz = w->product.nnz;
+    const int single = w->value == HEDDLE_F32;
     if (w->option[0])
         return &ways[w->option[0]];
-    return &ways[mean > 300                            ? BLOCK
-                 : mean > 40                           ? nnz < SMALL_LONG_ROWS ? DIRECT_32 : STAGED_8
-                 : nnz < SMALL                         ? DIRECT_8
-                 : mean > 12                           ? STAGED_4
-                 : mean > 4                            ? STAGED_1
-                                                       : DIRECT_1];
+    return &ways[nnz <= SMALL  ? ALONE
+                 : mean > 300  ? BLOCK
+                 : mean > 40   ? nnz < SMALL_LONG_ROWS ? DIRECT_32 : single ? STAGED_8 : DEEP_8
+                 : mean > 12   ? single && nnz >= SMALL_LONG_ROWS ? STAGED_2 : STAGED_4
+                 : mean > 4.5  ? DEEP_1
+                               : DIRECT_1];
 }
 
 static int64_t height_of(const struct way *way)
@@ -549,7 +576,6 @@ static int64_t counters(const struct work *w)
 /* A tile has room for what the rows of a block hold on average, and a quarter more. */
 #define TILE_LEAST 4
 #define TILE_MOST 3072
-#define UNDER_WAY 4 /* in the second kernel */
 static int64_t tile_of(const struct work *w)
 {
     const struct way *way = way_of(w);
@@ -560,7 +586,6 @@ static int64_t tile_of(const struct work *w)
     return tile < least ? least : tile > TILE_MOST ? TILE_MOST : tile & ~(int64_t)31;
 }
 
-#define UNEVEN_BLOCKS 4 /* on a multiprocessor */
 static heddle_status launch(const struct work *w)
 {
     heddle_status status = HEDDLE_OK;
@@ -580,8 +605,10 @@ static heddle_status launch(const struct work *w)
         TRY(gpu_run(&told, way->entry, groups - begin < most ? groups - begin : most, way->block,
                     way->staged ? fact[WEAVE_TILE] * bytes : 0));
     }
-    TRY(gpu_run_behind(&told, "csr_weave_uneven", UNEVEN_BLOCKS * (int64_t)info->multiprocessors, 256,
-                       256 * UNDER_WAY * bytes));
+    if (way == &ways[ALONE])
+        goto done;
+    const int64_t uneven = w->variant == VARIANT_f64_o64 ? UNEVEN_BLOCKS_WIDE : UNEVEN_BLOCKS;
+    TRY(gpu_run_behind(&told, "csr_weave_uneven", uneven * info->multiprocessors, 256, PIECE * bytes));
 done:
     return status;
 }
