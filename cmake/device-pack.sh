@@ -9,7 +9,7 @@
 #   ...                                  the binaries, one behind the other
 #
 # HOW is the program that compresses, xz or gzip, or none.  FORM ptx means PTX as device-ptx.awk shortens it, cubin and co are
-# taken as they are; LZMA has xz's lc, lp and pb for it.  src/gpu/pack.c is the reader.
+# taken as they are; LZMA has xz's settings for it.  src/gpu/pack.c is the reader.
 set -eu
 how=$1 form=$2 lzma=$3 list=$4 out=$5
 each() { tr ';' '\n' <"$list" | xargs "$@"; }
@@ -20,8 +20,8 @@ each cat >>"$out.raw"
 name=${how##*/}
 printf 'heddle-pack %s %s %d %d\n' "$name" "$form" "$(wc -c <"$out.raw")" "$directory" >"$out.new"
 case $name in
-xz*) "$how" -c -T1 --check=crc32 --lzma2="preset=9e,dict=16MiB,$lzma" "$out.raw" ;;
-gzip*) "$how" -9nc "$out.raw" ;;
+xz*) "$how" -c -T1 --check=crc32 --lzma2="$lzma,dict=16MiB" "$out.raw" ;;
+gzip*) "$how" -nc "$out.raw" ;;
 none) cat "$out.raw" ;;
 *) echo "device-pack.sh: cannot pack with '$how'" >&2; exit 2 ;;
 esac >>"$out.new"

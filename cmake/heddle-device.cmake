@@ -39,9 +39,9 @@ set(device_ptx_flags -x cuda --cuda-device-only -nocudainc -nocudalib --cuda-pat
 # (NVIDIA) and of 4 (AMD).
 find_program(HEDDLE_XZ xz)
 find_program(HEDDLE_GZIP gzip)
-set(device_pack_ptx lc=4,lp=0,pb=0)
-set(device_pack_cubin lc=0,lp=3,pb=4)
-set(device_pack_co lc=1,lp=2,pb=2)
+set(device_pack_ptx preset=9e,lc=4,lp=0,pb=0)
+set(device_pack_cubin preset=9,lc=0,lp=3,pb=4)
+set(device_pack_co preset=9,lc=1,lp=2,pb=2)
 set(device_hip_flags -x hip --offload-device-only -nogpuinc -nogpulib --no-gpu-bundle-output -munsafe-fp-atomics)
 
 # Does this compiler, given these arguments and a kernel of one line, do its work?  That also finds out whether it is new
@@ -197,7 +197,8 @@ function(heddle_device_pack driver target form holds)
   set(pack ${device_dir}/${target}.pack)
   heddle_device_list(${target}.list "${files}")
   add_custom_command(OUTPUT ${pack} DEPENDS ${files} ${device_dir}/${target}.list ${device_pack_script}
-                     COMMAND sh ${device_pack_script} ${device_pack_how} ${form} ${device_pack_${form}} ${device_dir}/${target}.list ${pack}
+                     COMMAND sh ${device_pack_script} ${device_pack_how} ${form} ${device_pack_${form}}
+                             ${device_dir}/${target}.list ${pack}
                      COMMENT "Packing what is compiled for ${target}" VERBATIM)
   string(MAKE_C_IDENTIFIER "pack_${target}" symbol)
   set_property(GLOBAL APPEND PROPERTY device_packs ${pack})

@@ -73,7 +73,8 @@ expect "$scratch/said" 'identifier "weave" is undefined' "the compiler's error"
 
 nvcc_fake
 # A pack: the first line, then the directory and the binaries, as they are and compressed.
-pack() { printf '%s;%s' "$out" "$ptx" >"$scratch/list"; sh "$source/cmake/device-pack.sh" "$1" co lc=1,lp=2,pb=2 "$scratch/list" "$scratch/a.pack"; }
+printf '%s;%s' "$out" "$ptx" >"$scratch/list"
+pack() { sh "$source/cmake/device-pack.sh" "$1" co preset=6 "$scratch/list" "$scratch/a.pack"; }
 pack none && good || bad "nothing is packed"
 expect "$scratch/a.pack" "heddle-pack none co $(tail -n +2 "$scratch/a.pack" | wc -c) " "the first line of a pack"
 expect "$scratch/a.pack" "$(cksum <"$out") weave__f64_i32" "the directory of a pack"

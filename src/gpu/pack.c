@@ -172,21 +172,18 @@ static heddle_status unpack_to(struct pack *p, int64_t end)
 /* ------------------------------------------------------------------ reading ------------------------------------- */
 
 /* The sum of POSIX's cksum: a CRC of 32 bits, highest bit first, over the bytes and their number. */
-static uint32_t sum_byte(uint32_t sum, unsigned byte)
-{
-    sum ^= byte << 24;
-    for (int bit = 0; bit < 8; bit++)
-        sum = sum << 1 ^ (sum >> 31 ? UINT32_C(0x04C11DB7) : 0);
-    return sum;
-}
-
 static uint32_t sum_of(const char *data, int64_t size)
 {
-    uint32_t sum = 0;
+    uint32_t table[256], sum = 0;
+    for (uint32_t i = 0; i < 256; i++) {
+        table[i] = i << 24;
+        for (int bit = 0; bit < 8; bit++)
+            table[i] = table[i] << 1 ^ (table[i] >> 31 ? UINT32_C(0x04C11DB7) : 0);
+    }
     for (int64_t i = 0; i < size; i++)
-        sum = sum_byte(sum, (unsigned char)data[i]);
+        sum = sum << 8 ^ table[sum >> 24 ^ (unsigned char)data[i]];
     for (int64_t n = size; n > 0; n >>= 8)
-        sum = sum_byte(sum, (unsigned)(n & 255));
+        sum = sum << 8 ^ table[sum >> 24 ^ (n & 255)];
     return ~sum;
 }
 
