@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
 #
-# PTX without what only people need, and its registers numbered as they appear:  awk -v short=FILE -f device-ptx.awk in.ptx >out.ptx
+# awk -v short=FILE -f device-ptx.awk IN >OUT: PTX without what only people need, its registers numbered as they appear.
 #
 # A compiler numbers registers as it goes, so that the same steps of two kernels are never the same text; and nothing depends
 # on the numbers.  FILE gets the text as the library packs it, a third of the size once compressed (src/gpu/pack.c reads it):

@@ -4,12 +4,12 @@
 # SERVICE(PAGE) of services.def x every row of variants.def is compiled into the folder `device` of the build, one file each:
 #   NVIDIA  PAGE__VARIANT.sm_90.cubin        by nvcc, one per architecture of HEDDLE_CUDA_ARCH
 #           PAGE__VARIANT.compute_80.ptx     by nvcc, PTX of the lowest for GPUs to come
-#           PAGE__VARIANT.ptx                by clang where there is no nvcc (or `both`): no SDK is looked at, the version is pinned
+#           PAGE__VARIANT.ptx                by clang where there is no nvcc (or `both`): no SDK is looked at, its version is 7.0
 #   AMD     PAGE__VARIANT.gfx90a.co          by clang and lld, one per architecture of HEDDLE_HIP_ARCH
 # Beside each stands FILE.resources, the compiler's own account of registers, shared memory and spills; a spill that is not
-# listed in src/kernel/spills.accepted ends the build.  All binaries of a target go into one pack, TARGET.pack, which is embedded
-# with .incbin: packed together they need a fifth of what they need one by one.  HEDDLE_MODULE_DIR=build/device would load the same
-# from there.  `cmake --build build --target csr_vector_device` builds one page alone.
+# listed in src/kernel/spills.accepted ends the build.  All binaries of a target go into one pack, TARGET.pack, which is
+# embedded with .incbin: together they need less than half of what they need one by one.  HEDDLE_MODULE_DIR=build/device would
+# load the same from there.  `cmake --build build --target csr_vector_device` builds one page alone.
 #
 # Everything is optional: with neither compiler the library has its CPU kernels and the emulator.
 set(HEDDLE_CUDA_COMPILER auto CACHE STRING "Compiler of NVIDIA code: auto (nvcc, else clang), nvcc, clang, both, none")
@@ -139,6 +139,7 @@ function(heddle_device_binary page source kind target types)
   set(file ${stem}.${target})
   set(packed ${file}.short)
   set(more ${file}.short)
+  set(scripts ${device_script} ${device_ptx_script})
   if(kind STREQUAL "nvcc")
     set(compiler ${HEDDLE_NVCC})
     string(REPLACE sm_ compute_ virtual ${target})
@@ -151,6 +152,7 @@ function(heddle_device_binary page source kind target types)
     set(file ${stem}.${target}.co)
     set(packed ${file})
     set(more "")
+    set(scripts ${device_script})
   endif()
   set(depfile "")
   if(CMAKE_GENERATOR MATCHES "Ninja" OR NOT CMAKE_VERSION VERSION_LESS 3.20)
@@ -161,7 +163,7 @@ function(heddle_device_binary page source kind target types)
     COMMAND sh ${device_script} ${kind} ${page} ${variant} ${target} ${device_accepted} ${file}
             ${compiler} ${flags} ${device_common} -Dreal=${real} -Doff=${off} -DVARIANT_NAME=${variant} -DPAGE_NAME=${page}
             -MD -MF ${file}.d -MT ${file} ${source}
-    DEPENDS ${source} ${device_script} ${device_ptx_script} ${device_accepted} ${device_headers} ${depfile}
+    DEPENDS ${source} ${scripts} ${device_accepted} ${device_headers} ${depfile}
     COMMENT "Compiling ${page} for ${variant}, ${target}" VERBATIM)
   set_property(GLOBAL APPEND PROPERTY device_files_of_${page} ${file})
   set_property(GLOBAL APPEND PROPERTY device_files_${target} ${packed})
@@ -264,6 +266,12 @@ macro(heddle_device_objects)
   get_property(DEVICE_NAMES GLOBAL PROPERTY device_names)
   get_property(DEVICE_TABLE GLOBAL PROPERTY device_table)
   get_property(device_packs GLOBAL PROPERTY device_packs)
+  file(GLOB device_old_packs ${device_dir}/*.pack) # of targets that are no longer wanted
+  foreach(pack IN LISTS device_old_packs)
+    if(NOT pack IN_LIST device_packs)
+      file(REMOVE ${pack})
+    endif()
+  endforeach()
   get_property(device_targets GLOBAL PROPERTY device_targets)
   get_property(device_resources GLOBAL PROPERTY device_resources)
   configure_file(cmake/device-packs.c.in ${device_dir}/packs.c @ONLY)

@@ -81,7 +81,8 @@ expect "$scratch/a.pack" "$(cksum <"$out") weave__f64_i32" "the directory of a p
 for how in gzip xz; do
   command -v $how >/dev/null || continue
   tail -n +2 "$scratch/a.pack" >"$scratch/raw"
-  pack "$(command -v $how)" && tail -n +2 "$scratch/a.pack" | $how -dc | cmp -s - "$scratch/raw" && good || bad "$how packs something else"
+  pack "$(command -v $how)" && tail -n +2 "$scratch/a.pack" | $how -dc | cmp -s - "$scratch/raw" && good ||
+    bad "$how packs something else"
   pack none
 done
 pack lz4 2>"$scratch/said" && bad "a pack that no one can read" || good

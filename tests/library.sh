@@ -24,8 +24,8 @@ absent=$(comm -23 <(echo "$declared") <(echo "$defined"))
 
 readelf -d "$build/libheddle.so" | grep -q 'SONAME.*libheddle.so.[0-9]' && good || bad "no soname"
 strip -o "$scratch/stripped" "$build/libheddle.so"
-# With everything in it, CPU, emulator, an architecture of NVIDIA's and four of AMD's, it stays under 3 MB.  More of NVIDIA's need
-# more, and so does deflate, which packs where liblzma is not there: then each pack is held to what it may take.
+# With everything in it, CPU, emulator, an architecture of NVIDIA's and four of AMD's, it stays under 3 MB.  More of NVIDIA's
+# need more, and so does deflate, which packs where liblzma is not there: then each pack is held to what it may take.
 set_in_cache() { grep -oP "^$1:[^=]*=\K.*" "$build/CMakeCache.txt"; }
 size=$(stat -c %s "$scratch/stripped") packed=0 cubins=0 all_xz=1
 if [ "$(set_in_cache CMAKE_BUILD_TYPE)" = Release ] && [ -z "$(set_in_cache HEDDLE_SANITIZE)" ]; then
@@ -38,7 +38,7 @@ if [ "$(set_in_cache CMAKE_BUILD_TYPE)" = Release ] && [ -z "$(set_in_cache HEDD
         [ "$bytes" -lt $most ] && good || bad "$pack has $bytes bytes, more than $most"
     done
     own=$((size - packed))
-    [ "$own" -lt 1400000 ] && good || bad "the stripped library has $own bytes without code for GPUs, more than 1.4 MB"
+    [ "$own" -lt 1800000 ] && good || bad "the stripped library has $own bytes without code for GPUs, more than 1.8 MB"
     [ $all_xz -eq 0 ] || [ $cubins -gt 1 ] || { [ "$size" -lt 3000000 ] && good; } ||
         bad "the stripped library has $size bytes, more than 3 MB"
 fi

@@ -131,7 +131,8 @@ TEST(a_changed_byte_is_noticed_or_does_not_matter)
         for (int64_t at = 0; at < size; at++) {
             m.data[at] ^= 0x11;
             heddle_status status = take_all(&m.from);
-            CHECK_THAT(status == HEDDLE_OK || status == HEDDLE_INTERNAL, "%s, byte %lld: %d", hows[i], (long long)at, (int)status);
+            CHECK_THAT(status == HEDDLE_OK || status == HEDDLE_INTERNAL, "%s, byte %lld: %d", hows[i], (long long)at,
+                       (int)status);
             noticed += status == HEDDLE_INTERNAL;
             m.data[at] ^= 0x11;
         }

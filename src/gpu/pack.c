@@ -39,8 +39,8 @@ static struct pack *packs;
 
 static heddle_status damaged(const struct gpu_pack *from, const char *what)
 {
-    return fail(HEDDLE_INTERNAL, "the device binaries for %s inside the library are damaged (%s): install it again, or give files "
-                "in HEDDLE_MODULE_DIR", from->target, what);
+    return fail(HEDDLE_INTERNAL, "the device binaries for %s inside the library are damaged (%s): install it again, or give "
+                "files in HEDDLE_MODULE_DIR", from->target, what);
 }
 
 /* ------------------------------------------------------------------ ways to unpack ------------------------------ */
@@ -221,7 +221,8 @@ static heddle_status read_directory(struct pack *p, int64_t size)
         lines += p->raw[i] == '\n';
     TRY(NEW_ZEROED(p->entry, lines + 1));
     p->raw[size] = 0; /* the first binary comes there, but not yet */
-    for (const char *line = p->raw; p->entries < lines; line = (char *)memchr(line, '\n', (size_t)(p->raw + size - line)) + 1) {
+    for (const char *line = p->raw, *end = p->raw + size; p->entries < lines;
+         line = (const char *)memchr(line, '\n', (size_t)(end - line)) + 1) {
         struct entry *e = &p->entry[p->entries++];
         unsigned long sum;
         long long bytes;

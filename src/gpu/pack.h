@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
  * pack.h: the device binaries inside the library.  All binaries of a target lie in one pack, compressed together, because they
- * repeat each other: page by page they would need five times the room.  A pack is unpacked at its first use and only as far
+ * repeat each other: one by one they would need more than twice the room.  A pack is unpacked at its first use and only as far
  * as it is needed, once for all devices of the process that hold it, and forgotten when the last of them is closed.
  * cmake/device-pack.sh makes packs, and says what is in them. */
 #ifndef GPU_PACK_H
