@@ -3,29 +3,31 @@
 #
 # device-compile.sh KIND PAGE VARIANT TARGET ACCEPTED OUT COMPILER...
 #
-# Compiles one device binary to OUT, packs it into OUT.packed (gzip makes code objects and PTX four times smaller) for the
-# library, and writes OUT.resources: a row of struct gpu_resource per kernel, from what the compiler itself says.
-# KIND is nvcc (ptxas tells registers and spills), ptx (nobody knows them before the driver compiles) or hip (the metadata
-# in the assembly tells).  Fails, and leaves no OUT, on a spill that no line "KERNEL VARIANT TARGET" of the file ACCEPTED
-# covers (* stands for anything).
+# Compiles one device binary to OUT and writes OUT.resources: a row of struct gpu_resource per kernel, from what the compiler
+# itself says.  KIND is nvcc (ptxas tells registers and spills), ptx (nobody knows them before the driver compiles) or hip (the
+# metadata in the assembly tells).  Fails, and leaves no OUT, on a spill that no line "KERNEL VARIANT TARGET" of the file
+# ACCEPTED covers (* stands for anything).
+# PTX stands beside a cubin of nvcc, PAGE__VARIANT.compute_90.ptx beside PAGE__VARIANT.sm_90.cubin; with all PTX goes
+# FILE.ptx.short, which is what the library packs (device-ptx.awk).
 set -eu
 kind=$1 page=$2 variant=$3 target=$4 accepted=$5 out=$6
 shift 6
 here=$(dirname "$0")
-rm -f "$out" "$out.packed" "$out.resources"
+rm -f "$out" "$out.resources" "$out.log"
 
-run() { "$@" >"$out.log" 2>&1 || { cat "$out.log" >&2; exit 1; }; }
+run() { "$@" >>"$out.log" 2>&1 || { cat "$out.log" >&2; exit 1; }; }
 
 case $kind in
 nvcc)
-  rm -rf "$out.keep" && mkdir -p "$out.keep"
-  run "$@" --keep --keep-dir "$out.keep" -o "$out"
-  cat "$out.keep"/*.ptx >"$out.asm"
-  rm -rf "$out.keep"
+  number=${target#sm_}
+  ptx=${out%."$target".cubin}.compute_$number.ptx
+  run "$@" -ptx -arch="compute_$number" -o "$out.asm"
+  awk -v short="$ptx.short" -f "$here/device-ptx.awk" "$out.asm" >"$ptx"
+  run "$1" -cubin -arch="$target" -O3 -Xptxas -v "$ptx" -o "$out"
   ;;
 ptx)
-  run "$@" -S -o "$out"
-  cp "$out" "$out.asm"
+  run "$@" -S -o "$out.asm"
+  awk -v short="$out.short" -f "$here/device-ptx.awk" "$out.asm" >"$out"
   ;;
 hip)
   run "$@" -S -o "$out.s"
@@ -47,4 +49,3 @@ if ! awk -v page="$page" -f "$here/device-spills.awk" "$out.accepted" "$out.rows
 fi
 awk '{ printf "{\"%s\", \"%s\", \"%s\", %s, %s, %s, \"%s\"},\n", $1, $2, $3, $4, $5, $6, $7 }' "$out.rows" >"$out.resources"
 rm -f "$out.rows" "$out.accepted"
-if command -v gzip >/dev/null; then gzip -9nc "$out"; else cat "$out"; fi >"$out.packed"

@@ -2,12 +2,14 @@
 #
 # How the device half of a page becomes binaries in the library.  Every row KERNEL(PAGE, gpu) of kernels.def and every row
 # SERVICE(PAGE) of services.def x every row of variants.def is compiled into the folder `device` of the build, one file each:
-#   NVIDIA  PAGE__VARIANT.fatbin     by nvcc: machine code for HEDDLE_CUDA_ARCH, and PTX of the lowest for GPUs to come
-#           PAGE__VARIANT.ptx        by clang where there is no nvcc (or `both`): no SDK is looked at, the version is pinned
-#   AMD     PAGE__VARIANT.gfxN.co    by clang and lld, one per architecture of HEDDLE_HIP_ARCH
+#   NVIDIA  PAGE__VARIANT.sm_90.cubin        by nvcc, one per architecture of HEDDLE_CUDA_ARCH
+#           PAGE__VARIANT.compute_80.ptx     by nvcc, PTX of the lowest for GPUs to come
+#           PAGE__VARIANT.ptx                by clang where there is no nvcc (or `both`): no SDK is looked at, its version is 7.0
+#   AMD     PAGE__VARIANT.gfx90a.co          by clang and lld, one per architecture of HEDDLE_HIP_ARCH
 # Beside each stands FILE.resources, the compiler's own account of registers, shared memory and spills; a spill that is not
-# listed in src/kernel/spills.accepted ends the build.  FILE.packed is embedded with .incbin; HEDDLE_MODULE_DIR=build/device
-# would load the same from there.  `cmake --build build --target csr_vector_device` builds one page alone.
+# listed in src/kernel/spills.accepted ends the build.  All binaries of a target go into one pack, TARGET.pack, which is
+# embedded with .incbin: together they need less than half of what they need one by one.  HEDDLE_MODULE_DIR=build/device would
+# load the same from there.  `cmake --build build --target csr_vector_device` builds one page alone.
 #
 # Everything is optional: with neither compiler the library has its CPU kernels and the emulator.
 set(HEDDLE_CUDA_COMPILER auto CACHE STRING "Compiler of NVIDIA code: auto (nvcc, else clang), nvcc, clang, both, none")
@@ -25,12 +27,21 @@ endif()
 
 set(device_dir ${CMAKE_BINARY_DIR}/device)
 set(device_script ${CMAKE_SOURCE_DIR}/cmake/device-compile.sh)
+set(device_ptx_script ${CMAKE_SOURCE_DIR}/cmake/device-ptx.awk)
+set(device_pack_script ${CMAKE_SOURCE_DIR}/cmake/device-pack.sh)
 set(device_accepted ${CMAKE_SOURCE_DIR}/src/kernel/spills.accepted)
 set(device_common -O3 -DHEDDLE_DEVICE -I${CMAKE_SOURCE_DIR}/src -I${CMAKE_SOURCE_DIR}/include)
-set(device_nvcc_flags -x cu -fatbin -Xptxas -v -Xfatbin -compress-all) # and the architectures, below
+set(device_nvcc_flags -x cu)
 set(device_ptx_flags -x cuda --cuda-device-only -nocudainc -nocudalib --cuda-path=${CMAKE_BINARY_DIR}/no-sdk
                      -Wno-unknown-cuda-version --cuda-gpu-arch=sm_80 --cuda-feature=+ptx70) # CUDA 11.0 and every later driver
-set(device_ptx_holds "PTX for sm_80")
+
+# How packs are compressed: by what the library can read.  xz's settings fit what is repeated: text, instructions of 16 bytes
+# (NVIDIA) and of 4 (AMD).
+find_program(HEDDLE_XZ xz)
+find_program(HEDDLE_GZIP gzip)
+set(device_pack_ptx preset=9e,lc=4,lp=0,pb=0)
+set(device_pack_cubin preset=9,lc=0,lp=3,pb=4)
+set(device_pack_co preset=9,lc=1,lp=2,pb=2)
 set(device_hip_flags -x hip --offload-device-only -nogpuinc -nogpulib --no-gpu-bundle-output -munsafe-fp-atomics)
 
 # Does this compiler, given these arguments and a kernel of one line, do its work?  That also finds out whether it is new
@@ -89,14 +100,6 @@ macro(heddle_device_choose_cuda)
   if(HEDDLE_CUDA_COMPILER MATCHES "^(auto|nvcc|both)$" AND HEDDLE_NVCC)
     heddle_cuda_archs(device_cuda_archs)
     list(APPEND device_cuda nvcc)
-    set(device_nvcc_holds "")
-    foreach(arch IN LISTS device_cuda_archs)
-      list(APPEND device_nvcc_flags -gencode arch=compute_${arch},code=sm_${arch})
-      string(APPEND device_nvcc_holds "sm_${arch} ")
-    endforeach()
-    list(GET device_cuda_archs 0 lowest)
-    list(APPEND device_nvcc_flags -gencode arch=compute_${lowest},code=compute_${lowest})
-    string(APPEND device_nvcc_holds "compute_${lowest}")
   endif()
   if(HEDDLE_CLANG AND (HEDDLE_CUDA_COMPILER MATCHES "^(clang|both)$" OR
                        (HEDDLE_CUDA_COMPILER STREQUAL "auto" AND NOT device_cuda)))
@@ -125,71 +128,121 @@ macro(heddle_device_choose_hip)
   endif()
 endmacro()
 
-# One binary: compiles it and gives it a row in the table of images.  KIND is nvcc, ptx or hip; TARGET and HOLDS as in struct
-# gpu_image, TYPES a row of variants.def.
-function(heddle_device_binary page source kind target holds types)
+# One binary: compiles it for its target.  KIND is nvcc, ptx or hip, TARGET sm_90, ptx or gfx90a; TYPES a row of variants.def.
+function(heddle_device_binary page source kind target types)
   list(GET types 0 variant)
   list(GET types 1 real)
   list(GET types 2 off)
-  set(driver cuda)
   set(compiler ${HEDDLE_CLANG})
   set(flags ${device_${kind}_flags})
-  set(ending ${target})
+  set(stem ${device_dir}/${page}__${variant})
+  set(file ${stem}.${target})
+  set(packed ${file}.short)
+  set(more ${file}.short)
+  set(scripts ${device_script} ${device_ptx_script})
   if(kind STREQUAL "nvcc")
     set(compiler ${HEDDLE_NVCC})
+    string(REPLACE sm_ compute_ virtual ${target})
+    set(file ${stem}.${target}.cubin)
+    set(packed ${file})
+    set(more ${stem}.${virtual}.ptx ${stem}.${virtual}.ptx.short)
+    set_property(GLOBAL APPEND PROPERTY device_files_${virtual} ${stem}.${virtual}.ptx.short)
   elseif(kind STREQUAL "hip")
-    set(driver hip)
     list(APPEND flags --offload-arch=${target})
-    set(ending ${target}.co)
+    set(file ${stem}.${target}.co)
+    set(packed ${file})
+    set(more "")
+    set(scripts ${device_script})
   endif()
-  set(file ${device_dir}/${page}__${variant}.${ending})
   set(depfile "")
   if(CMAKE_GENERATOR MATCHES "Ninja" OR NOT CMAKE_VERSION VERSION_LESS 3.20)
     set(depfile DEPFILE ${file}.d)
   endif()
   add_custom_command(
-    OUTPUT ${file} ${file}.packed ${file}.resources
+    OUTPUT ${file} ${file}.resources ${more}
     COMMAND sh ${device_script} ${kind} ${page} ${variant} ${target} ${device_accepted} ${file}
             ${compiler} ${flags} ${device_common} -Dreal=${real} -Doff=${off} -DVARIANT_NAME=${variant} -DPAGE_NAME=${page}
             -MD -MF ${file}.d -MT ${file} ${source}
-    DEPENDS ${source} ${device_script} ${device_accepted} ${device_headers} ${depfile}
-    COMMENT "Compiling ${page} for ${variant}, ${holds}" VERBATIM)
-  string(MAKE_C_IDENTIFIER "image_${page}__${variant}__${target}" symbol)
-  set_property(GLOBAL APPEND PROPERTY device_files_${page} ${file}.packed)
+    DEPENDS ${source} ${scripts} ${device_accepted} ${device_headers} ${depfile}
+    COMMENT "Compiling ${page} for ${variant}, ${target}" VERBATIM)
+  set_property(GLOBAL APPEND PROPERTY device_files_of_${page} ${file})
+  set_property(GLOBAL APPEND PROPERTY device_files_${target} ${packed})
   set_property(GLOBAL APPEND PROPERTY device_resources ${file}.resources)
-  set_property(GLOBAL APPEND_STRING PROPERTY device_embed_${page} "IMAGE(${symbol}, \"${file}.packed\")\n")
-  set_property(GLOBAL APPEND_STRING PROPERTY device_names "IMAGE(${symbol})\n")
-  set_property(GLOBAL APPEND_STRING PROPERTY device_table
-               "    {\"${driver}\", \"${page}\", \"${variant}\", \"${target}\", \"${holds}\", ${symbol}, ${symbol}_end},\n")
 endfunction()
 
-# All binaries of a page, its target PAGE_device, and the source that embeds them.
+# All binaries of a page, and its target PAGE_device.
 function(heddle_device_page page source)
   foreach(row IN LISTS variant_rows)
     string(REPLACE "|" ";" types "${row}")
     if("nvcc" IN_LIST device_cuda)
-      heddle_device_binary(${page} ${source} nvcc fatbin "${device_nvcc_holds}" "${types}")
+      foreach(arch IN LISTS device_cuda_archs)
+        heddle_device_binary(${page} ${source} nvcc sm_${arch} "${types}")
+      endforeach()
     endif()
-    if("ptx" IN_LIST device_cuda) # behind the fatbin: what an older driver falls back on
-      heddle_device_binary(${page} ${source} ptx ptx "${device_ptx_holds}" "${types}")
+    if("ptx" IN_LIST device_cuda)
+      heddle_device_binary(${page} ${source} ptx ptx "${types}")
     endif()
     foreach(arch IN LISTS device_hip)
-      heddle_device_binary(${page} ${source} hip ${arch} ${arch} "${types}")
+      heddle_device_binary(${page} ${source} hip ${arch} "${types}")
     endforeach()
   endforeach()
-  get_property(files GLOBAL PROPERTY device_files_${page})
-  get_property(images GLOBAL PROPERTY device_embed_${page})
+  get_property(files GLOBAL PROPERTY device_files_of_${page})
   if(files)
-    set(DEVICE_IMAGES "${images}")
-    configure_file(${CMAKE_SOURCE_DIR}/cmake/device-embed.c.in ${device_dir}/${page}.embed.c @ONLY)
-    set_property(SOURCE ${device_dir}/${page}.embed.c PROPERTY OBJECT_DEPENDS "${files}")
-    set_property(GLOBAL APPEND PROPERTY device_sources ${device_dir}/${page}.embed.c)
     add_custom_target(${page}_device DEPENDS ${files})
     set_property(GLOBAL APPEND PROPERTY device_targets ${page}_device)
   endif()
 endfunction()
 
-# kernel_rows and variant_rows are those of heddle-build.cmake; afterwards HEDDLE_OBJECTS has the tables and the binaries.
+# The pack of a target, and its row in the table of packs: FORM is cubin, ptx or co, the others as in struct gpu_pack.
+function(heddle_device_pack driver target form holds)
+  get_property(files GLOBAL PROPERTY device_files_${target})
+  set(pack ${device_dir}/${target}.pack)
+  heddle_device_list(${target}.list "${files}")
+  add_custom_command(OUTPUT ${pack} DEPENDS ${files} ${device_dir}/${target}.list ${device_pack_script}
+                     COMMAND sh ${device_pack_script} ${device_pack_how} ${form} ${device_pack_${form}}
+                             ${device_dir}/${target}.list ${pack}
+                     COMMENT "Packing what is compiled for ${target}" VERBATIM)
+  string(MAKE_C_IDENTIFIER "pack_${target}" symbol)
+  set_property(GLOBAL APPEND PROPERTY device_packs ${pack})
+  set_property(GLOBAL APPEND_STRING PROPERTY device_names "PACK(${symbol}, \"${pack}\")\n")
+  set_property(GLOBAL APPEND_STRING PROPERTY device_table
+               "    {\"${driver}\", \"${target}\", \"${holds}\", ${symbol}, ${symbol}_end},\n")
+endfunction()
+
+# A list in a file, which is touched only when the list changes: on a command line it would outgrow that one day.
+function(heddle_device_list name files)
+  file(WRITE ${device_dir}/${name}.new "${files}")
+  configure_file(${device_dir}/${name}.new ${device_dir}/${name} COPYONLY)
+endfunction()
+
+# In the order in which a driver is offered them: machine code, newest first; nvcc's PTX; clang's, which older drivers take.
+macro(heddle_device_packs)
+  set(device_pack_how none)
+  if(LibLZMA_FOUND AND HEDDLE_XZ)
+    set(device_pack_how ${HEDDLE_XZ})
+  elseif(HEDDLE_GZIP)
+    set(device_pack_how ${HEDDLE_GZIP})
+  endif()
+  if("nvcc" IN_LIST device_cuda)
+    list(GET device_cuda_archs 0 device_lowest)
+    set(device_newest_first ${device_cuda_archs})
+    list(REVERSE device_newest_first)
+    foreach(arch IN LISTS device_newest_first)
+      heddle_device_pack(cuda sm_${arch} cubin sm_${arch})
+    endforeach()
+    heddle_device_pack(cuda compute_${device_lowest} ptx compute_${device_lowest})
+  endif()
+  if("ptx" IN_LIST device_cuda)
+    heddle_device_pack(cuda ptx ptx "PTX for sm_80")
+  endif()
+  foreach(arch IN LISTS device_hip)
+    heddle_device_pack(hip ${arch} co ${arch})
+  endforeach()
+endmacro()
+
+# kernel_rows and variant_rows are those of heddle-build.cmake; afterwards HEDDLE_OBJECTS has the packs and their table, and
+# device_tool_sources what the command has beyond the library: the compilers' account.  Services come first in a pack, then
+# kernels as kernels.def has them: the library unpacks no further than it needs.
 macro(heddle_device_objects)
   heddle_device_choose_cuda()
   heddle_device_choose_hip()
@@ -197,10 +250,10 @@ macro(heddle_device_objects)
   if(NOT CMAKE_GENERATOR MATCHES "Ninja" AND CMAKE_VERSION VERSION_LESS 3.20) # no dependency files: all headers count
     file(GLOB device_headers CONFIGURE_DEPENDS src/simt/*.h src/kernel/*.h src/format/*.h)
   endif()
-  heddle_rows(device_rows ${CMAKE_SOURCE_DIR}/src/kernel/kernels.def KERNEL)
-  list(FILTER device_rows INCLUDE REGEX "^[^|]*[|]gpu")
-  heddle_rows(device_services ${CMAKE_SOURCE_DIR}/src/kernel/services.def SERVICE)
-  list(APPEND device_rows ${device_services})
+  heddle_rows(device_rows ${CMAKE_SOURCE_DIR}/src/kernel/services.def SERVICE)
+  heddle_rows(device_kernels ${CMAKE_SOURCE_DIR}/src/kernel/kernels.def KERNEL)
+  list(FILTER device_kernels INCLUDE REGEX "^[^|]*[|]gpu")
+  list(APPEND device_rows ${device_kernels})
   foreach(row IN LISTS device_rows)
     string(REGEX REPLACE "[|].*" "" page "${row}")
     heddle_device_page(${page} ${CMAKE_SOURCE_DIR}/src/kernel/${page}.c)
@@ -209,25 +262,35 @@ macro(heddle_device_objects)
     get_filename_component(page ${source} NAME_WE)
     heddle_device_page(${page} ${source})
   endforeach()
+  heddle_device_packs()
   get_property(DEVICE_NAMES GLOBAL PROPERTY device_names)
   get_property(DEVICE_TABLE GLOBAL PROPERTY device_table)
-  get_property(device_sources GLOBAL PROPERTY device_sources)
+  get_property(device_packs GLOBAL PROPERTY device_packs)
+  file(GLOB device_old_packs ${device_dir}/*.pack) # of targets that are no longer wanted
+  foreach(pack IN LISTS device_old_packs)
+    if(NOT pack IN_LIST device_packs)
+      file(REMOVE ${pack})
+    endif()
+  endforeach()
   get_property(device_targets GLOBAL PROPERTY device_targets)
   get_property(device_resources GLOBAL PROPERTY device_resources)
-  configure_file(cmake/device-tables.c.in ${device_dir}/tables.c @ONLY)
-  # A list on the command line would outgrow it one day; the folder holds what the targets made, and nothing older.
-  file(WRITE ${device_dir}/resources.list.new "${device_resources}")
-  configure_file(${device_dir}/resources.list.new ${device_dir}/resources.list COPYONLY)
+  configure_file(cmake/device-packs.c.in ${device_dir}/packs.c @ONLY)
+  configure_file(cmake/device-resources.c.in ${device_dir}/resources.c @ONLY)
+  heddle_device_list(resources.list "${device_resources}")
   add_custom_command(OUTPUT ${device_dir}/resources.inc DEPENDS ${device_resources} ${device_dir}/resources.list
                      COMMAND sh ${CMAKE_SOURCE_DIR}/cmake/device-gather.sh ${device_dir}/resources.list
                              ${device_dir}/resources.inc VERBATIM)
-  set_property(SOURCE ${device_dir}/tables.c PROPERTY OBJECT_DEPENDS ${device_dir}/resources.inc)
-  add_custom_target(device_resources DEPENDS ${device_dir}/resources.inc)
-  heddle_objects(heddle_device SOURCES ${device_dir}/tables.c ${device_sources})
-  add_dependencies(heddle_device device_resources ${device_targets})
+  set_property(SOURCE ${device_dir}/packs.c PROPERTY OBJECT_DEPENDS "${device_packs}")
+  set_property(SOURCE ${device_dir}/resources.c PROPERTY OBJECT_DEPENDS ${device_dir}/resources.inc)
+  set(device_tool_sources ${device_dir}/resources.c)
+  add_custom_target(device_packs DEPENDS ${device_dir}/resources.inc ${device_packs})
+  heddle_objects(heddle_device SOURCES ${device_dir}/packs.c)
+  add_dependencies(heddle_device device_packs ${device_targets})
   if(device_targets)
-    add_dependencies(device_resources ${device_targets}) # so that no two of them make the same file at once
+    add_dependencies(device_packs ${device_targets}) # so that no two of them make the same file at once
   endif()
   list(LENGTH device_targets device_pages)
-  message(STATUS "Device code: ${device_pages} pages; NVIDIA: ${device_cuda} (${device_cuda_archs}); AMD: ${device_hip}")
+  get_filename_component(device_packer ${device_pack_how} NAME)
+  message(STATUS "Device code: ${device_pages} pages; NVIDIA: ${device_cuda} (${device_cuda_archs}); AMD: ${device_hip}; "
+                 "packed by ${device_packer}")
 endmacro()

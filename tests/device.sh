@@ -14,18 +14,20 @@ expect() { # file, text, what it shows
   grep -qF -- "$2" "$1" && good || { bad "$3: no '$2' in:"; cat "$1"; }
 }
 
-# A compiler that says what ptxas would say; SPILL is the number of bytes.
+# A compiler that makes PTX, and says what ptxas would say of it; SPILL is the number of bytes.
 cat >"$scratch/nvcc" <<'FAKE'
 #!/bin/sh
-while [ $# -gt 0 ]; do case $1 in -o) out=$2; shift ;; --keep-dir) keep=$2; shift ;; esac; shift; done
+step=cubin
+while [ $# -gt 0 ]; do case $1 in -o) out=$2; shift ;; -arch=*) arch=${1#-arch=} ;; -ptx) step=ptx ;; esac; shift; done
 [ -z "${BROKEN:-}" ] || { echo "page.c(7): error: identifier \"weave\" is undefined"; exit 2; }
+if [ $step = ptx ]; then
+  echo 'page.c(3): warning: comparison is always false' >&2
+  printf '//\n.visible .entry weave__f64_i32(\n\t.reg .b64 \t%%rd<9>;\n\tred.global.add.f64 [%%rd7], %%fd1;\t// adds\n'
+  printf '\tadd.s64 %%rd8, %%rd7, %%tid1;\n.visible .entry weave_fix__f64_i32(\n\tatom.shared.add.f32 %%f1, [%%rd1], %%f2;\n'
+  exit
+fi >"$out"
 echo binary >"$out"
-{
-  printf '.visible .entry weave__f64_i32(\n\tred.global.add.f64 [%%rd1], %%fd1;\n'
-  printf '.visible .entry weave_fix__f64_i32(\n\tatom.shared.add.f32 %%f1, [%%rd1], %%f2;\n'
-} >"$keep/page.ptx"
-for arch in sm_80 sm_90; do
-cat <<SAYS
+cat <<SAYS >&2
 ptxas info    : 0 bytes gmem
 ptxas info    : Compiling entry function 'weave__f64_i32' for '$arch'
 ptxas info    : Function properties for weave__f64_i32
@@ -36,26 +38,31 @@ ptxas info    : Function properties for weave_fix__f64_i32
     0 bytes stack frame, 0 bytes spill stores, 0 bytes spill loads
 ptxas info    : Used 8 registers, used 0 barriers
 SAYS
-done >&2
 FAKE
 chmod +x "$scratch/nvcc"
-out=$scratch/weave__f64_i32.fatbin
+out=$scratch/weave__f64_i32.sm_90.cubin ptx=$scratch/weave__f64_i32.compute_90.ptx
 : >"$scratch/accepted"
-nvcc_fake() { compile nvcc weave f64_i32 fatbin "$scratch/accepted" "$out" "$scratch/nvcc" >"$scratch/said" 2>&1; }
+nvcc_fake() { compile nvcc weave f64_i32 sm_90 "$scratch/accepted" "$out" "$scratch/nvcc" >"$scratch/said" 2>&1; }
 
 nvcc_fake && good || { bad "a page without spills does not build:"; cat "$scratch/said"; }
-expect "$out.resources" '{"weave", "f64_i32", "sm_80", 40, 2048, 0, "hardware"},' "a kernel with atomics in global memory"
-expect "$out.resources" '{"weave", "f64_i32", "sm_90", 40, 2048, 0, "hardware"},' "the second architecture"
+expect "$out.resources" '{"weave", "f64_i32", "sm_90", 40, 2048, 0, "hardware"},' "a kernel with atomics in global memory"
 expect "$out.resources" '{"weave_fix", "f64_i32", "sm_90", 8, 0, 0, "loop"},' "a kernel with atomics in shared memory"
-[ "$(wc -l <"$out.resources")" -eq 4 ] && good || bad "not one row per kernel and architecture"
-[ ! -s "$scratch/said" ] && good || { bad "a clean build is not silent:"; cat "$scratch/said"; }
+[ "$(wc -l <"$out.resources")" -eq 2 ] && good || bad "not one row per kernel"
+expect "$scratch/said" 'comparison is always false' "a warning of the compiler"
+[ "$(wc -l <"$scratch/said")" -eq 1 ] && good || { bad "a build says more than its warnings:"; cat "$scratch/said"; }
+
+# PTX beside it: no comments, registers numbered as they appear; in short, counted back from the last.
+expect "$ptx" 'red.global.add.f64 [%rd1], %fd1;' "the first register"
+expect "$ptx" 'add.s64 %rd2, %rd1, %tid1;' "the second register"
+expect "$ptx.short" 'add.s64 %rd, %rd-1, %tid1;' "the second register in short"
+grep -q '//\|^$\|^[[:space:]]' "$ptx" && bad "comments and blanks stay in PTX" || good
 
 FRAME=32 nvcc_fake && bad "an array in local memory passes" || good
 expect "$scratch/said" 'spills 32 bytes a thread' "an array in local memory"
 SPILL=16 nvcc_fake && bad "a spill passes" || good
 expect "$scratch/said" 'weave for f64_i32 spills 16 bytes a thread on sm_90' "the refusal"
 [ ! -e "$out" ] && [ ! -e "$out.resources" ] && good || bad "a refused binary stays"
-echo 'weave f64_* sm_80 # half of it' >"$scratch/accepted"
+echo 'weave f64_* sm_80 # another' >"$scratch/accepted"
 SPILL=16 nvcc_fake && bad "an accepted spill of one architecture covers another" || good
 echo '* f64_i32 sm_* # all of it' >>"$scratch/accepted"
 SPILL=16 nvcc_fake && good || bad "an accepted spill ends the build"
@@ -64,16 +71,34 @@ BROKEN=1 nvcc_fake && bad "an error of the compiler passes" || good
 expect "$scratch/said" 'identifier "weave" is undefined' "the compiler's error"
 [ ! -e "$out" ] && good || bad "a binary of a failed compilation stays"
 
+nvcc_fake
+# A pack: the first line, then the directory and the binaries, as they are and compressed.
+printf '%s;%s' "$out" "$ptx" >"$scratch/list"
+pack() { sh "$source/cmake/device-pack.sh" "$1" co preset=6 "$scratch/list" "$scratch/a.pack"; }
+pack none && good || bad "nothing is packed"
+expect "$scratch/a.pack" "heddle-pack none co $(tail -n +2 "$scratch/a.pack" | wc -c) " "the first line of a pack"
+expect "$scratch/a.pack" "$(cksum <"$out") weave__f64_i32" "the directory of a pack"
+for how in gzip xz; do
+  command -v $how >/dev/null || continue
+  tail -n +2 "$scratch/a.pack" >"$scratch/raw"
+  pack "$(command -v $how)" && tail -n +2 "$scratch/a.pack" | $how -dc | cmp -s - "$scratch/raw" && good ||
+    bad "$how packs something else"
+  pack none
+done
+pack lz4 2>"$scratch/said" && bad "a pack that no one can read" || good
+expect "$scratch/said" "cannot pack with 'lz4'" "the refusal"
+
 # What this build has made.
-for file in "$build"/device/*.ptx; do
-  [ -e "$file" ] || continue
+for file in "$build"/device/*__*.ptx; do
+  case $file in *'*'* | *.compute_*) continue ;; esac
   grep -q '^\.version 7\.0' "$file" && grep -q '^\.target sm_80' "$file" && good || bad "$file: not PTX 7.0 for sm_80"
 done
 for file in "$build"/device/*.co; do
   [ -e "$file" ] || continue
   [ "$(head -c 4 "$file" | tail -c 3)" = ELF ] && good || bad "$file: not a code object"
 done
-for file in "$build"/device/*.fatbin "$build"/device/*.ptx "$build"/device/*.co; do
+for file in "$build"/device/*.cubin "$build"/device/*.ptx "$build"/device/*.co; do
+  case $file in *.compute_*) continue ;; esac
   [ ! -e "$file" ] || { [ -s "$file.resources" ] && good || bad "$file: no resources"; }
 done
 echo "$passed passed, $failed failed"

@@ -3,6 +3,7 @@
  * Devices by name, and kernels by name: from files, embedded, kept until the device is closed. */
 #include "fakes/use.h"
 #include "gpu/module.h"
+#include "gpu/pack.h"
 
 static struct gpu *open_named(const struct fake_vendor *v)
 {
@@ -136,22 +137,31 @@ TEST(a_file_that_is_missing_or_wrong_is_named)
 }
 
 /* The fakes take real binaries as they are, so that everything that is embedded can be asked for without a device. */
-TEST(every_embedded_image_that_fits_is_found)
+TEST(every_embedded_binary_that_fits_is_found)
 {
     FOR_BOTH(v) {
         struct gpu *gpu = open_named(v);
-        for (const struct gpu_image *i = gpu_images; i->driver; i++) {
-            struct gpu_function *f = NULL;
-            int known = 0;
-            if (strcmp(i->driver, v->driver->name) != 0)
+        for (const struct gpu_pack *from = gpu_packs; from->driver; from++) {
+            struct pack *pack = NULL;
+            if (strcmp(from->driver, v->driver->name) != 0)
                 continue;
-            CHECK_THAT(i->end > i->begin && *i->end == 0, "%s %s %s is empty", i->page, i->variant, i->target);
-            for (enum variant n = 0; n < VARIANT_COUNT; n++)
-                if (strcmp(variant_name(n), i->variant) == 0) {
-                    CHECK_OK(gpu_kernel(gpu, &f, i->page, n, i->page));
-                    known = 1;
-                }
-            CHECK(known);
+            CHECK_OK(pack_open(&pack, from));
+            CHECK_THAT(pack && pack_name(pack, 0), "%s is empty", from->target);
+            for (int i = 0; pack && pack_name(pack, i); i++) {
+                struct gpu_function *f = NULL;
+                char page[128];
+                int known = 0;
+                snprintf(page, sizeof page, "%s", pack_name(pack, i));
+                char *variant = strstr(page, "__");
+                *variant = 0;
+                for (enum variant n = 0; n < VARIANT_COUNT; n++)
+                    if (strcmp(variant_name(n), variant + 2) == 0) {
+                        CHECK_OK(gpu_kernel(gpu, &f, page, n, page));
+                        known = 1;
+                    }
+                CHECK_THAT(known, "%s: no variant %s", page, variant + 2);
+            }
+            pack_close(pack);
         }
         close_named(v, gpu);
     }
@@ -159,17 +169,23 @@ TEST(every_embedded_image_that_fits_is_found)
 
 TEST(a_kernel_that_is_built_for_other_architectures_says_for_which)
 {
-    const struct gpu_image *image = gpu_images;
-    while (image->driver && strcmp(image->driver, "cuda") != 0)
-        image++;
-    if (!image->driver)
+    const struct gpu_pack *first = gpu_packs;
+    struct pack *pack = NULL;
+    char page[128];
+    while (first->driver && strcmp(first->driver, "cuda") != 0)
+        first++;
+    if (!first->driver)
         return; /* no compiler for NVIDIA was here */
+    CHECK_OK(pack_open(&pack, first));
+    snprintf(page, sizeof page, "%s", pack_name(pack, 0));
+    *strstr(page, "__") = 0;
+    pack_close(pack);
     struct gpu *gpu = open_named(&fake_vendors[0]);
     struct gpu_function *f = NULL;
     fake_script(&fake_vendors[0], "cuModuleLoadDataEx", "=209");
-    CHECK_FAILS(gpu_kernel(gpu, &f, image->page, VARIANT_f64_i32, image->page), HEDDLE_NO_KERNEL, image->holds);
-    CHECK_FAILS(gpu_kernel(gpu, &f, image->page, VARIANT_f64_i32, image->page), HEDDLE_NO_KERNEL, "not for sm_90");
-    CHECK_FAILS(gpu_kernel(gpu, &f, image->page, VARIANT_f64_i32, image->page), HEDDLE_NO_KERNEL, "PTX would be the way out");
+    CHECK_FAILS(gpu_kernel(gpu, &f, page, VARIANT_f64_i32, page), HEDDLE_NO_KERNEL, first->holds);
+    CHECK_FAILS(gpu_kernel(gpu, &f, page, VARIANT_f64_i32, page), HEDDLE_NO_KERNEL, "not for sm_90");
+    CHECK_FAILS(gpu_kernel(gpu, &f, page, VARIANT_f64_i32, page), HEDDLE_NO_KERNEL, "PTX would be the way out");
     close_named(&fake_vendors[0], gpu);
 }
 

@@ -5,9 +5,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <zlib.h>
 
 #include "base/memory.h"
+#include "gpu/pack.h"
 
 #define NAME_SIZE 160 /* of "page__variant" and "kernel__variant" */
 
@@ -32,12 +32,13 @@ struct gpu_loaded {
     int guess[GUESSES]; /* 1 + a number in `kernel`; 0: none yet */
     struct found_module *module; /* size modules */
     struct found_kernel *kernel; /* size kernels */
+    struct pack **pack;          /* opened so far, in the order of gpu_packs; NULL before the first */
 };
 
-int gpu_resource_count(void)
+static int pack_count(void)
 {
     int n = 0;
-    while (gpu_resources[n].kernel)
+    while (gpu_packs[n].driver)
         n++;
     return n;
 }
@@ -95,76 +96,61 @@ done:
 
 /* ------------------------------------------------------------------ embedded ----------------------------------- */
 
-static int is_for(const struct gpu_image *image, const struct gpu *gpu, const char *page, const char *variant)
+/* Machine code runs on its own architecture; NVIDIA's also on later ones of the same generation (sm_80 on sm_86).  Whether PTX
+ * serves is for the driver to say. */
+static int may_fit(const struct gpu_pack *pack, const struct gpu *gpu)
 {
-    return strcmp(image->driver, gpu_driver_of(gpu)->name) == 0 && strcmp(image->page, page) == 0 &&
-           strcmp(image->variant, variant) == 0;
+    const char *arch = gpu_info_of(gpu)->arch;
+    int made = 0, is = 0;
+    if (strcmp(pack->target, arch) == 0)
+        return 1;
+    if (sscanf(pack->target, "sm_%d", &made) == 1 && sscanf(arch, "sm_%d", &is) == 1)
+        return made / 10 == is / 10 && made < is;
+    return made == 0 && strncmp(pack->target, "gfx", 3) != 0;
 }
 
-/* The name of an architecture is tied to it; a fatbin or PTX may serve any. */
-static int may_fit(const struct gpu_image *image, const struct gpu *gpu)
-{
-    int tied = strncmp(image->target, "gfx", 3) == 0 || strncmp(image->target, "sm_", 3) == 0;
-    return !tied || strcmp(image->target, gpu_info_of(gpu)->arch) == 0;
-}
-
-/* The binary as the compiler made it, with a zero behind it: PTX is text.  gzip's format ends in the size, in four bytes. */
-static heddle_status unpack(char **data, int64_t *size, const struct gpu_image *image)
+static heddle_status load_packed(struct gpu *gpu, struct found_module *m, struct gpu_loaded *l, int number)
 {
     heddle_status status = HEDDLE_OK;
-    int64_t bytes = image->end - image->begin;
-    const unsigned char *tail = image->end - 4;
-    z_stream z = {.next_in = (unsigned char *)(uintptr_t)image->begin, .avail_in = (unsigned)bytes};
-    char *made = NULL;
-    int packed = bytes > 18 && image->begin[0] == 0x1f && image->begin[1] == 0x8b;
-    *size = packed ? tail[0] | tail[1] << 8 | tail[2] << 16 | (int64_t)tail[3] << 24 : bytes;
-    TRY(NEW_ZEROED(made, *size + 1));
-    if (!packed) {
-        memcpy(made, image->begin, (size_t)bytes);
-    } else {
-        z.next_out = (unsigned char *)made;
-        z.avail_out = (unsigned)*size;
-        if (inflateInit2(&z, 15 + 16) != Z_OK) /* the largest window, gzip's framing */
-            TRY(fail(HEDDLE_NO_MEMORY, "no memory to unpack a kernel"));
-        int code = inflate(&z, Z_FINISH);
-        inflateEnd(&z);
-        if (code != Z_STREAM_END)
-            TRY(fail(HEDDLE_INTERNAL, "the binary of %s for %s is damaged", image->page, image->variant));
-    }
-    *data = made;
-    made = NULL;
-done:
-    mem_free(made);
-    return status;
-}
-
-static heddle_status load_image(struct gpu *gpu, struct found_module *m, const struct gpu_image *image)
-{
     int64_t size = 0;
     mem_free(m->image);
     m->image = NULL;
-    heddle_status status = unpack(&m->image, &size, image);
-    return status == HEDDLE_OK ? gpu_driver_of(gpu)->load(gpu, &m->module, m->image, size) : status;
+    if (!l->pack)
+        TRY(NEW_ZEROED(l->pack, pack_count()));
+    if (!l->pack[number])
+        TRY(pack_open(&l->pack[number], &gpu_packs[number]));
+    TRY(pack_take(l->pack[number], &m->image, &size, m->name));
+    if (m->image)
+        TRY(gpu_driver_of(gpu)->load(gpu, &m->module, m->image, size));
+done:
+    return status;
 }
 
-/* Every image that may fit is tried in turn: a driver that is too old for a fatbin may still take PTX. */
-static heddle_status load_embedded(struct gpu *gpu, struct found_module *m, const char *page, const char *variant)
+/* Every pack that may fit is tried in turn: a driver that does not take machine code may still take PTX, and one that is too
+ * old for one PTX another. */
+static heddle_status load_embedded(struct gpu *gpu, struct found_module *m, struct gpu_loaded *l, const char *page,
+                                   const char *variant)
 {
     const struct gpu_driver *driver = gpu_driver_of(gpu);
     char built[256] = "", why[600] = "";
-    for (const struct gpu_image *image = gpu_images; image->driver; image++) {
-        if (!is_for(image, gpu, page, variant))
+    int absent = 0;
+    for (int i = 0; gpu_packs[i].driver; i++) {
+        if (strcmp(gpu_packs[i].driver, driver->name) != 0)
             continue;
         size_t used = strlen(built);
-        snprintf(built + used, sizeof built - used, " %s", image->holds);
-        if (!may_fit(image, gpu))
+        snprintf(built + used, sizeof built - used, " %s", gpu_packs[i].holds);
+        if (!may_fit(&gpu_packs[i], gpu))
             continue;
-        heddle_status status = load_image(gpu, m, image);
+        heddle_status status = load_packed(gpu, m, l, i);
+        if (status == HEDDLE_OK && !m->image) {
+            absent = 1;
+            continue;
+        }
         if (status != HEDDLE_NO_KERNEL)
             return status;
         snprintf(why, sizeof why, ": %.500s", heddle_last_error());
     }
-    if (!built[0])
+    if (!built[0] || (absent && !why[0]))
         return fail(HEDDLE_NO_KERNEL, "%s: this build of Heddle has no %s binaries of %s for %s", driver->name, driver->name,
                     page, variant);
     return fail(HEDDLE_NO_KERNEL,
@@ -173,14 +159,14 @@ static heddle_status load_embedded(struct gpu *gpu, struct found_module *m, cons
 }
 
 /* The emulator's kernels are linked in: its module is a name. */
-static heddle_status load(struct gpu *gpu, struct found_module *m, const char *page, const char *variant)
+static heddle_status load(struct gpu *gpu, struct found_module *m, struct gpu_loaded *l, const char *page, const char *variant)
 {
     const char *directory = getenv("HEDDLE_MODULE_DIR");
     if (strcmp(gpu_driver_of(gpu)->name, "emu") == 0)
         return gpu_driver_of(gpu)->load(gpu, &m->module, m->name, (int64_t)strlen(m->name) + 1);
     if (directory && *directory)
         return load_from(gpu, m, directory);
-    return load_embedded(gpu, m, page, variant);
+    return load_embedded(gpu, m, l, page, variant);
 }
 
 /* ------------------------------------------------------------------ found -------------------------------------- */
@@ -212,7 +198,7 @@ static heddle_status module_for(struct gpu *gpu, struct gpu_module **module, con
     if (!more)
         return HEDDLE_NO_MEMORY;
     l->module = more;
-    TRY(load(gpu, &made, page, variant));
+    TRY(load(gpu, &made, l, page, variant));
     more[l->modules++] = made;
     *module = made.module;
     made.image = NULL;
@@ -281,6 +267,9 @@ void module_forget(struct gpu *gpu)
         head->driver->unload(gpu, l->module[i].module);
         mem_free(l->module[i].image);
     }
+    for (int i = 0; l->pack && i < pack_count(); i++)
+        pack_close(l->pack[i]);
+    mem_free(l->pack);
     mem_free(l->module);
     mem_free(l->kernel);
     mem_free(l);

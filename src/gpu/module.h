@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT
  *
  * module.h: kernels by name.  The build compiles the device half of each page per variant into binaries for each target and
- * embeds them; the table of them is generated.  A binary is loaded when one of its kernels is first asked for, and stays
+ * embeds them, a pack for each target (pack.h).  A binary is loaded when one of its kernels is first asked for, and stays
  * until the device is closed.
  *
  * With HEDDLE_MODULE_DIR=DIRECTORY in the environment, binaries are read from there instead, under the names that the build
- * gives them in its folder `device`:
+ * gives them in its folder `device` (it makes no fatbins, but nvcc does):
  *     PAGE__VARIANT.sm_90.cubin, PAGE__VARIANT.fatbin, PAGE__VARIANT.ptx    for NVIDIA, the first that is there
  *     PAGE__VARIANT.gfx90a.co                                               for AMD
  * and what is not there is an error: embedded binaries are then never used. */
@@ -24,16 +24,6 @@ heddle_status gpu_kernel(struct gpu *gpu, struct gpu_function **function, const 
 /* Unloads everything; gpu_close does so. */
 void module_forget(struct gpu *gpu);
 
-/* One embedded binary. */
-struct gpu_image {
-    const char *driver;  /* who can load it: "cuda", "hip" */
-    const char *page, *variant;
-    const char *target;  /* "gfx90a": this architecture only; "fatbin", "ptx": the driver looks inside */
-    const char *holds;   /* for people: "sm_80 sm_90 compute_80" */
-    const unsigned char *begin, *end; /* packed by gzip, or as it is; a zero stands at *end */
-};
-extern const struct gpu_image gpu_images[]; /* generated; ends in a NULL driver */
-
 /* What the compilers said about a kernel; -1 where they say nothing (PTX is compiled on the machine where it runs). */
 struct gpu_resource {
     const char *kernel, *variant, *target; /* "csr_vector", "f64_i32", "sm_90" */
@@ -42,7 +32,7 @@ struct gpu_resource {
     int spills;                            /* bytes a thread in local memory: registers ran out, or an array has no place in them */
     const char *atomics; /* floating-point additions to memory: "hardware", "loop" (compare-and-swap), "both", "-" */
 };
-extern const struct gpu_resource gpu_resources[]; /* generated; ends in a NULL kernel */
+extern const struct gpu_resource gpu_resources[]; /* generated, for the command only; ends in a NULL kernel */
 int gpu_resource_count(void);
 
 #endif
