@@ -23,16 +23,12 @@
  * and how many entries the list of pieces and the sums of cut rows have room for. */
 enum { WEAVE_BEGIN, WEAVE_GROUPS, WEAVE_HEIGHT, WEAVE_TILE, WEAVE_LIST, WEAVE_SUMS };
 
-/* counters: pieces listed; 1 when anything is left over; blocks that are through with that; then for each group 1 when it is
- * left over in one piece; then for each cut group how many of its pieces are done. */
-enum { WEAVE_LISTED, WEAVE_ANY, WEAVE_THROUGH, WEAVE_MARKS };
+/* counters: pieces listed; blocks that are through with them; then for each cut group how many of its pieces are done. */
+enum { WEAVE_LISTED, WEAVE_THROUGH, WEAVE_DONE };
 
 /* Entries of a piece: groups with more are cut. */
-#define PIECE 2048
+#define PIECE 1024
 
-/* Blocks of the second kernel on a multiprocessor, of wide variants: f64 with 64-bit offsets spills with more. */
-#define UNEVEN_BLOCKS 6
-#define UNEVEN_BLOCKS_WIDE 4
 
 #ifdef HEDDLE_DEVICE
 #include "kernel/gpu.h"
@@ -52,16 +48,15 @@ struct piece {
  * its end. */
 struct space {
     struct piece *list;
-    int32_t *mark, *done;
+    int32_t *done;
     real *opened, *left;
 };
 
 DEVICE struct space space_of(const struct product *p)
 {
     struct piece *list = (struct piece *)p->workspace;
-    int32_t *mark = p->counters + WEAVE_MARKS;
     real *sums = (real *)(list + p->fact[WEAVE_LIST]);
-    const struct space s = {list, mark, mark + p->fact[WEAVE_GROUPS], sums, sums + p->fact[WEAVE_SUMS]};
+    const struct space s = {list, p->counters + WEAVE_DONE, sums, sums + p->fact[WEAVE_SUMS]};
     return s;
 }
 
@@ -75,7 +70,7 @@ DEVICE void put(const struct product *p, int64_t row, real sum)
     store((real *)p->y + row, scalar(p->alpha), sum, scalar(p->beta));
 }
 
-/* ------------------------------------------------------------------ even groups -------------------------------- */
+/* ------------------------------------------------------------------ products ----------------------------------- */
 
 /* The products of n entries that begin at `from`, into the tile, by the `width` threads of the block. */
 DEVICE void stage(const struct product *p, real *tile, off from, int n, const int width, const int under_way)
@@ -96,167 +91,6 @@ DEVICE void stage(const struct product *p, real *tile, off from, int n, const in
                 tile[k + i * width] = v[i] * simt_readonly(x + c[i]);
     }
 }
-
-/* A group that is not even is left over, marked or, if it has too many entries for one block, listed piece by piece. */
-DEVICE void leave(const struct product *p, int64_t group, off entries)
-{
-    const struct space s = space_of(p);
-    const int32_t pieces = (int32_t)((entries + PIECE - 1) / PIECE);
-    if (simt_thread_id() == 0)
-        p->counters[WEAVE_ANY] = 1;
-    if (pieces == 1 && simt_thread_id() == 0)
-        s.mark[group] = 1;
-    if (pieces > 1 && simt_wave_id() == 0) {
-        const int32_t mine = simt_lane() == 0 ? simt_atomic_add(p->counters + WEAVE_LISTED, pieces) : 0;
-        const int32_t at = simt_shfl(mine, 0, WAVE);
-        for (int32_t i = simt_lane(); i < pieces; i += WAVE) {
-            const struct piece piece = {(int32_t)group, i};
-            s.list[at + i] = piece;
-        }
-    }
-}
-
-DEVICE void staged(const struct product *p, real *tile, int64_t group, const int lanes, const int width, const int under_way)
-{
-    const int height = width / lanes, lane = simt_thread_id() % lanes;
-    const int64_t row = group * height + simt_thread_id() / lanes;
-    const off first = offset(p, group * height), last = offset(p, (group + 1) * height);
-    const off begin = offset(p, row), end = offset(p, row + 1);
-    if (simt_sync_any(last - first > p->fact[WEAVE_TILE] || end - begin > STAGED * lanes)) {
-        leave(p, group, last - first);
-        return;
-    }
-    stage(p, tile, first, (int)(last - first), width, under_way);
-    simt_sync();
-    real sum = 0;
-    for (int k = (int)(begin - first) + lane; k < (int)(end - first); k += lanes)
-        sum += tile[k];
-    for (int by = lanes / 2; by > 0; by /= 2)
-        sum += simt_shfl_xor(sum, by, WAVE);
-    if (lane == 0 && row < p->rows)
-        put(p, row, sum);
-}
-
-/* The share of a lane in a row of n entries that begin at `from`. */
-DEVICE real share(const struct product *p, off from, int n, int lane, const int lanes, const int under_way)
-{
-    const real *RESTRICT x = (const real *)p->x;
-    const idx *RESTRICT col = (const idx *)p->array[CSR_COL] + from;
-    const real *RESTRICT val = (const real *)p->array[CSR_VAL] + from;
-    real sum = 0;
-    SIMT_ROLLED for (int k = lane; k < n; k += under_way * lanes)
-    {
-        idx c[8];
-        real v[8];
-        for (int i = 0; i < under_way; i++) {
-            c[i] = k + i * lanes < n ? simt_readonly(col + k + i * lanes) : 0;
-            v[i] = k + i * lanes < n ? simt_readonly(val + k + i * lanes) : 0;
-        }
-        for (int i = 0; i < under_way; i++)
-            sum += k + i * lanes < n ? v[i] * simt_readonly(x + c[i]) : 0;
-    }
-    return sum;
-}
-
-DEVICE void direct(const struct product *p, int64_t group, const int lanes, const int width, const int under_way)
-{
-    const int height = width / lanes, lane = simt_thread_id() % lanes;
-    const int64_t row = group * height + simt_thread_id() / lanes;
-    const off begin = offset(p, row), end = offset(p, row + 1);
-    if (simt_sync_any(end - begin > LONG * lanes)) {
-        leave(p, group, offset(p, (group + 1) * height) - offset(p, group * height));
-        return;
-    }
-    real sum = share(p, begin, (int)(end - begin), lane, lanes, under_way);
-    for (int by = lanes / 2; by > 0; by /= 2)
-        sum += simt_shfl_xor(sum, by, WAVE);
-    if (lane == 0 && row < p->rows)
-        put(p, row, sum);
-}
-
-/* Is a row short enough for a block?  Else it is left over. */
-DEVICE int fits(const struct product *p, int64_t row)
-{
-    const off n = offset(p, row + 1) - offset(p, row);
-    if (n > p->fact[WEAVE_TILE])
-        leave(p, row, n);
-    return n <= p->fact[WEAVE_TILE];
-}
-
-/* A block a row. */
-DEVICE void by_block(const struct product *p, int64_t row, const int width)
-{
-    const off begin = offset(p, row), end = offset(p, row + 1);
-    const real *RESTRICT x = (const real *)p->x;
-    const idx *RESTRICT col = (const idx *)p->array[CSR_COL] + begin;
-    const real *RESTRICT val = (const real *)p->array[CSR_VAL] + begin;
-    const int n = (int)(end - begin);
-    real sum = 0;
-    SIMT_ROLLED for (int k = simt_thread_id(); k < n; k += 8 * width)
-    {
-        idx c[8];
-        real v[8];
-        for (int i = 0; i < 8; i++) {
-            c[i] = simt_stream_if(k + i * width < n, col + k + i * width);
-            v[i] = simt_stream_if(k + i * width < n, val + k + i * width);
-        }
-        for (int i = 0; i < 8; i++)
-            sum += k + i * width < n ? v[i] * simt_readonly(x + c[i]) : 0;
-    }
-    sum = block_sum(sum);
-    if (simt_thread_id() == 0)
-        put(p, row, sum);
-}
-
-/* A small matrix, in one launch: rows that are long for their lanes are taken by the block, one after another. */
-KERNEL_BOUND(csr_weave_alone, 128)(struct product p)
-{
-    enum { LANES = 8, HEIGHT = 128 / LANES, MANY = 256 };
-    const int64_t group = p.fact[WEAVE_BEGIN] + simt_block_id(), row = group * HEIGHT + simt_thread_id() / LANES;
-    const int lane = simt_thread_id() % LANES;
-    const off begin = offset(&p, row), end = offset(&p, row + 1);
-    const int n = end - begin > MANY ? 0 : (int)(end - begin);
-    real sum = share(&p, begin, n, lane, LANES, 4);
-    for (int by = LANES / 2; by > 0; by /= 2)
-        sum += simt_shfl_xor(sum, by, WAVE);
-    if (lane == 0 && row < p.rows && end - begin <= MANY)
-        put(&p, row, sum);
-    if (!simt_sync_any(end - begin > MANY))
-        return;
-    for (int64_t i = group * HEIGHT; i < (group + 1) * HEIGHT; i++)
-        if (offset(&p, i + 1) - offset(&p, i) > MANY)
-            by_block(&p, i, 128);
-}
-
-/* Every way is a kernel. */
-#define WAY(name, width, blocks, taken)                              \
-    KERNEL_RESIDENT(name, width, blocks)(struct product p)           \
-    {                                                                \
-        const int64_t group = p.fact[WEAVE_BEGIN] + simt_block_id(); \
-        simt_let_next();                                             \
-        taken;                                                       \
-    }
-#define STAGED_WAY(name, width, blocks, lanes, under_way)            \
-    KERNEL_RESIDENT(name, width, blocks)(struct product p)           \
-    {                                                                \
-        SHARED_DYNAMIC(real, tile);                                  \
-        const int64_t group = p.fact[WEAVE_BEGIN] + simt_block_id(); \
-        simt_let_next();                                             \
-        staged(&p, tile, group, lanes, width, under_way);            \
-    }
-
-WAY(csr_weave1_direct, 256, 8, direct(&p, group, 1, 256, 4))
-WAY(csr_weave1_deep, 128, 12, direct(&p, group, 1, 128, 8))
-WAY(csr_weave8_direct, 128, 12, direct(&p, group, 8, 128, 4))
-WAY(csr_weave32_direct, 128, 12, direct(&p, group, 32, 128, 4))
-STAGED_WAY(csr_weave1, 64, 32, 1, 4)
-STAGED_WAY(csr_weave1_full, 64, 24, 1, 8)
-STAGED_WAY(csr_weave2, 256, 8, 2, 4)
-STAGED_WAY(csr_weave4, 256, 6, 4, 8)
-STAGED_WAY(csr_weave4_small, 256, 8, 4, 4)
-STAGED_WAY(csr_weave8, 128, 16, 8, 4)
-STAGED_WAY(csr_weave8_deep, 128, 12, 8, 8)
-WAY(csr_weave_block, 256, 6, if (fits(&p, group)) by_block(&p, group, 256))
 
 /* ------------------------------------------------------------------ uneven groups ------------------------------ */
 
@@ -372,19 +206,179 @@ DEVICE void put_empty(const struct product *p, int64_t row, int height)
 }
 
 /* A group in one piece. */
-DEVICE void whole(const struct product *p, real *tile, struct strip *s, int64_t group)
+DEVICE void whole(const struct product *p, real *tile, int64_t row, const int height, off first, int n, const int width)
 {
-    const int height = (int)p->fact[WEAVE_HEIGHT];
-    const int64_t row = group * height;
-    const off first = offset(p, row);
-    const int n = (int)(offset(p, row + height) - first);
-    simt_sync();
-    stage(p, tile, first, n, MOST, FEW);
+    SHARED(struct strip, s, 1);
+    stage(p, tile, first, n, width, FEW);
     const int rows = find_rows(p, s, row, height, first, n);
     simt_sync();
     sum_rows(p, tile, s, row, rows, n, 0);
     put_empty(p, row, height);
 }
+
+/* A group that has too many entries for one block is left over, listed piece by piece. */
+DEVICE void leave(const struct product *p, int64_t group, off entries)
+{
+    const struct space s = space_of(p);
+    const int32_t pieces = (int32_t)((entries + PIECE - 1) / PIECE);
+    if (simt_wave_id() == 0) {
+        const int32_t mine = simt_lane() == 0 ? simt_atomic_add(p->counters + WEAVE_LISTED, pieces) : 0;
+        const int32_t at = simt_shfl(mine, 0, WAVE);
+        for (int32_t i = simt_lane(); i < pieces; i += WAVE) {
+            const struct piece piece = {(int32_t)group, i};
+            s.list[at + i] = piece;
+        }
+    }
+}
+
+/* A group of `height` rows that are not all short. */
+DEVICE void uneven(const struct product *p, real *tile, int64_t group, const int height, const int width)
+{
+    const int64_t row = group * height;
+    const off first = offset(p, row), n = offset(p, row + height) - first;
+    if (n > PIECE)
+        leave(p, group, n);
+    else
+        whole(p, tile, row, height, first, (int)n, width);
+}
+
+/* ------------------------------------------------------------------ even groups -------------------------------- */
+
+DEVICE void staged(const struct product *p, real *tile, int64_t group, const int lanes, const int width, const int under_way)
+{
+    const int height = width / lanes, lane = simt_thread_id() % lanes;
+    const int64_t row = group * height + simt_thread_id() / lanes;
+    const off first = offset(p, group * height), last = offset(p, (group + 1) * height);
+    const off begin = offset(p, row), end = offset(p, row + 1);
+    if (simt_sync_any(last - first > p->fact[WEAVE_TILE] || end - begin > STAGED * lanes)) {
+        uneven(p, tile, group, height, width);
+        return;
+    }
+    stage(p, tile, first, (int)(last - first), width, under_way);
+    simt_sync();
+    real sum = 0;
+    for (int k = (int)(begin - first) + lane; k < (int)(end - first); k += lanes)
+        sum += tile[k];
+    for (int by = lanes / 2; by > 0; by /= 2)
+        sum += simt_shfl_xor(sum, by, WAVE);
+    if (lane == 0 && row < p->rows)
+        put(p, row, sum);
+}
+
+/* The share of a lane in a row of n entries that begin at `from`. */
+DEVICE real share(const struct product *p, off from, int n, int lane, const int lanes, const int under_way)
+{
+    const real *RESTRICT x = (const real *)p->x;
+    const idx *RESTRICT col = (const idx *)p->array[CSR_COL] + from;
+    const real *RESTRICT val = (const real *)p->array[CSR_VAL] + from;
+    real sum = 0;
+    SIMT_ROLLED for (int k = lane; k < n; k += under_way * lanes)
+    {
+        idx c[8];
+        real v[8];
+        for (int i = 0; i < under_way; i++) {
+            c[i] = k + i * lanes < n ? simt_readonly(col + k + i * lanes) : 0;
+            v[i] = k + i * lanes < n ? simt_readonly(val + k + i * lanes) : 0;
+        }
+        for (int i = 0; i < under_way; i++)
+            sum += k + i * lanes < n ? v[i] * simt_readonly(x + c[i]) : 0;
+    }
+    return sum;
+}
+
+DEVICE void direct(const struct product *p, real *tile, int64_t group, const int lanes, const int width, const int under_way)
+{
+    const int height = width / lanes, lane = simt_thread_id() % lanes;
+    const int64_t row = group * height + simt_thread_id() / lanes;
+    const off begin = offset(p, row), end = offset(p, row + 1);
+    if (simt_sync_any(end - begin > LONG * lanes)) {
+        uneven(p, tile, group, height, width);
+        return;
+    }
+    real sum = share(p, begin, (int)(end - begin), lane, lanes, under_way);
+    for (int by = lanes / 2; by > 0; by /= 2)
+        sum += simt_shfl_xor(sum, by, WAVE);
+    if (lane == 0 && row < p->rows)
+        put(p, row, sum);
+}
+
+/* Is a row short enough for a block?  Else it is left over. */
+DEVICE int fits(const struct product *p, int64_t row)
+{
+    const off n = offset(p, row + 1) - offset(p, row);
+    if (n > p->fact[WEAVE_TILE])
+        leave(p, row, n);
+    return n <= p->fact[WEAVE_TILE];
+}
+
+/* A block a row. */
+DEVICE void by_block(const struct product *p, int64_t row, const int width)
+{
+    const off begin = offset(p, row), end = offset(p, row + 1);
+    const real *RESTRICT x = (const real *)p->x;
+    const idx *RESTRICT col = (const idx *)p->array[CSR_COL] + begin;
+    const real *RESTRICT val = (const real *)p->array[CSR_VAL] + begin;
+    const int n = (int)(end - begin);
+    real sum = 0;
+    SIMT_ROLLED for (int k = simt_thread_id(); k < n; k += 8 * width)
+    {
+        idx c[8];
+        real v[8];
+        for (int i = 0; i < 8; i++) {
+            c[i] = simt_stream_if(k + i * width < n, col + k + i * width);
+            v[i] = simt_stream_if(k + i * width < n, val + k + i * width);
+        }
+        for (int i = 0; i < 8; i++)
+            sum += k + i * width < n ? v[i] * simt_readonly(x + c[i]) : 0;
+    }
+    sum = block_sum(sum);
+    if (simt_thread_id() == 0)
+        put(p, row, sum);
+}
+
+/* A small matrix, in one launch: rows that are long for their lanes are taken by the block, one after another. */
+KERNEL_BOUND(csr_weave_alone, 128)(struct product p)
+{
+    enum { LANES = 8, HEIGHT = 128 / LANES, MANY = 256 };
+    const int64_t group = p.fact[WEAVE_BEGIN] + simt_block_id(), row = group * HEIGHT + simt_thread_id() / LANES;
+    const int lane = simt_thread_id() % LANES;
+    const off begin = offset(&p, row), end = offset(&p, row + 1);
+    const int n = end - begin > MANY ? 0 : (int)(end - begin);
+    real sum = share(&p, begin, n, lane, LANES, 4);
+    for (int by = LANES / 2; by > 0; by /= 2)
+        sum += simt_shfl_xor(sum, by, WAVE);
+    if (lane == 0 && row < p.rows && end - begin <= MANY)
+        put(&p, row, sum);
+    if (!simt_sync_any(end - begin > MANY))
+        return;
+    for (int64_t i = group * HEIGHT; i < (group + 1) * HEIGHT; i++)
+        if (offset(&p, i + 1) - offset(&p, i) > MANY)
+            by_block(&p, i, 128);
+}
+
+/* Every way is a kernel. */
+#define WAY(name, width, blocks, taken)                              \
+    KERNEL_RESIDENT(name, width, blocks)(struct product p)           \
+    {                                                                \
+        SHARED_DYNAMIC(real, tile);                                  \
+        const int64_t group = p.fact[WEAVE_BEGIN] + simt_block_id(); \
+        simt_let_next();                                             \
+        taken;                                                       \
+    }
+
+WAY(csr_weave1_direct, 256, 6, direct(&p, tile, group, 1, 256, 4))
+WAY(csr_weave1_deep, 128, 12, direct(&p, tile, group, 1, 128, 8))
+WAY(csr_weave1_narrow, 128, 12, direct(&p, tile, group, 1, 128, 4))
+WAY(csr_weave8_direct, 128, 12, direct(&p, tile, group, 8, 128, 4))
+WAY(csr_weave32_direct, 128, 12, direct(&p, tile, group, 32, 128, 4))
+WAY(csr_weave1, 64, 24, staged(&p, tile, group, 1, 64, 4))
+WAY(csr_weave1_full, 128, 12, staged(&p, tile, group, 1, 128, 4))
+WAY(csr_weave2, 256, 6, staged(&p, tile, group, 2, 256, 4))
+WAY(csr_weave4, 256, 6, staged(&p, tile, group, 4, 256, 8))
+WAY(csr_weave4_small, 128, 12, staged(&p, tile, group, 4, 128, 4))
+WAY(csr_weave8, 128, 12, staged(&p, tile, group, 8, 128, 4))
+WAY(csr_weave8_deep, 128, 12, staged(&p, tile, group, 8, 128, 8))
+WAY(csr_weave_block, 256, 6, if (fits(&p, group)) by_block(&p, group, 256))
 
 /* ------------------------------------------------------------------ cut groups --------------------------------- */
 
@@ -451,45 +445,21 @@ DEVICE void part(const struct product *p, real *tile, struct strip *strip, struc
         join(p, &s, row, height, first, base);
 }
 
-/* ------------------------------------------------------------------ what is left over -------------------------- */
-
-/* The groups that a block looks after, one after another: of so many at once, those that are marked. */
-DEVICE void marked(const struct product *p, real *tile, struct strip *strip)
-{
-    SHARED(int16_t, todo, MOST);
-    const int64_t groups = p->fact[WEAVE_GROUPS], step = simt_grid_size();
-    for (int64_t first = simt_block_id(); first < groups; first += step * simt_block_size()) {
-        int32_t *mark = p->counters + WEAVE_MARKS + first + step * simt_thread_id();
-        const int is = first + step * simt_thread_id() < groups && simt_fresh(mark);
-        int32_t count;
-        const int32_t place = block_scan_before_int(is, &count);
-        if (is) {
-            todo[place] = (int16_t)simt_thread_id();
-            *mark = 0;
-        }
-        simt_sync();
-        for (int i = 0; i < count; i++)
-            whole(p, tile, strip, first + step * todo[i]);
-        simt_sync();
-    }
-}
-
-KERNEL_RESIDENT(csr_weave_uneven, MOST, sizeof(real) + sizeof(off) == 16 ? UNEVEN_BLOCKS_WIDE : UNEVEN_BLOCKS)(struct product p)
+KERNEL_RESIDENT(csr_weave_cut, MOST, 4)(struct product p)
 {
     SHARED_DYNAMIC(real, tile);
     SHARED(struct strip, strip, 1);
     simt_after_previous();
-    if (!simt_fresh(p.counters + WEAVE_ANY))
-        return;
     const int32_t listed = simt_fresh(p.counters + WEAVE_LISTED);
+    if (listed == 0)
+        return;
     for (int32_t i = simt_block_id(); i < listed; i += simt_grid_size()) {
         const struct piece *entry = (const struct piece *)p.workspace + i;
         const struct piece piece = {simt_fresh(&entry->group), simt_fresh(&entry->number)};
         part(&p, tile, strip, piece);
     }
-    marked(&p, tile, strip);
     if (comes_last(p.counters + WEAVE_THROUGH, simt_grid_size()) && simt_thread_id() == 0)
-        p.counters[WEAVE_LISTED] = p.counters[WEAVE_ANY] = 0;
+        p.counters[WEAVE_LISTED] = 0;
 }
 
 #else
@@ -506,18 +476,19 @@ static const struct way {
     {"csr_weave8_direct", 8, 128, 0},
     {"csr_weave32_direct", 32, 128, 0},
     {"csr_weave1", 1, 64, 1},
-    {"csr_weave1_full", 1, 64, 1},
+    {"csr_weave1_full", 1, 128, 1},
     {"csr_weave2", 2, 256, 1},
     {"csr_weave4", 4, 256, 1},
-    {"csr_weave4_small", 4, 256, 1},
+    {"csr_weave4_small", 4, 128, 1},
     {"csr_weave8", 8, 128, 1},
     {"csr_weave8_deep", 8, 128, 1},
     {"csr_weave_block", 256, 256, 0},
     {"csr_weave_alone", 8, 128, 0},
+    {"csr_weave1_narrow", 1, 128, 0},
 };
-enum { AUTO, DIRECT_1, DEEP_1, DIRECT_8, DIRECT_32, STAGED_1, FULL_1, STAGED_2, STAGED_4, SMALL_4, STAGED_8, DEEP_8, BLOCK, ALONE };
+enum { AUTO, DIRECT_1, DEEP_1, DIRECT_8, DIRECT_32, STAGED_1, FULL_1, STAGED_2, STAGED_4, SMALL_4, STAGED_8, DEEP_8, BLOCK, ALONE, NARROW_1 };
 
-static const char *const words[] = {"auto", "1d", "1e", "8d", "32d", "1", "1f", "2", "4", "4s", "8", "8e", "block", "alone"};
+static const char *const words[] = {"auto", "1d", "1e", "8d", "32d", "1", "1f", "2", "4", "4s", "8", "8e", "block", "alone", "1n"};
 static const struct option options[] = {
     {"way", 0, WORDS(words)},
     {0},
@@ -526,7 +497,7 @@ static const struct option options[] = {
 static const char *const entries[] = {"csr_weave1_direct",  "csr_weave1_deep", "csr_weave8_direct", "csr_weave32_direct",
                                       "csr_weave1",        "csr_weave1_full", "csr_weave2",        "csr_weave4",
                                       "csr_weave4_small",  "csr_weave8",      "csr_weave8_deep",   "csr_weave_block",
-                                      "csr_weave_uneven",  "csr_weave_alone", NULL};
+                                      "csr_weave_cut", "csr_weave_alone", "csr_weave1_narrow", NULL};
 
 /* Small matrices are a matter of latency: one launch, many lanes a row, nothing staged.  Measured on an H200. */
 #define SMALL 131072
@@ -570,7 +541,7 @@ static int64_t workspace(const struct work *w)
 
 static int64_t counters(const struct work *w)
 {
-    return (WEAVE_MARKS + groups_of(w) + w->product.nnz / PIECE + 2) * (int64_t)sizeof(int32_t);
+    return (WEAVE_DONE + w->product.nnz / PIECE + 2) * (int64_t)sizeof(int32_t);
 }
 
 /* A tile has room for what the rows of a block hold on average, and a quarter more. */
@@ -603,12 +574,11 @@ static heddle_status launch(const struct work *w)
     for (int64_t begin = 0; begin < groups; begin += most) {
         fact[WEAVE_BEGIN] = begin;
         TRY(gpu_run(&told, way->entry, groups - begin < most ? groups - begin : most, way->block,
-                    way->staged ? fact[WEAVE_TILE] * bytes : 0));
+                    (fact[WEAVE_TILE] > PIECE && way->staged ? fact[WEAVE_TILE] : way->lanes == way->block ? 0 : PIECE) * bytes));
     }
     if (way == &ways[ALONE])
         goto done;
-    const int64_t uneven = w->variant == VARIANT_f64_o64 ? UNEVEN_BLOCKS_WIDE : UNEVEN_BLOCKS;
-    TRY(gpu_run_behind(&told, "csr_weave_uneven", uneven * info->multiprocessors, 256, PIECE * bytes));
+    TRY(gpu_run_behind(&told, "csr_weave_cut", 4 * (int64_t)info->multiprocessors, 256, PIECE * bytes));
 done:
     return status;
 }
