@@ -19,14 +19,14 @@
  * Order      fixed per row, whoever comes last: bitwise repeatable.
  */
 
-/* What launch tells the device half in product.fact: the first group, how many there are, rows of a group, entries of a tile,
- * and how many entries the list of pieces and the sums of cut rows have room for. */
-enum { WEAVE_BEGIN, WEAVE_GROUPS, WEAVE_HEIGHT, WEAVE_TILE, WEAVE_LIST, WEAVE_SUMS };
+/* What launch tells the device half in product.fact: the first group, rows of a group, entries of a tile, entries that a group
+ * may have before it is cut, and how many the list of pieces and the sums of cut rows have room for. */
+enum { WEAVE_BEGIN, WEAVE_HEIGHT, WEAVE_TILE, WEAVE_LIMIT, WEAVE_LIST, WEAVE_SUMS };
 
 /* counters: pieces listed; blocks that are through with them; then for each cut group how many of its pieces are done. */
 enum { WEAVE_LISTED, WEAVE_THROUGH, WEAVE_DONE };
 
-/* Entries of a piece: groups with more are cut. */
+/* Entries of a piece of a cut group. */
 #define PIECE 1024
 
 
@@ -138,8 +138,9 @@ DEVICE void finished(const struct product *p, struct strip *s, int64_t row, int 
 
 /* Sums the strip, whose products are in the tile.  A thread takes a few entries that lie side by side, an odd number of them:
  * neighbours then meet different banks.  Rows that end within a share are finished there; what is open at its end is handed
- * on, first within the wave and then from wave to wave. */
-DEVICE void sum_rows(const struct product *p, const real *tile, struct strip *s, int64_t row, int rows, int n, int cut)
+ * on, first within the wave and then from wave to wave; `carry` is what the first row brings along. */
+DEVICE void sum_rows(const struct product *p, const real *tile, struct strip *s, int64_t row, int rows, int n, int cut,
+                     real carry)
 {
     const int each = ((n + simt_block_size() - 1) / simt_block_size()) | 1;
     const int from = simt_thread_id() * each, to = from + each < n ? from + each : n;
@@ -180,7 +181,7 @@ DEVICE void sum_rows(const struct product *p, const real *tile, struct strip *s,
     const real before = simt_shfl_up(sum, 1, WAVE);
     const int before_any = simt_shfl_up(any, 1, WAVE);
     simt_sync();
-    real open = 0;
+    real open = carry;
     SIMT_ROLLED for (int w = 0; w < simt_wave_id(); w++)
         open = s->ends[w] ? s->of_wave[w] : open + s->of_wave[w];
     if (simt_thread_id() == simt_block_size() - 1) {
@@ -205,14 +206,21 @@ DEVICE void put_empty(const struct product *p, int64_t row, int height)
         put(p, mine, 0);
 }
 
-/* A group in one piece. */
+/* A group that one block takes, strip by strip. */
 DEVICE void whole(const struct product *p, real *tile, int64_t row, const int height, off first, int n, const int width)
 {
     SHARED(struct strip, s, 1);
-    stage(p, tile, first, n, width, FEW);
-    const int rows = find_rows(p, s, row, height, first, n);
-    simt_sync();
-    sum_rows(p, tile, s, row, rows, n, 0);
+    real carry = 0;
+    for (int done = 0; done < n; done += FEW * width) {
+        const int here = n - done < FEW * width ? n - done : FEW * width;
+        stage(p, tile, first + done, here, width, FEW);
+        const int rows = find_rows(p, s, row, height, first + done, here);
+        simt_sync();
+        const int cut = offset(p, row + s->which[rows - 1] + 1) > first + done + here ? LAST_CUT : 0;
+        sum_rows(p, tile, s, row, rows, here, cut, carry);
+        simt_sync();
+        carry = cut ? s->edge[1] : 0;
+    }
     put_empty(p, row, height);
 }
 
@@ -236,7 +244,7 @@ DEVICE void uneven(const struct product *p, real *tile, int64_t group, const int
 {
     const int64_t row = group * height;
     const off first = offset(p, row), n = offset(p, row + height) - first;
-    if (n > PIECE)
+    if (n > p->fact[WEAVE_LIMIT])
         leave(p, group, n);
     else
         whole(p, tile, row, height, first, (int)n, width);
@@ -306,9 +314,9 @@ DEVICE void direct(const struct product *p, real *tile, int64_t group, const int
 DEVICE int fits(const struct product *p, int64_t row)
 {
     const off n = offset(p, row + 1) - offset(p, row);
-    if (n > p->fact[WEAVE_TILE])
+    if (n > p->fact[WEAVE_LIMIT])
         leave(p, row, n);
-    return n <= p->fact[WEAVE_TILE];
+    return n <= p->fact[WEAVE_LIMIT];
 }
 
 /* A block a row. */
@@ -356,6 +364,10 @@ KERNEL_BOUND(csr_weave_alone, 128)(struct product p)
             by_block(&p, i, 128);
 }
 
+/* Blocks of so many threads on a multiprocessor: as many as there is room for, or a few less where 64-bit offsets take
+ * registers. */
+#define FULL(width) (sizeof(off) == 4 ? 2048 / (width) : 1536 / (width))
+
 /* Every way is a kernel. */
 #define WAY(name, width, blocks, taken)                              \
     KERNEL_RESIDENT(name, width, blocks)(struct product p)           \
@@ -366,19 +378,26 @@ KERNEL_BOUND(csr_weave_alone, 128)(struct product p)
         taken;                                                       \
     }
 
-WAY(csr_weave1_direct, 256, 6, direct(&p, tile, group, 1, 256, 4))
+WAY(csr_weave1_direct, 256, FULL(256), direct(&p, tile, group, 1, 256, 4))
 WAY(csr_weave1_deep, 128, 12, direct(&p, tile, group, 1, 128, 8))
-WAY(csr_weave1_narrow, 128, 12, direct(&p, tile, group, 1, 128, 4))
-WAY(csr_weave8_direct, 128, 12, direct(&p, tile, group, 8, 128, 4))
-WAY(csr_weave32_direct, 128, 12, direct(&p, tile, group, 32, 128, 4))
-WAY(csr_weave1, 64, 24, staged(&p, tile, group, 1, 64, 4))
-WAY(csr_weave1_full, 128, 12, staged(&p, tile, group, 1, 128, 4))
-WAY(csr_weave2, 256, 6, staged(&p, tile, group, 2, 256, 4))
+WAY(csr_weave1_narrow, 128, FULL(128), direct(&p, tile, group, 1, 128, 4))
+WAY(csr_weave8_direct, 128, FULL(128), direct(&p, tile, group, 8, 128, 4))
+WAY(csr_weave32_direct, 128, FULL(128), direct(&p, tile, group, 32, 128, 4))
+WAY(csr_weave1, 64, FULL(64), staged(&p, tile, group, 1, 64, 4))
+WAY(csr_weave1_full, 128, FULL(128), staged(&p, tile, group, 1, 128, 4))
+WAY(csr_weave2, 256, FULL(256), staged(&p, tile, group, 2, 256, 4))
 WAY(csr_weave4, 256, 6, staged(&p, tile, group, 4, 256, 8))
-WAY(csr_weave4_small, 128, 12, staged(&p, tile, group, 4, 128, 4))
-WAY(csr_weave8, 128, 12, staged(&p, tile, group, 8, 128, 4))
+WAY(csr_weave4_small, 128, FULL(128), staged(&p, tile, group, 4, 128, 4))
+WAY(csr_weave8, 128, FULL(128), staged(&p, tile, group, 8, 128, 4))
 WAY(csr_weave8_deep, 128, 12, staged(&p, tile, group, 8, 128, 8))
-WAY(csr_weave_block, 256, 6, if (fits(&p, group)) by_block(&p, group, 256))
+
+KERNEL_RESIDENT(csr_weave_block, 256, 6)(struct product p)
+{
+    const int64_t row = p.fact[WEAVE_BEGIN] + simt_block_id();
+    simt_let_next();
+    if (fits(&p, row))
+        by_block(&p, row, 256);
+}
 
 /* ------------------------------------------------------------------ cut groups --------------------------------- */
 
@@ -433,7 +452,7 @@ DEVICE void part(const struct product *p, real *tile, struct strip *strip, struc
     simt_sync();
     const int cut = (offset(p, row + strip->which[0]) < low ? FIRST_CUT : 0) |
                     (offset(p, row + strip->which[rows - 1] + 1) > low + n ? LAST_CUT : 0);
-    sum_rows(p, tile, strip, row, rows, n, cut);
+    sum_rows(p, tile, strip, row, rows, n, cut, 0);
     if (piece.number == 0)
         put_empty(p, row, height);
     simt_sync();
@@ -514,7 +533,7 @@ static const struct way *way_of(const struct work *w)
                  : mean > 40   ? nnz < SMALL_LONG_ROWS ? DIRECT_32 : single ? STAGED_8 : DEEP_8
                  : mean > 12   ? single && nnz >= SMALL_LONG_ROWS ? STAGED_2 : STAGED_4
                  : mean > 4.5  ? DEEP_1
-                               : DIRECT_1];
+                               : NARROW_1];
 }
 
 static int64_t height_of(const struct way *way)
@@ -544,17 +563,25 @@ static int64_t counters(const struct work *w)
     return (WEAVE_DONE + w->product.nnz / PIECE + 2) * (int64_t)sizeof(int32_t);
 }
 
-/* A tile has room for what the rows of a block hold on average, and a quarter more. */
-#define TILE_LEAST 4
+/* A tile has room for what the rows of a block hold on average, and a quarter more, and for what a strip has. */
+#define STRIP 4 /* entries a thread */
 #define TILE_MOST 3072
 static int64_t tile_of(const struct work *w)
 {
     const struct way *way = way_of(w);
-    const int64_t least = TILE_LEAST * way->block;
-    const int64_t tile = (int64_t)((double)w->product.nnz / (double)w->product.rows * (double)height_of(way) * 1.25) + 63;
-    if (way->lanes == way->block)
-        return 4 * tile; /* nothing is staged: how much a block may take */
-    return tile < least ? least : tile > TILE_MOST ? TILE_MOST : tile & ~(int64_t)31;
+    const int64_t least = STRIP * way->block, usual = w->product.nnz / w->product.rows * height_of(way) * 5 / 4 + 63;
+    return !way->staged || usual < least ? least : usual > TILE_MOST ? TILE_MOST : usual & ~(int64_t)31;
+}
+
+/* What one block may take so that the others do not wait for it: twice its share, if the matrix fills the device, but several
+ * pieces, and four times what its rows hold on average. */
+#define LIMIT_LEAST (2 * PIECE)
+static int64_t limit_of(const struct work *w, const struct gpu_info *info)
+{
+    const struct way *way = way_of(w);
+    const int64_t share = w->product.nnz / ((int64_t)info->multiprocessors * (1024 / way->block));
+    const int64_t usual = 4 * (w->product.nnz / w->product.rows + 1) * height_of(way), most = share > usual ? share : usual;
+    return most > LIMIT_LEAST ? most : LIMIT_LEAST;
 }
 
 static heddle_status launch(const struct work *w)
@@ -566,15 +593,15 @@ static heddle_status launch(const struct work *w)
     const int64_t groups = groups_of(w), bytes = (int64_t)type_size(w->value);
     const int64_t threads = UINT32_MAX / way->block, most = info->grid < threads ? info->grid : threads; /* AMD: 32 bits */
     int64_t *fact = told.product.fact;
-    fact[WEAVE_GROUPS] = groups;
     fact[WEAVE_HEIGHT] = height_of(way);
     fact[WEAVE_TILE] = tile_of(w);
+    fact[WEAVE_LIMIT] = limit_of(w, info);
     fact[WEAVE_LIST] = list_of(w);
     fact[WEAVE_SUMS] = list_of(w) + 2;
     for (int64_t begin = 0; begin < groups; begin += most) {
         fact[WEAVE_BEGIN] = begin;
         TRY(gpu_run(&told, way->entry, groups - begin < most ? groups - begin : most, way->block,
-                    (fact[WEAVE_TILE] > PIECE && way->staged ? fact[WEAVE_TILE] : way->lanes == way->block ? 0 : PIECE) * bytes));
+                    way->lanes < way->block ? fact[WEAVE_TILE] * bytes : 0));
     }
     if (way == &ways[ALONE])
         goto done;
