@@ -117,8 +117,16 @@ DEVICE int find_rows(const struct product *p, struct strip *s, int64_t row, int 
     const int t = simt_thread_id() < height ? simt_thread_id() : height;
     const int begin = clipped(offset(p, row + t), low, n);
     const int end = t < height ? clipped(offset(p, row + t + 1), low, n) : begin;
-    int32_t rows;
-    const int32_t place = block_scan_before_int(begin < end, &rows);
+    const uint64_t filled = simt_ballot(begin < end);
+    int place = simt_popc(filled & simt_lanes_below()), rows = 0;
+    if (simt_lane() == 0)
+        s->ends[simt_wave_id()] = simt_popc(filled);
+    simt_sync();
+    SIMT_ROLLED for (int w = 0; w < simt_waves(); w++)
+    {
+        place += w < simt_wave_id() ? s->ends[w] : 0;
+        rows += s->ends[w];
+    }
     if (begin < end) {
         s->start[place] = begin;
         s->which[place] = (int16_t)t;
@@ -145,7 +153,7 @@ DEVICE void sum_rows(const struct product *p, const real *tile, struct strip *s,
     const int each = ((n + simt_block_size() - 1) / simt_block_size()) | 1;
     const int from = simt_thread_id() * each, to = from + each < n ? from + each : n;
     int i = 0, crossed = 0; /* i: the last row that begins before `from`, or the first */
-    for (int step = MOST / 2; step > 0; step /= 2)
+    SIMT_ROLLED for (int step = rows > 32 ? MOST / 2 : 16; step > 0; step /= 2)
         if (i + step < rows && s->start[i + step] < from)
             i += step;
     const int first = i;
@@ -164,28 +172,25 @@ DEVICE void sum_rows(const struct product *p, const real *tile, struct strip *s,
         }
         sum += tile[k];
     }
-    int any = crossed;
-    SIMT_ROLLED for (int by = 1; by < WAVE; by *= 2)
-    {
+    /* Sums of the open row, from the last lane on in which one ended. */
+    const uint64_t crossings = simt_ballot(crossed), here = crossings & (simt_lanes_below() << 1 | 1);
+    const int origin = here ? 63 - simt_clz(here) : 0;
+    for (int by = 1; by < WAVE; by *= 2) {
         const real below = simt_shfl_up(sum, by, WAVE);
-        const int below_any = simt_shfl_up(any, by, WAVE);
-        if (simt_lane() >= by) {
-            sum = any ? sum : sum + below;
-            any |= below_any;
-        }
-    }
-    if (simt_lane() == WAVE - 1) {
-        s->of_wave[simt_wave_id()] = sum;
-        s->ends[simt_wave_id()] = any;
+        if (simt_lane() - by >= origin)
+            sum += below;
     }
     const real before = simt_shfl_up(sum, 1, WAVE);
-    const int before_any = simt_shfl_up(any, 1, WAVE);
+    if (simt_lane() == WAVE - 1) {
+        s->of_wave[simt_wave_id()] = sum;
+        s->ends[simt_wave_id()] = crossings != 0;
+    }
     simt_sync();
     real open = carry;
     SIMT_ROLLED for (int w = 0; w < simt_wave_id(); w++)
         open = s->ends[w] ? s->of_wave[w] : open + s->of_wave[w];
     if (simt_thread_id() == simt_block_size() - 1) {
-        const real last = any ? sum : open + sum;
+        const real last = crossings ? sum : open + sum;
         if (cut & LAST_CUT && !(rows == 1 && cut & FIRST_CUT))
             s->edge[1] = last;
         else
@@ -193,7 +198,7 @@ DEVICE void sum_rows(const struct product *p, const real *tile, struct strip *s,
     }
     if (crossed) {
         if (simt_lane() > 0)
-            open = before_any ? before : open + before;
+            open = crossings & simt_lanes_below() ? before : open + before;
         finished(p, s, row, cut, first, open + head);
     }
 }
