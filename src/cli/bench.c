@@ -6,7 +6,6 @@
 
 #include "base/memory.h"
 #include "base/timer.h"
-#include "bench/record.h"
 #include "cli/benching.h"
 
 struct choices {
@@ -14,7 +13,7 @@ struct choices {
     struct words kernels, peers, types, ops;
     double time_limit, spread;
     int64_t repetitions, memory;
-    int no_cold, fresh;
+    int no_cold, fresh, limits;
 };
 
 #define AT(member) offsetof(struct choices, member)
@@ -30,6 +29,7 @@ static const struct cli_option options[] = {
     {"repetitions", 0, OPTION_COUNT, AT(repetitions), "N", "at most, for one time (1000)"},
     {"spread", 0, OPTION_REAL, AT(spread), "PERCENT", "close enough to stop: quartile distance over median (2)"},
     {"memory", 0, OPTION_COUNT, AT(memory), "BYTES", "skip matrices that need more (8G is 8e9; no limit)"},
+    {"limits", 0, OPTION_FLAG, AT(limits), NULL, "no matrix: what the device can do at best"},
     {"no-cold", 0, OPTION_FLAG, AT(no_cold), NULL, "no times with flushed caches"},
     {0}};
 
@@ -64,7 +64,7 @@ static void interrupt(int number)
 
 /* ------------------------------------------------------------------ what is heard from the bench */
 
-static heddle_status keep(struct benching *k, struct json *j)
+heddle_status benching_keep(struct benching *k, struct json *j)
 {
     heddle_status status = j->text.failed ? HEDDLE_NO_MEMORY : HEDDLE_OK;
     if (status == HEDDLE_OK && k->to_file)
@@ -81,7 +81,7 @@ static heddle_status described(void *argument, const struct description *d)
 {
     struct json j = {0};
     record_matrix(&j, d);
-    return keep(argument, &j);
+    return benching_keep(argument, &j);
 }
 
 /* "3 min left", by the runs so far; "" before enough of them are done. */
@@ -108,8 +108,7 @@ static void begins(void *argument, const struct run *r)
         progress(k->s, k->done, k->total, "%sloading %s", time_left(k, left), r->subject->name);
 }
 
-/* Only when there is something to show: a single matrix that cannot be read leaves no output. */
-static void head(struct benching *k)
+void benching_device(struct benching *k)
 {
     const struct device *d = &k->bench.h->device;
     if (d->kind == DEVICE_gpu)
@@ -119,6 +118,12 @@ static void head(struct benching *k)
             d->threads == 1 ? "" : "s", isa_name(d->isa));
     out(k->s, ", memory read at %.1f GB/s, an empty launch %.1f us\n\n", probe_read_gbs(&k->bench.probe),
         1e3 * probe_launch_ms(&k->bench.probe));
+}
+
+/* Only when there is something to show: a single matrix that cannot be read leaves no output. */
+static void head(struct benching *k)
+{
+    benching_device(k);
     table_begin(&k->table, columns);
     for (int64_t i = 0; i < k->list.count; i++)
         if ((int)strlen(k->list.item[i].name) > k->table.width[0])
@@ -193,7 +198,7 @@ static heddle_status ran(void *argument, const struct run *r)
                        r->cold.repetitions > 0 ? r->cold.median_ms : r->warm.median_ms));
     if (k->to_file || k->to_stdout) {
         record_run(&j, r);
-        TRY(keep(k, &j));
+        TRY(benching_keep(k, &j));
     }
     if (!k->to_stdout && !k->s->quiet) {
         progress_clear(k->s);
@@ -291,6 +296,10 @@ static heddle_status ready(struct benching *k, const struct choices *c)
     heddle_status status = HEDDLE_OK;
     struct bench *b = &k->bench;
     struct session *s = k->s;
+    if (c->limits && (s->operands > 0 || c->kernels.count || c->peers.count || c->types.count || c->ops.count))
+        return fail(HEDDLE_BAD_ARGUMENT, "--limits measures the device: it takes no MATRIX, --kernel, --peer, --type or --op");
+    if (!c->limits && s->operands == 0)
+        return fail(HEDDLE_BAD_ARGUMENT, "bench takes at least 1 MATRIX, or --limits");
     TRY(heddle_open(&b->h, c->device));
     TRY(each_value(&c->kernels, "auto,plan", add_kernel, b));
     if (c->peers.count)
@@ -349,16 +358,21 @@ static void summary(struct benching *k)
 static heddle_status run(struct session *s, void *into)
 {
     heddle_status status = HEDDLE_OK;
+    const struct choices *choices = into;
     struct benching *k = NULL;
     TRY(NEW_ZEROED(k, 1));
     k->s = s;
-    TRY(ready(k, into));
+    TRY(ready(k, choices));
     signal(SIGINT, interrupt);
     signal(SIGTERM, interrupt);
     for (int64_t i = 0; i < k->list.count && !interrupted; i++)
         TRY(bench_subject(&k->bench, &k->list.item[i]));
+    if (choices->limits)
+        TRY(benching_limits(k));
     TRY(output_commit(&k->file));
     progress_clear(s);
+    if (choices->limits)
+        goto done;
     summary(k);
     if (k->peers && !k->to_stdout)
         TRY(versus_told(s, &k->versus, k->bench.cold.most > 0));
@@ -387,7 +401,8 @@ done:
 }
 
 const struct page page_bench = {
-    .usage = "MATRIX... [--kernel K,...|all] [--peer P,...] [--type f32,f64] [--op N,T] [--json FILE]",
+    .usage = "MATRIX... [--kernel K,...|all] [--peer P,...] [--type f32,f64] [--op N,T] [--json FILE]\n"
+             "       heddle bench --limits [--device DEVICE] [--json FILE]",
     .details = "Times products, verifies each one, and prints a table.  cold ms is the median of products with flushed\n"
                "caches, ms that of warm ones; GFLOP/s counts 2 operations a nonzero; GB/s counts A, x and y once; the floor\n"
                "is the time of a plain loop that reads as many bytes, measured in the same run.  Records in --json also\n"
@@ -400,5 +415,6 @@ const struct page page_bench = {
                "  heddle bench set:smoke --device cpu --kernel all\n"
                "  heddle bench gen:grid3d:n=100 --kernel plan,cpu_sell:slice=8,window=512 --op N,T\n"
                "  heddle bench set:paper --kernel all --type f32,f64 --op N,T --json r.jsonl\n"
-               "  heddle bench set:paper --device cuda:0 --peer cusparse --op N,T --json r.jsonl\n",
-    .option = options, .least = 1, .most = 1 << 20, .size = sizeof(struct choices), .run = run};
+               "  heddle bench set:paper --device cuda:0 --peer cusparse --op N,T --json r.jsonl\n"
+               "  heddle bench --limits --device cuda:0\n",
+    .option = options, .least = 0, .most = 1 << 20, .size = sizeof(struct choices), .run = run};

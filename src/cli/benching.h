@@ -6,6 +6,7 @@
 
 #include "bench/bench.h"
 #include "bench/past.h"
+#include "bench/record.h"
 #include "cli/cli.h"
 
 /* A geometric mean on its way. */
@@ -30,6 +31,13 @@ struct benching {
     int peers;
     struct run last_auto; /* kernel NULL: none yet */
 };
+
+/* bench.c: writes a record to where records go, and frees it; the device and its bandwidth, as the first line of a table. */
+heddle_status benching_keep(struct benching *k, struct json *j);
+void benching_device(struct benching *k);
+
+/* bench_limits.c: the whole of `heddle bench --limits`. */
+heddle_status benching_limits(struct benching *k);
 
 /* bench_past.c: the argument is a struct benching.  Is the run (kernel NULL: the description of the matrix) in the file? */
 int benching_known(void *argument, const struct run *r);
