@@ -35,7 +35,7 @@ static const struct row rows[] = {
     {.limit = "launch", .pattern = "two in a row", .loop = LIMIT_NOTHING, .launches = 2},
 };
 
-/* How often, by what runs them: about a millisecond each on an H200, and tens of them on a few cores. */
+/* How often, by what runs them: long enough for the clock, and short enough for all of it to take seconds. */
 struct sizes {
     int64_t gathers, adds, same; /* same: additions to one address, which queue up */
     int64_t most;                /* bytes that anything may span; a power of two */

@@ -24,7 +24,7 @@ struct limit {
 /* Hears of each limit as soon as it is known. */
 typedef heddle_status limit_heard(void *argument, const struct limit *l);
 
-/* Measures all that the device has, in less than a second on a large GPU.  The emulator runs the same loops over a few
+/* Measures all that the device has, in seconds.  The emulator runs the same loops over a few
  * kilobytes: that shows that they work, not how fast anything is.  The probe's buffer is written to. */
 heddle_status limits_measure(struct probe *p, limit_heard *heard, void *argument);
 

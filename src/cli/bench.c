@@ -116,14 +116,14 @@ void benching_device(struct benching *k)
     else
         out(k->s, "heddle %s on %s: %d thread%s, %s", heddle_version(), cpu_this()->model, d->threads,
             d->threads == 1 ? "" : "s", isa_name(d->isa));
-    out(k->s, ", memory read at %.1f GB/s, an empty launch %.1f us\n\n", probe_read_gbs(&k->bench.probe),
-        1e3 * probe_launch_ms(&k->bench.probe));
 }
 
 /* Only when there is something to show: a single matrix that cannot be read leaves no output. */
 static void head(struct benching *k)
 {
     benching_device(k);
+    out(k->s, ", memory read at %.1f GB/s, an empty launch %.1f us\n\n", probe_read_gbs(&k->bench.probe),
+        1e3 * probe_launch_ms(&k->bench.probe));
     table_begin(&k->table, columns);
     for (int64_t i = 0; i < k->list.count; i++)
         if ((int)strlen(k->list.item[i].name) > k->table.width[0])
@@ -148,7 +148,7 @@ static void add_row(struct benching *k, const struct run *r)
     char kernel[160];
     char cold[32] = "";
     double ms = r->warm.median_ms, cold_ms = r->cold.median_ms;
-    int chosen = r->made && (strcmp(r->kernel, "auto") == 0 || strcmp(r->kernel, "plan") == 0);
+    int chosen = r->made && (candidate_is(r->kernel, "auto") || candidate_is(r->kernel, "plan"));
     snprintf(kernel, sizeof kernel, "%s%s%s", chosen ? r->kernel : r->made ? r->made->ran : r->kernel,
              chosen ? ": " : "", chosen ? r->made->ran : "");
     if (r->cold.repetitions > 0)
@@ -196,6 +196,8 @@ static heddle_status ran(void *argument, const struct run *r)
     if (k->peers && r->verdict.passed)
         TRY(versus_add(&k->versus, r->subject, r->kernel, r->value, r->op,
                        r->cold.repetitions > 0 ? r->cold.median_ms : r->warm.median_ms));
+    if (k->twins && r->verdict.passed)
+        TRY(benching_price(k, r, r->cold.repetitions > 0 ? r->cold.median_ms : r->warm.median_ms));
     if (k->to_file || k->to_stdout) {
         record_run(&j, r);
         TRY(benching_keep(k, &j));
@@ -304,8 +306,10 @@ static heddle_status ready(struct benching *k, const struct choices *c)
     TRY(each_value(&c->kernels, "auto,plan", add_kernel, b));
     if (c->peers.count)
         TRY(each_value(&c->peers, "", add_peer, b));
-    for (int i = 0; i < b->kernels.count; i++)
+    for (int i = 0; i < b->kernels.count; i++) {
         k->peers += peer_is_name(b->kernels.name[i]);
+        k->twins += candidate_is_deterministic(b->kernels.name[i]);
+    }
     TRY(each_value(&c->types, "f64", add_types, b));
     TRY(each_value(&c->ops, "N", add_ops, b));
     TRY(set_rules(b, c));
@@ -376,6 +380,8 @@ static heddle_status run(struct session *s, void *into)
     summary(k);
     if (k->peers && !k->to_stdout)
         TRY(versus_told(s, &k->versus, k->bench.cold.most > 0));
+    if (!k->to_stdout)
+        benching_prices_told(k);
     s->wrong = k->wrong > 0;
     if (interrupted || k->bench.unreadable > 0) {
         TRY(out_flush(s));
@@ -391,6 +397,7 @@ done:
         clocks_close(&k->bench.clocks);
         probe_free(&k->bench.probe);
         versus_free(&k->versus);
+        mem_free(k->price);
         past_free(&k->past);
         peers_close();
         heddle_close(k->bench.h);
@@ -408,7 +415,12 @@ const struct page page_bench = {
                "is the time of a plain loop that reads as many bytes, measured in the same run.  Records in --json also\n"
                "hold conversion and preparation times and a description of each matrix; a run that was interrupted goes on\n"
                "where its file ends.  Peers are other libraries, measured by the same clock on the same arrays; the summary\n"
-               "then tells how the best of them compares.  The exit status is 1 when a result is wrong.\n"
+               "then tells how the best of them compares.  With auto or plan beside auto:deterministic=1 or\n"
+               "plan:deterministic=1 it tells for each matrix what a bitwise repeatable result costs.  The exit status is 1\n"
+               "when a result is wrong.\n"
+               "\n"
+               "With --limits: what a product is made of, measured alone (reading and copying memory, gathering x, adding to\n"
+               "y atomically, launching), and the time that no product can therefore go below.\n"
                "\n"
                "Examples:\n"
                "  heddle bench a.mtx\n"
@@ -416,5 +428,6 @@ const struct page page_bench = {
                "  heddle bench gen:grid3d:n=100 --kernel plan,cpu_sell:slice=8,window=512 --op N,T\n"
                "  heddle bench set:paper --kernel all --type f32,f64 --op N,T --json r.jsonl\n"
                "  heddle bench set:paper --device cuda:0 --peer cusparse --op N,T --json r.jsonl\n"
+               "  heddle bench set:baseline --kernel auto,auto:deterministic=1 --op N,T\n"
                "  heddle bench --limits --device cuda:0\n",
     .option = options, .least = 0, .most = 1 << 20, .size = sizeof(struct choices), .run = run};

@@ -50,8 +50,10 @@ heddle_status benching_limits(struct benching *k)
     const struct device *d = &k->bench.h->device;
     void *before;
     k->total = LIMITS_ABOUT;
-    if (!k->to_stdout && !k->s->quiet)
+    if (!k->to_stdout && !k->s->quiet) {
         benching_device(k);
+        out(k->s, "\n\n");
+    }
     table_begin(&k->table, columns);
     TRY(device_enter(d, &before));
     status = limits_measure(&k->bench.probe, told, k);
