@@ -166,7 +166,8 @@ good 'bench tells what determinism costs' 'times the time, geometric mean of 2' 
 good 'a bench that went on tells it, too' '8 runs: 8 verified' \
     heddle bench s.mtx gen:grid2d:n=9 --device emu --kernel auto:deterministic=1,auto --op N,T --time-limit 0.01 --no-cold \
     --json twins.jsonl
-verdict 'prices of a bench that went on are complete' "$(grep -q 'auto f64 T: .* mean of 2' "$work/out" || head -c 400 "$work/out")"
+verdict 'prices of a bench that went on are complete' \
+    "$(grep -q 'auto f64 T: .* mean of 2' "$work/out" || head -c 400 "$work/out")"
 good 'mv takes a deterministic choice' '' heddle mv s.mtx --kernel auto:deterministic=1 --device emu
 good 'the limits of the emulator are a table' 'gather  random' heddle bench --limits --device emu --json limits.jsonl
 verdict 'every limit is a record' "$([ "$(grep -c '"record":"limit"' limits.jsonl)" -eq 27 ] || wc -l limits.jsonl)"

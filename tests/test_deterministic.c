@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: MIT
  *
- * heddle_set_deterministic: bitwise the same y in whatever order blocks run, right, and with nothing prepared. */
+ * heddle_set_deterministic: bitwise the same y in whatever order blocks run, right, and with nothing prepared.
+ * HEDDLE_TEST_DEVICES="cuda:0" (names between blanks) repeats products there. */
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "api/api.h"
@@ -106,6 +108,41 @@ TEST(so_it_is_for_csc_and_coo)
         for (int format = HEDDLE_CSC; format <= HEDDLE_COO; format++) {
             CHECK(different(wide, HEDDLE_F64, (heddle_format)format, (heddle_op)op, SEEDS / 5) == 0);
             CHECK(different(skewed, HEDDLE_F32, (heddle_format)format, (heddle_op)op, SEEDS / 5) == 0);
+        }
+}
+
+/* One matrix on one device, again and again; both operations. */
+static void repeats(const char *device, const char *spec, heddle_type value, heddle_format format, int times)
+{
+    for (int op = HEDDLE_N; op <= HEDDLE_T; op++) {
+        struct scene s;
+        int differ = 0;
+        scene_new(&s, device, spec, value, format);
+        scene_op(&s, (heddle_op)op);
+        void *first = mem_alloc(s.y_bytes, 1);
+        for (int i = 0; i < times; i++) {
+            CHECK_OK(heddle_mv(s.h, s.op, NULL, s.A, s.x, NULL, s.y));
+            if (i == 0)
+                memcpy(first, s.y, (size_t)s.y_bytes);
+            differ += memcmp(first, s.y, (size_t)s.y_bytes) != 0;
+        }
+        CHECK_THAT(differ == 0, "%s: %d of %d results with %s differ, '%s', op %d", device, differ, times,
+                   heddle_last_kernel(s.h), spec, op);
+        mem_free(first);
+        scene_free(&s);
+    }
+}
+
+/* Large matrices on real devices, whose blocks run in an order of their own. */
+TEST(products_that_follow_each_other_are_bitwise_equal)
+{
+    char text[256];
+    const char *asked = getenv("HEDDLE_TEST_DEVICES");
+    snprintf(text, sizeof text, "%s", asked ? asked : "emu");
+    for (char *save = NULL, *word = strtok_r(text, " ", &save); word; word = strtok_r(NULL, " ", &save))
+        for (int format = HEDDLE_CSR; format <= HEDDLE_COO; format++) {
+            repeats(word, asked ? "rmat:n=131072,degree=16" : skewed, HEDDLE_F64, (heddle_format)format, asked ? 100 : 3);
+            repeats(word, asked ? "circuit:n=200000,longest=90000" : wide, HEDDLE_F32, (heddle_format)format, asked ? 100 : 3);
         }
 }
 

@@ -82,8 +82,9 @@ TEST(no_addition_is_lost_whatever_the_pattern)
                 want[limit_target(k, SPAN, pattern)] += 1;
             CHECK_OK(device_alloc(&h->device, &there, sizeof y));
             CHECK_OK(device_fill(&h->device, there, 0, sizeof y));
-            CHECK_OK(limit_run(&h->device, &(struct limit_work){.loop = LIMIT_ADD, .value = HEDDLE_F32, .count = COUNT, .span = SPAN,
-                                                                .pattern = (enum limit_pattern)pattern, .y = there}));
+            CHECK_OK(limit_run(&h->device, &(struct limit_work){.loop = LIMIT_ADD, .value = HEDDLE_F32, .count = COUNT,
+                                                                .span = SPAN, .pattern = (enum limit_pattern)pattern,
+                                                                .y = there}));
             CHECK_OK(device_read(&h->device, y, there, sizeof y));
             CHECK_THAT(memcmp(y, want, sizeof y) == 0, "%s, pattern %d", devices[d], pattern);
             device_free(&h->device, there);

@@ -31,20 +31,7 @@ DEVICE void deal_terms(const struct product *p, const int adds)
     }
 }
 
-KERNEL(coo_fixed_note)(struct product p)
-{
-    deal_terms(&p, 0);
-}
-
-KERNEL(coo_fixed_add)(struct product p)
-{
-    deal_terms(&p, 1);
-}
-
-KERNEL(coo_fixed_end)(struct product p)
-{
-    fixed_end(&p);
-}
+FIXED_KERNELS(coo_fixed)
 
 #else
 

@@ -75,20 +75,7 @@ DEVICE void deal_terms(const struct product *p, const int adds)
     }
 }
 
-KERNEL_BOUND(csr_fixed_t_note, BLOCK)(struct product p)
-{
-    deal_terms(&p, 0);
-}
-
-KERNEL_BOUND(csr_fixed_t_add, BLOCK)(struct product p)
-{
-    deal_terms(&p, 1);
-}
-
-KERNEL(csr_fixed_t_end)(struct product p)
-{
-    fixed_end(&p);
-}
+FIXED_KERNELS(csr_fixed_t)
 
 #else
 
@@ -97,6 +84,8 @@ static const char *const entries[] = {"csr_fixed_t_note", "csr_fixed_t_add", "cs
 static heddle_status launch(const struct work *w)
 {
     int64_t tiles = (w->product.nnz + TILE - 1) / TILE, most = gpu_info_of(w->device->gpu)->grid;
+    if (most > UINT32_MAX / BLOCK)
+        most = UINT32_MAX / BLOCK; /* AMD counts threads in 32 bits */
     return fixed_launch(w, entries, tiles < most ? tiles : most, BLOCK);
 }
 

@@ -131,6 +131,21 @@ DEVICE void fixed_end(const struct product *p)
         store((real *)p->y + i, scalar(p->alpha), fixed_take(&f, i), scalar(p->beta));
 }
 
+/* A page has a function deal_terms(p, adds) that gives every term of the matrix to fixed_note or, with adds, to fixed_add. */
+#define FIXED_KERNELS(page)                      \
+    KERNEL(page##_note)(struct product p)        \
+    {                                            \
+        deal_terms(&p, 0);                       \
+    }                                            \
+    KERNEL(page##_add)(struct product p)         \
+    {                                            \
+        deal_terms(&p, 1);                       \
+    }                                            \
+    KERNEL(page##_end)(struct product p)         \
+    {                                            \
+        fixed_end(&p);                           \
+    }
+
 #else
 #include "kernel/kernel.h"
 
