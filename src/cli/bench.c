@@ -409,7 +409,7 @@ done:
 
 const struct page page_bench = {
     .usage = "MATRIX... [--kernel K,...|all] [--peer P,...] [--type f32,f64] [--op N,T] [--json FILE]\n"
-             "       heddle bench --limits [--device DEVICE] [--json FILE]",
+             "heddle bench --limits [--device DEVICE] [--json FILE]",
     .details = "Times products, verifies each one, and prints a table.  cold ms is the median of products with flushed\n"
                "caches, ms that of warm ones; GFLOP/s counts 2 operations a nonzero; GB/s counts A, x and y once; the floor\n"
                "is the time of a plain loop that reads as many bytes, measured in the same run.  Records in --json also\n"

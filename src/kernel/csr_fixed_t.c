@@ -33,29 +33,35 @@ DEVICE int64_t row_of(const off *row_ptr, int64_t low, int64_t high, int64_t k)
     return low;
 }
 
+/* Entries first to first + EACH, those before `end`. */
+DEVICE void read_entries(idx *c, real *v, const struct product *p, int64_t first, int64_t end)
+{
+    const idx *RESTRICT col = (const idx *)p->array[CSR_COL];
+    const real *RESTRICT val = (const real *)p->array[CSR_VAL];
+    if (first + EACH <= end) {
+        simt_stream4(c, col + first);
+        simt_stream4(v, val + first);
+        return;
+    }
+    for (int i = 0; i < EACH; i++)
+        if (first + i < end) {
+            c[i] = simt_stream(col + first + i);
+            v[i] = simt_stream(val + first + i);
+        }
+}
+
 /* Every term of the block's tiles goes to fixed_add, or to fixed_note. */
 DEVICE void deal_terms(const struct product *p, const int adds)
 {
     SHARED(int64_t, border, 2); /* rows of the first and the last entry of the tile */
     const off *RESTRICT row_ptr = (const off *)p->array[CSR_ROW_PTR];
-    const idx *RESTRICT col = (const idx *)p->array[CSR_COL];
-    const real *RESTRICT val = (const real *)p->array[CSR_VAL];
     const real *RESTRICT x = (const real *)p->x;
     const struct fixed f = fixed_of(p);
     for (int64_t begin = (int64_t)simt_block_id() * TILE; begin < p->nnz; begin += (int64_t)simt_grid_size() * TILE) {
         const int64_t end = begin + TILE < p->nnz ? begin + TILE : p->nnz, first = begin + EACH * simt_thread_id();
         idx c[EACH] = {0};
         real v[EACH] = {0};
-        if (first + EACH <= end) {
-            simt_stream4(c, col + first);
-            simt_stream4(v, val + first);
-        } else {
-            for (int i = 0; i < EACH; i++)
-                if (first + i < end) {
-                    c[i] = simt_stream(col + first + i);
-                    v[i] = simt_stream(val + first + i);
-                }
-        }
+        read_entries(c, v, p, first, end);
         simt_sync(); /* the tile before has been read */
         if (simt_thread_id() < 2)
             border[simt_thread_id()] = row_of(row_ptr, 0, p->rows - 1, simt_thread_id() ? end - 1 : begin);
