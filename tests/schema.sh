@@ -37,7 +37,7 @@ library=$build/tests/fakes/libfake_cusparse.so
 "$build/heddle" bench gen:diagonal:n=20 --kernel auto --peer cusparse --device cpu --no-cold --time-limit 0.01 \
     --json "$work/s.jsonl" >/dev/null 2>&1
 for device in cpu:threads=2 emu:wave=64; do
-    "$build/heddle" bench --limits --device $device --json "$work/l.jsonl" >/dev/null 2>&1
+    "$build/heddle" bench --limits --memory 100k --device $device --json "$work/l.jsonl" >/dev/null 2>&1
 done
 verdict 'records of a bench are valid' valid "$work/r.jsonl"
 verdict 'records of limits are valid' valid "$work/l.jsonl"

@@ -117,7 +117,7 @@ TEST(all_limits_are_positive_numbers_and_only_gpus_add)
         int gpu = h->device.kind == DEVICE_gpu;
         if (d == 0 || !CHECK_OK(probe_new(&p, &h->device)))
             continue;
-        CHECK_OK(limits_measure(&p, hear, &n));
+        CHECK_OK(limits_measure(&p, 1 << 16, hear, &n));
         CHECK_THAT(n.gathers == 8 && n.adds == (gpu ? 10 : 0) && n.launches == (gpu ? 4 : 3), "%s", devices[d]);
         probe_free(&p);
     }
@@ -135,7 +135,7 @@ TEST(a_listener_that_fails_ends_the_measurement)
     struct probe p;
     CHECK_OK(heddle_open(&h, "emu"));
     if (CHECK_OK(probe_new(&p, &h->device))) {
-        CHECK_FAILS(limits_measure(&p, refuse, NULL), HEDDLE_FILE_ERROR, "disk");
+        CHECK_FAILS(limits_measure(&p, 0, refuse, NULL), HEDDLE_FILE_ERROR, "disk");
         probe_free(&p);
     }
     heddle_close(h);

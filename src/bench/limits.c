@@ -50,10 +50,11 @@ static const struct rule rule = {.spread = 0.02, .least = 3, .most = 15, .limit_
 struct bench_limits {
     struct probe *p;
     struct stopwatch watch;
-    const struct sizes *sizes;
+    struct sizes sizes;
+    int emulated;
     char *buffer;   /* the probe's */
     int64_t bytes;  /* of it */
-    int32_t *index; /* size sizes->gathers */
+    int32_t *index; /* size sizes.gathers */
     const struct row *row;
     struct limit_work work;
 };
@@ -75,7 +76,7 @@ static heddle_status once(void *argument, double *ms)
     struct bench_limits *b = argument;
     if (b->work.loop != LIMIT_NOTHING)
         TRY(run(b));
-    else if (b->p->device.kind == DEVICE_gpu && b->sizes != &emu_sizes)
+    else if (b->p->device.kind == DEVICE_gpu && !b->emulated)
         probe_flush(b->p);
     TRY(stopwatch_start(&b->watch));
     TRY(run(b));
@@ -88,7 +89,7 @@ done:
 static void set_work(struct bench_limits *b, struct limit *l)
 {
     const struct row *r = b->row;
-    int64_t size = l->value ? (int64_t)type_size(l->value) : 1, most = b->sizes->most;
+    int64_t size = l->value ? (int64_t)type_size(l->value) : 1, most = b->sizes.most;
     int64_t span = r->span == WHOLE ? b->bytes : r->span < most ? r->span : most;
     while (r->span != WHOLE && span > b->bytes)
         span /= 2;
@@ -102,7 +103,7 @@ static void set_work(struct bench_limits *b, struct limit *l)
     } else if (r->loop == LIMIT_NOTHING)
         b->work.count = r->filled ? limit_blocks(&b->p->device) : 1;
     else
-        b->work.count = r->loop == LIMIT_GATHER ? b->sizes->gathers : r->at == LIMIT_ONE ? b->sizes->same : b->sizes->adds;
+        b->work.count = r->loop == LIMIT_GATHER ? b->sizes.gathers : r->at == LIMIT_ONE ? b->sizes.same : b->sizes.adds;
     l->span = r->loop == LIMIT_NOTHING ? 0 : r->at == LIMIT_ONE ? size : span;
     l->count = r->loop == LIMIT_NOTHING ? r->launches : b->work.count;
 }
@@ -162,22 +163,39 @@ static heddle_status tell_many_launches(struct bench_limits *b, limit_heard *hea
     return heard(argument, &l);
 }
 
+static int64_t lesser(int64_t a, int64_t b)
+{
+    return a < b ? a : b;
+}
+
+#define LEAST 4096 /* bytes: below, nothing would be left to measure */
+
+/* Spans and counts within `memory` bytes; spans stay powers of two. */
+static void restrain(struct sizes *s, int64_t memory)
+{
+    while (memory > 0 && s->most > LEAST && s->most > memory)
+        s->most /= 2;
+    if (memory > 0)
+        *s = (struct sizes){lesser(s->gathers, s->most / 4), lesser(s->adds, s->most / 4), lesser(s->same, s->most / 4), s->most};
+}
+
 /* CPUs have no atomic additions in their products and no grids. */
 static int concerns(const struct bench_limits *b, const struct row *r)
 {
     return b->p->device.kind == DEVICE_gpu || (r->loop != LIMIT_ADD && !r->filled);
 }
 
-heddle_status limits_measure(struct probe *p, limit_heard *heard, void *argument)
+heddle_status limits_measure(struct probe *p, int64_t memory, limit_heard *heard, void *argument)
 {
     heddle_status status = HEDDLE_OK;
     int gpu = p->device.kind == DEVICE_gpu, emulated = gpu && strcmp(gpu_driver_of(p->device.gpu)->name, "emu") == 0;
-    struct bench_limits b = {.p = p, .sizes = emulated ? &emu_sizes : gpu ? &gpu_sizes : &cpu_sizes};
+    struct bench_limits b = {.p = p, .sizes = emulated ? emu_sizes : gpu ? gpu_sizes : cpu_sizes, .emulated = emulated};
     void *index = NULL;
+    restrain(&b.sizes, memory);
     b.buffer = gpu ? p->buffer : (void *)p->data;
-    b.bytes = emulated ? b.sizes->most : p->words * 8 / 64 * 64;
+    b.bytes = emulated || memory > 0 ? lesser(b.sizes.most, p->words * 8) : p->words * 8 / 64 * 64;
     TRY(stopwatch_new(&b.watch, &p->device));
-    TRY(device_alloc(&p->device, &index, b.sizes->gathers * (int64_t)sizeof *b.index));
+    TRY(device_alloc(&p->device, &index, b.sizes.gathers * (int64_t)sizeof *b.index));
     b.index = index;
     TRY(device_fill(&p->device, b.buffer, 0, b.bytes)); /* what is read is never negative, and no number slows a CPU down */
     TRY(tell_wide_read(&b, heard, argument));

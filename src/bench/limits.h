@@ -25,7 +25,8 @@ struct limit {
 typedef heddle_status limit_heard(void *argument, const struct limit *l);
 
 /* Measures all that the device has, in seconds.  The emulator runs the same loops over a few
- * kilobytes: that shows that they work, not how fast anything is.  The probe's buffer is written to. */
-heddle_status limits_measure(struct probe *p, limit_heard *heard, void *argument);
+ * kilobytes: that shows that they work, not how fast anything is.  Nothing spans more than `memory` bytes; 0: no limit.  The
+ * probe's buffer is written to. */
+heddle_status limits_measure(struct probe *p, int64_t memory, limit_heard *heard, void *argument);
 
 #endif

@@ -56,7 +56,7 @@ heddle_status benching_limits(struct benching *k)
     }
     table_begin(&k->table, columns);
     TRY(device_enter(d, &before));
-    status = limits_measure(&k->bench.probe, told, k);
+    status = limits_measure(&k->bench.probe, k->bench.memory_limit, told, k);
     device_leave(d, before);
     TRY(status);
     progress_clear(k->s);
