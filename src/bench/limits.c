@@ -176,7 +176,8 @@ static void restrain(struct sizes *s, int64_t memory)
     while (memory > 0 && s->most > LEAST && s->most > memory)
         s->most /= 2;
     if (memory > 0)
-        *s = (struct sizes){lesser(s->gathers, s->most / 4), lesser(s->adds, s->most / 4), lesser(s->same, s->most / 4), s->most};
+        *s = (struct sizes){lesser(s->gathers, s->most / 4), lesser(s->adds, s->most / 4), lesser(s->same, s->most / 4),
+                            s->most};
 }
 
 /* CPUs have no atomic additions in their products and no grids. */

@@ -28,7 +28,7 @@ static const struct cli_option options[] = {
     {"time-limit", 0, OPTION_REAL, AT(time_limit), "SECONDS", "at most, for one time (0.5)"},
     {"repetitions", 0, OPTION_COUNT, AT(repetitions), "N", "at most, for one time (1000)"},
     {"spread", 0, OPTION_REAL, AT(spread), "PERCENT", "close enough to stop: quartile distance over median (2)"},
-    {"memory", 0, OPTION_COUNT, AT(memory), "BYTES", "skip matrices that need more (8G is 8e9; no limit); --limits: span no more"},
+    {"memory", 0, OPTION_COUNT, AT(memory), "BYTES", "skip matrices that need more (8G is 8e9; no limit), or limit --limits"},
     {"limits", 0, OPTION_FLAG, AT(limits), NULL, "no matrix: what the device can do at best"},
     {"no-cold", 0, OPTION_FLAG, AT(no_cold), NULL, "no times with flushed caches"},
     {0}};
