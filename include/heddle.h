@@ -140,6 +140,12 @@ HEDDLE_API heddle_status heddle_set_stream(heddle *h, void *stream);
  * product itself.  Also switched on for a whole process by the environment variable HEDDLE_DEBUG=1. */
 HEDDLE_API heddle_status heddle_set_debug(heddle *h, int on);
 
+/* With `on` not 0, heddle_mv gives bitwise the same result every run on the same device and options, as a deterministic plan
+ * does, but with nothing prepared.  It costs time where Heddle's own choice adds in the order of arrival, and then the handle
+ * holds up to 24 bytes for each entry of y; this is so on GPUs, mostly for the transposed product.  Call it before matrices are
+ * created, or heddle_reserve them again.  On a CPU products are repeatable in any case. */
+HEDDLE_API heddle_status heddle_set_deterministic(heddle *h, int on);
+
 /* The kernel that the last product of this handle ran ("cpu_csr"), "" before the first.  Never a silent fallback. */
 HEDDLE_API const char *heddle_last_kernel(const heddle *h);
 
@@ -262,7 +268,8 @@ HEDDLE_API heddle_status heddle_format_bytes(heddle *h, const heddle_matrix *A, 
  *   sizes of 0   are valid; x or y may be NULL where its length is 0.
  *   overlap      of x and y is rejected.
  *   on error     y is as it was (found before the launch), or undefined (HEDDLE_DEVICE_ERROR).
- * The result is bitwise repeatable on the CPU for the same handle options; on a GPU a deterministic plan makes it so. */
+ * The result is bitwise repeatable on the CPU for the same handle options; on a GPU heddle_set_deterministic or a deterministic
+ * plan makes it so. */
 HEDDLE_API heddle_status heddle_mv(heddle *h, heddle_op op, const void *alpha, const heddle_matrix *A, const void *x,
                                    const void *beta, void *y);
 

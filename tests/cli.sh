@@ -160,6 +160,19 @@ if [ -f "$fake" ]; then
         heddle bench s.mtx --device cpu --kernel auto,cpu_csr --peer rsb --time-limit 0.01 --no-cold --json peers.jsonl
     unset HEDDLE_RSB_LIBRARY
 fi
+good 'bench tells what determinism costs' 'times the time, geometric mean of 2' \
+    heddle bench s.mtx gen:grid2d:n=9 --device emu --kernel auto:deterministic=1,auto --op N,T --time-limit 0.01 --no-cold \
+    --json twins.jsonl
+good 'a bench that went on tells it, too' '8 runs: 8 verified' \
+    heddle bench s.mtx gen:grid2d:n=9 --device emu --kernel auto:deterministic=1,auto --op N,T --time-limit 0.01 --no-cold \
+    --json twins.jsonl
+verdict 'prices of a bench that went on are complete' \
+    "$(grep -q 'auto f64 T: .* mean of 2' "$work/out" || head -c 400 "$work/out")"
+good 'mv takes a deterministic choice' '' heddle mv s.mtx --kernel auto:deterministic=1 --device emu
+good 'the limits of the emulator are a table' 'gather  random' heddle bench --limits --device emu --json limits.jsonl
+verdict 'every limit is a record' "$([ "$(grep -c '"record":"limit"' limits.jsonl)" -eq 27 ] || wc -l limits.jsonl)"
+json 'records of limits parse' limits.jsonl
+good 'limits go to standard output' '"limit":"launch"' heddle bench --limits --device emu --json -
 good 'bench writes records to standard output' '"record":"run"' heddle bench s.mtx --json - --time-limit 0.01 --no-cold
 json 'records on standard output parse' "$work/out"
 good 'skipped runs tell why' 'skipped: cpu_csr_t' heddle bench s.mtx --kernel cpu_csr_t,cpu_csr --time-limit 0.01
@@ -194,6 +207,9 @@ bad 'bad algorithm of a peer' "cusparse has no algorithm 'csr_alg9'" heddle benc
 bad 'bad option of a peer' 'preprocess' heddle bench a.mtx --peer cusparse:csr_alg1:preproces=0
 bad 'compare without records' 'there are no runs in it' heddle compare s.mtx s.mtx
 bad 'compare without a file' 'cannot be read' heddle compare nosuch.jsonl nosuch.jsonl
+bad 'limits of no matrix' '--limits measures the device' heddle bench a.mtx --limits
+bad 'a bench of nothing' 'at least 1 MATRIX, or --limits' heddle bench
+bad 'bad option of auto' "auto has no 'det'" heddle bench a.mtx --kernel auto:det=1
 bad 'bad kernel in a list' "'cpu_foo'" heddle bench a.mtx --kernel cpu_csr,cpu_foo
 bad 'bad kernel option' 'slices' heddle mv a.mtx --kernel cpu_sell:slices=8
 bad 'bad kernel option value' 'slice' heddle mv a.mtx --kernel cpu_sell:slice=7

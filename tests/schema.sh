@@ -36,7 +36,11 @@ library=$build/tests/fakes/libfake_cusparse.so
     --peer cusparse --op N,T --no-cold --repetitions 2 --time-limit 0.01 --json - >"$work/p.jsonl" 2>/dev/null
 "$build/heddle" bench gen:diagonal:n=20 --kernel auto --peer cusparse --device cpu --no-cold --time-limit 0.01 \
     --json "$work/s.jsonl" >/dev/null 2>&1
+for device in cpu:threads=2 emu:wave=64; do
+    "$build/heddle" bench --limits --memory 100k --device $device --json "$work/l.jsonl" >/dev/null 2>&1
+done
 verdict 'records of a bench are valid' valid "$work/r.jsonl"
+verdict 'records of limits are valid' valid "$work/l.jsonl"
 [ ! -f "$library" ] || verdict 'records of peers are valid, and nothing else is on standard output' valid "$work/p.jsonl"
 verdict 'records of skipped peers are valid' valid "$work/s.jsonl"
 for file in "$source"/bench/results/*h200*peers*.jsonl; do
@@ -55,6 +59,9 @@ break_it 'a negative time is found' 's/"warm_ms":/"warm_ms":-/'
 break_it 'a later schema is found' 's/"schema":1/"schema":2/'
 break_it 'a run both verified and wrong is found' 's/"wrong":null/"wrong":"row 3"/'
 break_it 'a run both skipped and timed is found' 's/"skipped":null/"skipped":"why"/'
+run=$(grep -m1 '"limit":"gather"' "$work/l.jsonl")
+break_it 'a limit of nothing is found' 's/"figure":[^,]*/"figure":0/'
+break_it 'an unknown limit is found' 's/"gather"/"hope"/'
 break_it 'a line that is no JSON is found' 's/}$//'
 
 printf '%d passed, %d failed\n' "$passed" "$failed"

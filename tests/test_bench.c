@@ -113,6 +113,18 @@ TEST(all_kernels_are_auto_plan_and_those_of_the_registry_for_that_device)
     CHECK(cpu.count + gpu.count == heddle_kernel_count() + 4 && cpu.count > 2 && gpu.count > 2);
 }
 
+TEST(choices_may_be_asked_to_be_deterministic)
+{
+    struct candidate_list list = {0};
+    CHECK_OK(candidates_add(&list, "auto,auto:deterministic=1,plan:deterministic=0,cpu_csr", "cpu"));
+    CHECK(list.count == 4 && strcmp(list.name[1], "auto:deterministic=1") == 0);
+    CHECK(candidate_is(list.name[1], "auto") && candidate_is("auto", "auto") && !candidate_is("automatic", "auto"));
+    CHECK(candidate_is_deterministic(list.name[1]) && !candidate_is_deterministic(list.name[0]));
+    CHECK(!candidate_is_deterministic(list.name[2]) && !candidate_is_deterministic("cpu_csr:deterministic=1"));
+    CHECK_FAILS(candidates_add(&list, "auto:deterministic=2", "cpu"), HEDDLE_BAD_ARGUMENT, "deterministic");
+    CHECK_FAILS(candidates_add(&list, "plan:fast=1", "cpu"), HEDDLE_BAD_ARGUMENT, "plan has no 'fast'");
+}
+
 TEST(an_unknown_kernel_is_refused_with_the_nearest)
 {
     struct candidate_list list = {0};

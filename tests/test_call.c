@@ -52,6 +52,9 @@ static void scene_new(struct scene *s)
     CHECK_OK(heddle_open(&s->h, "cuda:0"));
     CHECK_OK(matrix_of(&s->A, s->h, &s->csr));
     CHECK_OK(heddle_plan_create(&s->plan, s->h, s->A, &options));
+    CHECK_OK(heddle_set_deterministic(s->h, 1));
+    CHECK_OK(heddle_reserve(s->h, s->A));
+    CHECK_OK(heddle_set_deterministic(s->h, 0));
     CHECK_OK(device_alloc(&s->h->device, &s->x, 400 * 8));
     CHECK_OK(device_alloc(&s->h->device, &s->y, 400 * 8));
 }
@@ -80,6 +83,9 @@ static int products(struct scene *s)
         CHECK_OK(heddle_mv(s->h, op, NULL, s->A, s->x, NULL, s->y));
         CHECK_OK(heddle_mv(s->h, op, &two, s->A, s->x, &two, s->y));
         CHECK_OK(heddle_mv(s->h, op, &zero, s->A, s->x, &two, s->y));
+        CHECK_OK(heddle_set_deterministic(s->h, 1));
+        CHECK_OK(heddle_mv(s->h, op, &two, s->A, s->x, &two, s->y));
+        CHECK_OK(heddle_set_deterministic(s->h, 0));
         CHECK_OK(heddle_plan_mv(s->plan, op, NULL, s->x, NULL, s->y));
         CHECK_OK(heddle_plan_mv(s->plan, op, &zero, s->x, &two, s->y));
     }

@@ -17,10 +17,11 @@ static int near(double made, double published, double share)
 
 TEST(sets_are_found_by_name_and_their_members_too)
 {
-    CHECK(set_count() == 3);
+    CHECK(set_count() == 4);
     CHECK(set_at(-1) == NULL && set_at(set_count()) == NULL);
     CHECK(set_by_name("paper") && set_by_name("paper")->count == 35);
     CHECK(set_by_name("baseline") && set_by_name("baseline")->count == 20);
+    CHECK(set_by_name("unseen") && set_by_name("unseen")->count == 20);
     CHECK(set_by_name("smoke") && set_by_name("smoke")->count >= 12);
     CHECK(set_by_name("papers") == NULL);
     CHECK(member_by_name("cant") && member_by_name("cant")->published.nnz == 4007383);
@@ -141,4 +142,28 @@ TEST(stand_ins_have_the_sizes_and_row_statistics_of_the_papers)
 TEST(baseline_shapes_have_the_sizes_and_row_statistics_that_were_measured)
 {
     check_set("baseline", 0.1);
+}
+
+/* The small ones at all times, all of them when there is time. */
+TEST(the_unseen_set_has_the_families_of_the_baseline_with_other_sizes)
+{
+    const struct set *unseen = set_by_name("unseen"), *baseline = set_by_name("baseline");
+    for (int i = 0; i < unseen->count; i++) {
+        const struct set_member *m = &unseen->member[i], *like = &baseline->member[i];
+        struct csr A;
+        CHECK_THAT(strcspn(m->spec, ":") == strcspn(like->spec, ":") &&
+                       strncmp(m->spec, like->spec, strcspn(m->spec, ":")) == 0, "%s and %s", m->name, like->name);
+        if (like->published.nnz > (getenv("HEDDLE_SLOW_TESTS") ? INT64_MAX : 400000) ||
+            !CHECK_OK(gen_matrix(&A, m->spec, HEDDLE_F32)))
+            continue;
+        struct lengths l = lengths_of(&A);
+        if (getenv("HEDDLE_SLOW_TESTS"))
+            printf("%-16s %9lld x %9lld  nnz %10lld  mean %8.2f  deviation %8.2f  longest %7lld\n", m->name, (long long)A.rows,
+                   (long long)A.cols, (long long)A.nnz, l.mean, l.deviation, (long long)l.longest);
+        CHECK_THAT(A.rows != like->published.rows || A.cols != like->published.cols, "%s", m->name);
+        CHECK_THAT(A.nnz > like->published.nnz / 3 && A.nnz < 3 * like->published.nnz, "%s", m->name);
+        CHECK_OK(csr_validate(&A));
+        CHECK_THAT(csr_is_sorted(&A), "%s", m->name);
+        csr_free(&A);
+    }
 }

@@ -338,6 +338,28 @@ DRAWINGS = {
         "notes": ["The row bits say which x belongs to an entry.  A lane sorts its entries by column, adds up what is in",
                   "the same one, and adds to y atomically.  Red: two lanes add to the same place; one of them waits."],
     },
+    "csr_fixed_t": {
+        "title": "the transposed product, equal numbers of entries a lane (here 3), sums of integers",
+        "owner": "abc def ghi jkl",
+        "panels": [{"cell": 66, "steps": [
+            ("load", ":a_b_c :d_e_f :g_h_i :j_k_l"), ("times", ":x0_x0_x2 :x2_x2_x2 :x2_x3_x4 :x4_x4_x5"),
+            ("maxima of", ":y0_y3_y0 :y1_y2_y4 :y5_y3_y1 :y4_y5_y5"),
+            ("load again", ":a_b_c :d_e_f :g_h_i :j_k_l"), ("integers", ":ABC :DEF :GHI :JKL"),
+            ("add 1", "A>0 D>1 G>5 J>4"), ("2", "B>3! E>2 H>3! K>5"), ("3", "C>0 F>4 I>1 L>5"),
+            ("write", "y0 y1 y2 y3"), ("", "y4 y5 . .")]}],
+        "notes": ["A first kernel finds the largest exponent of every sum, a second turns each product (a x0) into an integer (A)",
+                  "at that scale and adds it atomically, a third turns the sums back.  Integers add up to the same in any order."],
+    },
+    "coo_fixed": {
+        "title": "one thread an entry, sums of integers",
+        "panels": [{"cell": 44, "steps": [
+            ("exponents", "a b c d | e f g h | i j k l"), ("integers", ":A :B :C :D | :E :F :G :H | :I :J :K :L"),
+            ("add", "A>0! B>0! C>2! D>2! | E>2! F>2! G>2! H>3 | I>4! J>4! K>4! L>5"),
+            ("write", "y0 y1 y2 y3 | y4 y5 . .")]}],
+        "strips": [("row", "0 0 2 2 | 2 2 2 3 | 4 4 4 5"), ("val", "a b c d | e f g h | i j k l")],
+        "notes": ["Three kernels: the largest exponent of every row, the products as integers (A) at that scale added up, and",
+                  "the sums turned back.  Integers add up to the same in any order, however long the queues (red) are."],
+    },
     "coo_atomic": {
         "title": "one thread an entry, atomic additions",
         "panels": [{"cell": 44, "steps": [

@@ -21,6 +21,7 @@ struct heddle {
     struct device device;
     struct shared_gpu *shared; /* NULL on the CPU */
     int debug;               /* check the matrix before every product */
+    int deterministic;       /* immediate products are repeatable */
     struct room room;        /* of the immediate product, on the device; grows by heddle_reserve only */
     void *stage;             /* GPU: where x and y of the host go, on the device; grows likewise */
     int64_t stage_bytes;

@@ -175,6 +175,14 @@ heddle_status heddle_set_debug(heddle *h, int on)
     return status;
 }
 
+heddle_status heddle_set_deterministic(heddle *h, int on)
+{
+    heddle_status status = handle_check(h);
+    if (status == HEDDLE_OK)
+        h->deterministic = on != 0;
+    return status;
+}
+
 const char *heddle_last_kernel(const heddle *h)
 {
     return h ? h->last_kernel : "";
@@ -204,8 +212,8 @@ heddle_status heddle_reserve(heddle *h, const heddle_matrix *A)
     TRY(handle_check(h));
     if (!A)
         return fail(HEDDLE_BAD_ARGUMENT, "the matrix is NULL");
-    TRY(immediate_load(&h->device, &A->view));
-    struct room needed = immediate_room(&h->device, &A->view);
+    TRY((h->deterministic ? repeatable_load : immediate_load)(&h->device, &A->view));
+    struct room needed = (h->deterministic ? repeatable_room : immediate_room)(&h->device, &A->view);
     TRY(grow(h, &h->room.workspace, &h->room.workspace_bytes, needed.workspace_bytes));
     TRY(grow(h, &h->room.counters, &h->room.counters_bytes, needed.counters_bytes));
     if (h->shared)

@@ -57,7 +57,8 @@ static heddle_status launch(heddle *h, const struct request *m, const void *x, v
         bound_use_stream(m->bound, h->device.stream); /* the caller may have changed it since the plan was made */
         return bound_run(m->bound, m->scalars, x, y);
     }
-    return immediate_run(&h->device, &m->A->view, m->op, m->scalars, x, y, &h->room, &h->last_kernel);
+    return (h->deterministic ? repeatable_run : immediate_run)(&h->device, &m->A->view, m->op, m->scalars, x, y, &h->room,
+                                                               &h->last_kernel);
 }
 
 /* What the device does not know must be memory of the host, or it is nothing: freed on the device, for example. */

@@ -6,11 +6,55 @@
 
 #include "bench/subject.h"
 
-static heddle_status new_plan(struct candidate *c)
+int candidate_is(const char *name, const char *choice)
+{
+    size_t size = strlen(choice);
+    return strncmp(name, choice, size) == 0 && (!name[size] || name[size] == ':');
+}
+
+/* The options of Heddle's own choices. */
+static heddle_status parse_choice(const char *name, int *deterministic)
+{
+    heddle_status status = HEDDLE_OK;
+    struct spec spec;
+    int64_t wanted = 0;
+    TRY(spec_parse(&spec, name));
+    TRY(spec_int(&spec, "deterministic", 0, 1, &wanted));
+    TRY(spec_done(&spec, "deterministic"));
+    *deterministic = wanted != 0;
+done:
+    return status;
+}
+
+int candidate_is_deterministic(const char *name)
+{
+    int deterministic = 0;
+    return (candidate_is(name, "auto") || candidate_is(name, "plan")) && parse_choice(name, &deterministic) == HEDDLE_OK &&
+           deterministic;
+}
+
+/* Nothing but a place to work in, which heddle_mv then has. */
+static heddle_status new_auto(struct candidate *c, const char *name)
+{
+    heddle_status status = HEDDLE_OK;
+    TRY(parse_choice(name, &c->deterministic));
+    if (!c->deterministic)
+        return HEDDLE_OK;
+    int64_t before = c->h->room.workspace_bytes + c->h->room.counters_bytes;
+    TRY(heddle_set_deterministic(c->h, 1));
+    TRY(heddle_reserve(c->h, c->A));
+    c->bytes = c->h->room.workspace_bytes + c->h->room.counters_bytes - before;
+done:
+    heddle_set_deterministic(c->h, 0);
+    return status;
+}
+
+static heddle_status new_plan(struct candidate *c, const char *name)
 {
     heddle_status status = HEDDLE_OK;
     heddle_plan_desc desc;
     heddle_plan_options options = {.ops = c->op == HEDDLE_N ? HEDDLE_PLAN_N : HEDDLE_PLAN_T};
+    TRY(parse_choice(name, &options.deterministic));
     TRY(heddle_plan_create(&c->plan, c->h, c->A, &options));
     TRY(heddle_plan_info(c->plan, c->op, &desc));
     snprintf(c->ran, sizeof c->ran, "%s", desc.kernel);
@@ -62,12 +106,12 @@ heddle_status candidate_new(struct candidate *c, heddle *h, const heddle_matrix 
 {
     heddle_status status = HEDDLE_OK;
     *c = (struct candidate){.h = h, .A = A, .op = op, .format = "csr", .repeatable = 1};
-    if (strcmp(name, "plan") == 0)
-        status = new_plan(c);
+    if (candidate_is(name, "plan"))
+        status = new_plan(c, name);
     else if (peer_is_name(name))
         status = new_peer(c, name);
-    else if (strcmp(name, "auto") != 0)
-        status = new_bound(c, name);
+    else
+        status = candidate_is(name, "auto") ? new_auto(c, name) : new_bound(c, name);
     if (status != HEDDLE_OK)
         candidate_free(c);
     return status;
@@ -92,9 +136,14 @@ heddle_status candidate_run(struct candidate *c, struct scalars s, const void *x
         return multiply(c->h, &(struct request){c->A, c->op, c->bound, s, x, y});
     if (c->plan)
         return heddle_plan_mv(c->plan, c->op, a, x, b, y);
+    c->h->deterministic = c->deterministic; /* the handle is everybody's */
     heddle_status status = heddle_mv(c->h, c->op, a, c->A, x, b, y);
-    if (status == HEDDLE_OK && !c->ran[0])
+    c->h->deterministic = 0;
+    if (status == HEDDLE_OK && !c->ran[0]) {
+        const struct kernel *kernel = kernel_by_name(heddle_last_kernel(c->h));
         snprintf(c->ran, sizeof c->ran, "%s", heddle_last_kernel(c->h));
+        c->repeatable = !kernel || kernel->repeatable;
+    }
     return status;
 }
 
@@ -104,8 +153,11 @@ heddle_status candidate_check(const char *name)
     int count = 2;
     heddle_kernel_desc desc;
     struct spec spec;
+    int ignored;
     if (peer_is_name(name))
         return peer_check(name);
+    if (candidate_is(name, "auto") || candidate_is(name, "plan"))
+        return parse_choice(name, &ignored);
     heddle_status status = spec_parse(&spec, name);
     if (status != HEDDLE_OK)
         return status;

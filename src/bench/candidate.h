@@ -3,6 +3,8 @@
  * candidate.h: one way to compute op(A) x, bound to a matrix and ready to run.  Named as on the command line:
  *     auto              heddle_mv: no set-up, Heddle chooses
  *     plan              heddle_plan_create with its defaults: Heddle chooses and prepares
+ *     auto:deterministic=1, plan:deterministic=1
+ *                       the same two, bitwise repeatable
  *     cpu_sell:slice=8  one kernel with options
  *     cusparse:csr_alg1 another library's product (peer.h) */
 #ifndef BENCH_CANDIDATE_H
@@ -20,7 +22,8 @@ struct candidate {
     struct peer *peer;   /* of a peer */
     char ran[64];        /* the kernel with its options; for "auto" known after the first run */
     char format[16];
-    int transposed, repeatable;
+    int transposed, repeatable; /* of "auto" known after the first run */
+    int deterministic;   /* "auto" was asked to be */
     int64_t bytes;                /* held beyond A */
     double convert_ms, prepare_ms; /* a plan counts all its work as preparation */
     int64_t break_even;           /* of a plan, as in heddle_plan_desc; 0 for others */
@@ -30,6 +33,11 @@ struct candidate {
 heddle_status candidate_new(struct candidate *c, heddle *h, const heddle_matrix *A, heddle_op op, const char *name);
 void candidate_free(struct candidate *c);
 heddle_status candidate_run(struct candidate *c, struct scalars s, const void *x, void *y);
+
+/* Does `name` stand for Heddle's own choice, `choice` ("auto", "plan"), with options or without?  Was it asked to be
+ * deterministic? */
+int candidate_is(const char *name, const char *choice);
+int candidate_is_deterministic(const char *name);
 
 /* Is `name` auto, plan, a kernel of the registry or a peer?  Fails with the nearest one. */
 heddle_status candidate_check(const char *name);

@@ -128,13 +128,18 @@ static void real_if(struct json *j, const char *key, int known, double value)
     json_real(j, key, known ? value : NAN);
 }
 
+static void where(struct json *j, const struct device *d)
+{
+    int gpu = d->kind == DEVICE_gpu;
+    json_string(j, "device", gpu ? gpu_info_of(d->gpu)->name : "cpu");
+    json_string(j, "driver", gpu ? gpu_driver_of(d->gpu)->name : NULL);
+    json_int(j, "threads", d->threads);
+    json_string(j, "isa", gpu ? gpu_info_of(d->gpu)->arch : isa_name(d->isa));
+}
+
 static void run_what(struct json *j, const struct run *r)
 {
-    int gpu = r->device->kind == DEVICE_gpu;
-    json_string(j, "device", gpu ? gpu_info_of(r->device->gpu)->name : "cpu");
-    json_string(j, "driver", gpu ? gpu_driver_of(r->device->gpu)->name : NULL);
-    json_int(j, "threads", r->device->threads);
-    json_string(j, "isa", gpu ? gpu_info_of(r->device->gpu)->arch : isa_name(r->device->isa));
+    where(j, r->device);
     json_string(j, "matrix", r->subject->name);
     json_string(j, "origin", r->subject->origin);
     json_int(j, "rows", r->rows);
@@ -188,5 +193,24 @@ void record_run(struct json *j, const struct run *r)
     real_if(j, "error", made, r->verdict.error);
     json_string(j, "wrong", r->wrong[0] ? r->wrong : NULL);
     json_string(j, "skipped", r->skipped[0] ? r->skipped : NULL);
+    json_end_object(j);
+}
+
+void record_limit(struct json *j, const struct device *device, const struct limit *l)
+{
+    begin(j, "limit");
+    where(j, device);
+    json_string(j, "limit", l->limit);
+    json_string(j, "pattern", l->pattern);
+    json_string(j, "value", l->value ? type_name(l->value) : NULL);
+    json_int(j, "span_bytes", l->span);
+    json_int(j, "count", l->count);
+    json_real(j, "ms", l->timing.median_ms);
+    json_real(j, "min_ms", l->timing.least_ms > 0 ? l->timing.least_ms : l->timing.median_ms);
+    json_real(j, "spread", l->timing.spread);
+    json_int(j, "repetitions", l->timing.repetitions);
+    json_real(j, "figure", l->figure);
+    json_string(j, "unit", l->unit);
+    json_real(j, "floor_us", l->floor_us);
     json_end_object(j);
 }

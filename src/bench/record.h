@@ -7,9 +7,11 @@
 
 #include "base/json.h"
 #include "bench/bench.h"
+#include "bench/limits.h"
 
 void record_matrix(struct json *j, const struct description *d);
 void record_run(struct json *j, const struct run *r);
+void record_limit(struct json *j, const struct device *device, const struct limit *l);
 
 /* Parts that other outputs share: the statistics, and the machine with its device. */
 void record_statistics(struct json *j, const heddle_stats *stats);

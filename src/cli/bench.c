@@ -6,7 +6,6 @@
 
 #include "base/memory.h"
 #include "base/timer.h"
-#include "bench/record.h"
 #include "cli/benching.h"
 
 struct choices {
@@ -14,7 +13,7 @@ struct choices {
     struct words kernels, peers, types, ops;
     double time_limit, spread;
     int64_t repetitions, memory;
-    int no_cold, fresh;
+    int no_cold, fresh, limits;
 };
 
 #define AT(member) offsetof(struct choices, member)
@@ -29,7 +28,8 @@ static const struct cli_option options[] = {
     {"time-limit", 0, OPTION_REAL, AT(time_limit), "SECONDS", "at most, for one time (0.5)"},
     {"repetitions", 0, OPTION_COUNT, AT(repetitions), "N", "at most, for one time (1000)"},
     {"spread", 0, OPTION_REAL, AT(spread), "PERCENT", "close enough to stop: quartile distance over median (2)"},
-    {"memory", 0, OPTION_COUNT, AT(memory), "BYTES", "skip matrices that need more (8G is 8e9; no limit)"},
+    {"memory", 0, OPTION_COUNT, AT(memory), "BYTES", "skip matrices that need more (8G is 8e9; no limit), or limit --limits"},
+    {"limits", 0, OPTION_FLAG, AT(limits), NULL, "no matrix: what the device can do at best"},
     {"no-cold", 0, OPTION_FLAG, AT(no_cold), NULL, "no times with flushed caches"},
     {0}};
 
@@ -64,7 +64,7 @@ static void interrupt(int number)
 
 /* ------------------------------------------------------------------ what is heard from the bench */
 
-static heddle_status keep(struct benching *k, struct json *j)
+heddle_status benching_keep(struct benching *k, struct json *j)
 {
     heddle_status status = j->text.failed ? HEDDLE_NO_MEMORY : HEDDLE_OK;
     if (status == HEDDLE_OK && k->to_file)
@@ -81,7 +81,7 @@ static heddle_status described(void *argument, const struct description *d)
 {
     struct json j = {0};
     record_matrix(&j, d);
-    return keep(argument, &j);
+    return benching_keep(argument, &j);
 }
 
 /* "3 min left", by the runs so far; "" before enough of them are done. */
@@ -108,8 +108,7 @@ static void begins(void *argument, const struct run *r)
         progress(k->s, k->done, k->total, "%sloading %s", time_left(k, left), r->subject->name);
 }
 
-/* Only when there is something to show: a single matrix that cannot be read leaves no output. */
-static void head(struct benching *k)
+void benching_device(struct benching *k)
 {
     const struct device *d = &k->bench.h->device;
     if (d->kind == DEVICE_gpu)
@@ -117,6 +116,12 @@ static void head(struct benching *k)
     else
         out(k->s, "heddle %s on %s: %d thread%s, %s", heddle_version(), cpu_this()->model, d->threads,
             d->threads == 1 ? "" : "s", isa_name(d->isa));
+}
+
+/* Only when there is something to show: a single matrix that cannot be read leaves no output. */
+static void head(struct benching *k)
+{
+    benching_device(k);
     out(k->s, ", memory read at %.1f GB/s, an empty launch %.1f us\n\n", probe_read_gbs(&k->bench.probe),
         1e3 * probe_launch_ms(&k->bench.probe));
     table_begin(&k->table, columns);
@@ -143,7 +148,7 @@ static void add_row(struct benching *k, const struct run *r)
     char kernel[160];
     char cold[32] = "";
     double ms = r->warm.median_ms, cold_ms = r->cold.median_ms;
-    int chosen = r->made && (strcmp(r->kernel, "auto") == 0 || strcmp(r->kernel, "plan") == 0);
+    int chosen = r->made && (candidate_is(r->kernel, "auto") || candidate_is(r->kernel, "plan"));
     snprintf(kernel, sizeof kernel, "%s%s%s", chosen ? r->kernel : r->made ? r->made->ran : r->kernel,
              chosen ? ": " : "", chosen ? r->made->ran : "");
     if (r->cold.repetitions > 0)
@@ -191,9 +196,11 @@ static heddle_status ran(void *argument, const struct run *r)
     if (k->peers && r->verdict.passed)
         TRY(versus_add(&k->versus, r->subject, r->kernel, r->value, r->op,
                        r->cold.repetitions > 0 ? r->cold.median_ms : r->warm.median_ms));
+    if (k->twins && r->verdict.passed)
+        TRY(benching_price(k, r, r->cold.repetitions > 0 ? r->cold.median_ms : r->warm.median_ms));
     if (k->to_file || k->to_stdout) {
         record_run(&j, r);
-        TRY(keep(k, &j));
+        TRY(benching_keep(k, &j));
     }
     if (!k->to_stdout && !k->s->quiet) {
         progress_clear(k->s);
@@ -291,12 +298,18 @@ static heddle_status ready(struct benching *k, const struct choices *c)
     heddle_status status = HEDDLE_OK;
     struct bench *b = &k->bench;
     struct session *s = k->s;
+    if (c->limits && (s->operands > 0 || c->kernels.count || c->peers.count || c->types.count || c->ops.count))
+        return fail(HEDDLE_BAD_ARGUMENT, "--limits measures the device: it takes no MATRIX, --kernel, --peer, --type or --op");
+    if (!c->limits && s->operands == 0)
+        return fail(HEDDLE_BAD_ARGUMENT, "bench takes at least 1 MATRIX, or --limits");
     TRY(heddle_open(&b->h, c->device));
     TRY(each_value(&c->kernels, "auto,plan", add_kernel, b));
     if (c->peers.count)
         TRY(each_value(&c->peers, "", add_peer, b));
-    for (int i = 0; i < b->kernels.count; i++)
+    for (int i = 0; i < b->kernels.count; i++) {
         k->peers += peer_is_name(b->kernels.name[i]);
+        k->twins += candidate_is_deterministic(b->kernels.name[i]);
+    }
     TRY(each_value(&c->types, "f64", add_types, b));
     TRY(each_value(&c->ops, "N", add_ops, b));
     TRY(set_rules(b, c));
@@ -349,19 +362,26 @@ static void summary(struct benching *k)
 static heddle_status run(struct session *s, void *into)
 {
     heddle_status status = HEDDLE_OK;
+    const struct choices *choices = into;
     struct benching *k = NULL;
     TRY(NEW_ZEROED(k, 1));
     k->s = s;
-    TRY(ready(k, into));
+    TRY(ready(k, choices));
     signal(SIGINT, interrupt);
     signal(SIGTERM, interrupt);
     for (int64_t i = 0; i < k->list.count && !interrupted; i++)
         TRY(bench_subject(&k->bench, &k->list.item[i]));
+    if (choices->limits)
+        TRY(benching_limits(k));
     TRY(output_commit(&k->file));
     progress_clear(s);
+    if (choices->limits)
+        goto done;
     summary(k);
     if (k->peers && !k->to_stdout)
         TRY(versus_told(s, &k->versus, k->bench.cold.most > 0));
+    if (!k->to_stdout)
+        benching_prices_told(k);
     s->wrong = k->wrong > 0;
     if (interrupted || k->bench.unreadable > 0) {
         TRY(out_flush(s));
@@ -377,6 +397,7 @@ done:
         clocks_close(&k->bench.clocks);
         probe_free(&k->bench.probe);
         versus_free(&k->versus);
+        mem_free(k->price);
         past_free(&k->past);
         peers_close();
         heddle_close(k->bench.h);
@@ -387,18 +408,26 @@ done:
 }
 
 const struct page page_bench = {
-    .usage = "MATRIX... [--kernel K,...|all] [--peer P,...] [--type f32,f64] [--op N,T] [--json FILE]",
+    .usage = "MATRIX... [--kernel K,...|all] [--peer P,...] [--type f32,f64] [--op N,T] [--json FILE]\n"
+             "heddle bench --limits [--device DEVICE] [--json FILE]",
     .details = "Times products, verifies each one, and prints a table.  cold ms is the median of products with flushed\n"
                "caches, ms that of warm ones; GFLOP/s counts 2 operations a nonzero; GB/s counts A, x and y once; the floor\n"
                "is the time of a plain loop that reads as many bytes, measured in the same run.  Records in --json also\n"
                "hold conversion and preparation times and a description of each matrix; a run that was interrupted goes on\n"
                "where its file ends.  Peers are other libraries, measured by the same clock on the same arrays; the summary\n"
-               "then tells how the best of them compares.  The exit status is 1 when a result is wrong.\n"
+               "then tells how the best of them compares.  With auto or plan beside auto:deterministic=1 or\n"
+               "plan:deterministic=1 it tells for each matrix what a bitwise repeatable result costs.  The exit status is 1\n"
+               "when a result is wrong.\n"
+               "\n"
+               "With --limits: what a product is made of, measured alone (reading and copying memory, gathering x, adding to\n"
+               "y atomically, launching), and the time that no product can therefore go below.\n"
                "\n"
                "Examples:\n"
                "  heddle bench a.mtx\n"
                "  heddle bench set:smoke --device cpu --kernel all\n"
                "  heddle bench gen:grid3d:n=100 --kernel plan,cpu_sell:slice=8,window=512 --op N,T\n"
                "  heddle bench set:paper --kernel all --type f32,f64 --op N,T --json r.jsonl\n"
-               "  heddle bench set:paper --device cuda:0 --peer cusparse --op N,T --json r.jsonl\n",
-    .option = options, .least = 1, .most = 1 << 20, .size = sizeof(struct choices), .run = run};
+               "  heddle bench set:paper --device cuda:0 --peer cusparse --op N,T --json r.jsonl\n"
+               "  heddle bench set:baseline --kernel auto,auto:deterministic=1 --op N,T\n"
+               "  heddle bench --limits --device cuda:0\n",
+    .option = options, .least = 0, .most = 1 << 20, .size = sizeof(struct choices), .run = run};

@@ -49,6 +49,8 @@ heddle_status benching_take_over(struct benching *k)
         k->verified += p->verified;
         k->skipped += p->skipped;
         k->wrong += !p->verified && !p->skipped;
+        if (k->twins && p->verified)
+            TRY(benching_price(k, &r, p->cold.repetitions > 0 ? p->cold.median_ms : p->warm.median_ms));
         if (k->peers && p->verified)
             TRY(versus_add(&k->versus, subject, r.kernel, r.value, r.op,
                            p->cold.repetitions > 0 ? p->cold.median_ms : p->warm.median_ms));

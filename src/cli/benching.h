@@ -6,12 +6,23 @@
 
 #include "bench/bench.h"
 #include "bench/past.h"
+#include "bench/record.h"
 #include "cli/cli.h"
 
 /* A geometric mean on its way. */
 struct mean {
     double logs;
     int count;
+};
+
+/* What determinism costs one product: the same choice without and with it. */
+struct price {
+    const struct subject *subject;
+    const char *choice; /* "auto", "plan" */
+    heddle_type value;
+    heddle_op op;
+    double ms[2];       /* usual, deterministic; 0: not known */
+    char ran[2][64];
 };
 
 struct benching {
@@ -28,8 +39,22 @@ struct benching {
     struct mean call_us, bare_call_us; /* of `auto` on a GPU */
     struct versus versus; /* filled when there are peers */
     int peers;
+    struct price *price; /* filled when there are twins: choices that are asked to be deterministic */
+    int64_t prices, price_capacity;
+    int twins;
     struct run last_auto; /* kernel NULL: none yet */
 };
+
+/* bench.c: writes a record to where records go, and frees it; puts out the version and the device. */
+heddle_status benching_keep(struct benching *k, struct json *j);
+void benching_device(struct benching *k);
+
+/* bench_limits.c: the whole of `heddle bench --limits`. */
+heddle_status benching_limits(struct benching *k);
+
+/* bench_price.c: notes a time of a run, whose kernel need not be of interest, and tells what was noted. */
+heddle_status benching_price(struct benching *k, const struct run *r, double ms);
+void benching_prices_told(struct benching *k);
 
 /* bench_past.c: the argument is a struct benching.  Is the run (kernel NULL: the description of the matrix) in the file? */
 int benching_known(void *argument, const struct run *r);

@@ -5,8 +5,10 @@
 
 #define UNKNOWN (-1.0)
 
+#define NOT_PUBLISHED {0, 0, 0, 0, UNKNOWN, NULL}
+
 static const struct set_member smoke[] = {
-#define SMOKE(name, spec) {name, spec, {0, 0, 0, 0, UNKNOWN, NULL}},
+#define SMOKE(name, spec) {name, spec, NOT_PUBLISHED},
 #include "gen/sets.def"
 };
 
@@ -22,12 +24,18 @@ static const struct set_member baseline[] = {
 #include "gen/sets.def"
 };
 
+static const struct set_member unseen[] = {
+#define UNSEEN(name, spec) {name, spec, NOT_PUBLISHED},
+#include "gen/sets.def"
+};
+
 #define COUNT(array) ((int)(sizeof(array) / sizeof(array)[0]))
 
 static const struct set sets[] = {
     {"smoke", "small matrices of every family, for seconds", COUNT(smoke), smoke},
     {"paper", "stand-ins for the matrices of the papers at their real sizes", COUNT(paper), paper},
     {"baseline", "the 20 shapes of the first GPU measurements", COUNT(baseline), baseline},
+    {"unseen", "20 shapes like those, which no tuning has seen", COUNT(unseen), unseen},
 };
 
 int set_count(void)

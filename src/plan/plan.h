@@ -43,6 +43,12 @@ struct room immediate_room(const struct device *device, const struct view *A);
 heddle_status immediate_run(const struct device *device, const struct view *A, heddle_op op, struct scalars s,
                             const void *x, void *y, const struct room *room, const char **ran);
 
+/* The same three for a handle whose products must be repeatable. */
+heddle_status repeatable_load(const struct device *device, const struct view *A);
+struct room repeatable_room(const struct device *device, const struct view *A);
+heddle_status repeatable_run(const struct device *device, const struct view *A, heddle_op op, struct scalars s,
+                             const void *x, void *y, const struct room *room, const char **ran);
+
 /* One kernel bound to one matrix and one operation: converted, prepared, ready to run again and again. */
 struct bound;
 

@@ -1,0 +1,190 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * fixed.h: sums of floating-point numbers that come out the same in any order, because they are sums of integers.
+ *
+ * Every entry of y has a scale of its own.  A first kernel finds the largest exponent among the terms of each entry (a maximum
+ * knows no order either); a second one turns every term into a whole number of units of that scale and adds it atomically; a
+ * third one turns the sums back, stores y, and leaves the state zero, as counters must be.  The idea is that of sums with
+ * rounding decided beforehand (Demmel and Nguyen 2015), with one bin of 64 bits for f32 and two for f64.
+ *
+ * With |term| < 2^E and at most 2^c terms in all, W = min(40, 62 - c) bits of a term go to `high`, which cannot overflow; f64
+ * sends the next W to `low`.  What is cut off is below 2^(E-W) or 2^(E-2W) a term: less than a rounding of the largest term.
+ * Terms that are infinite or NaN are remembered by sign: both signs, or NaN, make NaN. */
+#ifndef KERNEL_FIXED_H
+#define KERNEL_FIXED_H
+
+/* In product.fact: W. */
+#define FIXED_BITS 0
+#define FIXED_BITS_MOST 40
+
+#ifdef HEDDLE_DEVICE
+#include "kernel/gpu.h"
+
+#define FIXED_EXPONENTS (sizeof(real) == 8 ? 2047 : 255) /* the largest exponent field: infinities and NaN */
+#define FIXED_BIAS (sizeof(real) == 8 ? 1023 : 127)
+#define FIXED_FRACTION (sizeof(real) == 8 ? 52 : 23)
+#define FIXED_LIMBS (sizeof(real) == 8 ? 2 : 1)
+
+enum { FIXED_PLUS = 1, FIXED_MINUS = 2 };
+
+/* The state of n sums, all zero before and after. */
+struct fixed {
+    int64_t *high, *low; /* size n; low in f64 only */
+    int32_t *top;        /* size n: the largest exponent field of a term that is not 0, at least 1 */
+    int32_t *odd;        /* size n: FIXED_PLUS and FIXED_MINUS, of infinite terms; NaN is both */
+    int64_t n;
+    int bits;
+};
+
+DEVICE struct fixed fixed_of(const struct product *p)
+{
+    const int64_t n = p->transposed ? p->cols : p->rows;
+    int64_t *high = (int64_t *)p->counters;
+    int32_t *top = (int32_t *)(high + FIXED_LIMBS * n);
+    const struct fixed f = {high, high + n, top, top + n, n, (int)p->fact[FIXED_BITS]};
+    return f;
+}
+
+DEVICE uint64_t fixed_bits(real v)
+{
+    uint64_t bits = 0;
+    __builtin_memcpy(&bits, &v, sizeof v);
+    return bits;
+}
+
+DEVICE real fixed_from_bits(uint64_t bits)
+{
+    real v;
+    __builtin_memcpy(&v, &bits, sizeof v);
+    return v;
+}
+
+DEVICE int fixed_exponent(real v)
+{
+    return (int)(fixed_bits(v) >> FIXED_FRACTION) & FIXED_EXPONENTS;
+}
+
+/* v 2^e, in two steps: 2^e itself may be too large for a `real`. */
+DEVICE real fixed_scaled(real v, int e)
+{
+    const int half = e / 2;
+    return v * fixed_from_bits((uint64_t)(half + FIXED_BIAS) << FIXED_FRACTION) *
+           fixed_from_bits((uint64_t)(e - half + FIXED_BIAS) << FIXED_FRACTION);
+}
+
+/* The first kernel, for each term. */
+DEVICE void fixed_note(const struct fixed *f, int64_t i, real term)
+{
+    const int e = fixed_exponent(term);
+    if (e == FIXED_EXPONENTS) {
+        const int nan = fixed_bits(term) << (64 - FIXED_FRACTION) != 0, minus = term < 0;
+        simt_atomic_or(f->odd + i, nan ? FIXED_PLUS | FIXED_MINUS : minus ? FIXED_MINUS : FIXED_PLUS);
+    } else if (term != 0 && simt_fresh(f->top + i) < (e > 0 ? e : 1)) { /* seldom, once a few terms are there */
+        simt_atomic_max(f->top + i, e > 0 ? e : 1);
+    }
+}
+
+/* The second, likewise: |term| is below 2^(top - bias + 1). */
+DEVICE void fixed_add(const struct fixed *f, int64_t i, real term)
+{
+    if (term == 0 || fixed_exponent(term) == FIXED_EXPONENTS)
+        return;
+    const real units = fixed_scaled(term, f->bits - (simt_readonly(f->top + i) - FIXED_BIAS + 1));
+    const int64_t high = (int64_t)units;
+    if (high)
+        simt_atomic_add(f->high + i, high);
+    if (FIXED_LIMBS == 2) {
+        const int64_t low = (int64_t)fixed_scaled(units - (real)high, f->bits);
+        if (low)
+            simt_atomic_add(f->low + i, low);
+    }
+}
+
+/* Infinite or NaN, whatever else was added. */
+DEVICE real fixed_odd(int odd)
+{
+    const uint64_t infinite = (uint64_t)FIXED_EXPONENTS << FIXED_FRACTION, quiet = (uint64_t)1 << (FIXED_FRACTION - 1);
+    if (odd == (FIXED_PLUS | FIXED_MINUS))
+        return fixed_from_bits(infinite | quiet);
+    return odd == FIXED_PLUS ? fixed_from_bits(infinite) : -fixed_from_bits(infinite);
+}
+
+/* The third: the sum of all terms, and the state is zero again. */
+DEVICE real fixed_take(const struct fixed *f, int64_t i)
+{
+    const int odd = f->odd[i], top = f->top[i];
+    real sum = (real)f->high[i];
+    if (FIXED_LIMBS == 2) {
+        sum += fixed_scaled((real)f->low[i], -f->bits);
+        f->low[i] = 0;
+    }
+    f->high[i] = 0;
+    f->top[i] = f->odd[i] = 0;
+    return odd ? fixed_odd(odd) : top ? fixed_scaled(sum, top - FIXED_BIAS + 1 - f->bits) : 0;
+}
+
+/* The third kernel as a whole. */
+DEVICE void fixed_end(const struct product *p)
+{
+    const struct fixed f = fixed_of(p);
+    for (int64_t i = simt_global_id(); i < f.n; i += simt_global_size())
+        store((real *)p->y + i, scalar(p->alpha), fixed_take(&f, i), scalar(p->beta));
+}
+
+/* A page has a function deal_terms(p, adds) that gives every term of the matrix to fixed_note or, with adds, to fixed_add. */
+#define FIXED_KERNELS(page)                      \
+    KERNEL(page##_note)(struct product p)        \
+    {                                            \
+        deal_terms(&p, 0);                       \
+    }                                            \
+    KERNEL(page##_add)(struct product p)         \
+    {                                            \
+        deal_terms(&p, 1);                       \
+    }                                            \
+    KERNEL(page##_end)(struct product p)         \
+    {                                            \
+        fixed_end(&p);                           \
+    }
+
+#else
+#include "kernel/kernel.h"
+
+static inline int64_t fixed_sums(const struct work *w)
+{
+    return w->product.transposed ? w->product.cols : w->product.rows;
+}
+
+static inline int64_t fixed_counters(const struct work *w)
+{
+    return fixed_sums(w) * (w->value == HEDDLE_F64 ? 24 : 16);
+}
+
+/* So many that 2^bits times the number of terms stays below 2^62. */
+static inline int64_t fixed_width(int64_t terms)
+{
+    int c = 0;
+    while (((int64_t)1 << c) < terms)
+        c++;
+    return 62 - c < FIXED_BITS_MOST ? 62 - c : FIXED_BITS_MOST;
+}
+
+/* A is read twice, and every term is up to FIXED_LIMBS + 1 additions. */
+static inline double fixed_cost(const struct work *w, const struct stored *s)
+{
+    return 2 * cost_of_additions(w, s) + (double)fixed_counters(w);
+}
+
+/* The three kernels, the first two over `blocks` blocks of `block` threads. */
+static inline heddle_status fixed_launch(const struct work *w, const char *const *entries, int64_t blocks, int block)
+{
+    heddle_status status = HEDDLE_OK;
+    struct work told = *w;
+    told.product.fact[FIXED_BITS] = fixed_width(w->product.nnz);
+    TRY(gpu_run(&told, entries[0], blocks, block, 0));
+    TRY(gpu_run(&told, entries[1], blocks, block, 0));
+    TRY(gpu_run_over(&told, entries[2], fixed_sums(w)));
+done:
+    return status;
+}
+#endif
+#endif
