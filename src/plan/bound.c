@@ -83,11 +83,11 @@ done:
     return status;
 }
 
-/* Binaries are loaded here as well, and not at the first product: that may be part of a graph which is being captured. */
+/* Binaries are loaded here as well, and not at the first product: that may be part of a graph which is being captured.  The
+ * first to need one pays for it, so it is not part of what is timed. */
 static heddle_status prepare(struct bound *b, const struct route *r, const int64_t *option)
 {
     heddle_status status;
-    double start = now_ms();
     b->work = work_for(b->work.kernel, &b->device, &b->stored, r->transposed && !r->transpose, option);
     int64_t bytes = work_workspace(&b->work), held = work_held(&b->work), counters = work_counters(&b->work);
     TRY(work_applies(&b->work));
@@ -104,11 +104,11 @@ static heddle_status prepare(struct bound *b, const struct route *r, const int64
     b->work.product.workspace = b->workspace;
     b->work.product.counters = b->counters;
     if (b->work.kernel->prepare && b->stored.nnz > 0) {
+        double start = now_ms();
         TRY(b->work.kernel->prepare(&b->work));
         TRY(device_sync(&b->device));
-    }
-    if (bytes > 0 || b->work.kernel->prepare)
         b->info.prepare_ms = now_ms() - start;
+    }
     b->info.bytes = stored_owned(&b->stored) + bytes + counters + held + (b->made.row_ptr ? csr_bytes(&b->made) : 0);
 done:
     return status;
@@ -187,7 +187,8 @@ static struct source transposed_shape(const struct source *A)
 }
 
 heddle_status bound_estimate(struct estimate *e, const struct device *device, const struct kernel *kernel,
-                             const int64_t option[OPTIONS_MOST], const struct view *A, heddle_op op)
+                             const int64_t option[OPTIONS_MOST], const struct view *A, heddle_op op,
+                             const heddle_lengths *rows)
 {
     heddle_status status;
     struct route r;
@@ -202,12 +203,16 @@ heddle_status bound_estimate(struct estimate *e, const struct device *device, co
         return fail(HEDDLE_NO_KERNEL, "%s: its size is not known for a COO matrix", kernel->name);
     if (by_shape)
         source = transposed_shape(&source);
+    else if (rows)
+        source.longest = rows->longest, source.empty = rows->empty;
     TRY(device_stored_size(device, &s, kernel->format, &source, option));
     struct work w = work_for(kernel, device, &s, r.transposed && !r.transpose, option);
     TRY(work_applies(&w));
-    e->cost = kernel->cost(&w, &s);
+    e->cost = predict(&w, &s, r.transpose ? NULL : rows);
     int64_t beside = work_workspace(&w) + work_counters(&w) + work_held(&w);
-    e->prepared = r.transpose || r.from_coo || stored_owned(&s) > 0 || kernel->prepare;
+    e->turns = r.transpose;
+    e->converts = r.from_coo || stored_owned(&s) > 0;
+    e->derives = kernel->prepare != NULL;
     int64_t made = r.transpose || r.from_coo ? (s.rows + 1) * (int64_t)type_size(s.offset) +
                                                    s.nnz * (int64_t)(sizeof(int32_t) + type_size(s.value)) : 0;
     e->bytes = stored_owned(&s) + beside + (s.borrowed ? made : 0);
