@@ -10,20 +10,21 @@
 
 #include <stdio.h>
 
-struct bound {
-    struct device device;
-    struct csr made;      /* CSR made from COO, or the transpose; empty when A serves as it is or the format needs it no more */
-    struct stored stored;
-    struct work work;
-    void *workspace, *counters;
-    struct bound_info info;
-};
-
 /* What stands between A and the kernel. */
 struct route {
     int transposed;  /* the operation, relative to what is stored */
     int transpose;   /* A is transposed first; the kernel then does N */
     int from_coo;    /* CSR is made from COO first */
+};
+
+struct bound {
+    struct device device;
+    struct route route;
+    struct csr made;      /* CSR made from COO, or the transpose; empty when A serves as it is or the format needs it no more */
+    struct stored stored;
+    struct work work;
+    void *workspace, *counters;
+    struct bound_info info;
 };
 
 static heddle_status find_route(struct route *r, const struct kernel *kernel, const struct device *device,
@@ -47,7 +48,6 @@ static heddle_status make_csr(const struct device *d, struct csr *made, const st
 {
     heddle_status status = HEDDLE_OK;
     struct csr rows = {0};
-    TRY(A->format == HEDDLE_COO ? device_coo_validate(d, &A->coo) : device_csr_validate(d, &A->csr));
     if (r->from_coo)
         TRY(device_csr_from_coo(d, &rows, &A->coo));
     if (r->transpose) {
@@ -61,13 +61,15 @@ done:
     return status;
 }
 
-static heddle_status convert(struct bound *b, const struct route *r, const int64_t *option, const struct view *A)
+static heddle_status convert(struct bound *b, const int64_t *option, const struct view *A)
 {
     heddle_status status = HEDDLE_OK;
     const struct device *d = &b->device;
+    const struct route *r = &b->route;
     struct source source = view_source(A);
     double start = now_ms();
     if (r->transpose || r->from_coo) {
+        TRY(A->format == HEDDLE_COO ? device_coo_validate(d, &A->coo) : device_csr_validate(d, &A->csr));
         TRY(make_csr(d, &b->made, r, A));
         source = (struct source){.csr = b->made};
     }
@@ -85,9 +87,10 @@ done:
 
 /* Binaries are loaded here as well, and not at the first product: that may be part of a graph which is being captured.  The
  * first to need one pays for it, so it is not part of what is timed. */
-static heddle_status prepare(struct bound *b, const struct route *r, const int64_t *option)
+static heddle_status prepare(struct bound *b, const int64_t *option)
 {
     heddle_status status;
+    const struct route *r = &b->route;
     b->work = work_for(b->work.kernel, &b->device, &b->stored, r->transposed && !r->transpose, option);
     int64_t bytes = work_workspace(&b->work), held = work_held(&b->work), counters = work_counters(&b->work);
     TRY(work_applies(&b->work));
@@ -124,9 +127,10 @@ heddle_status bound_make(struct bound **result, const struct device *device, con
     TRY(find_route(&route, kernel, device, A, op));
     TRY(NEW_ZEROED(b, 1));
     b->device = *device;
+    b->route = route;
     b->work.kernel = kernel;
-    TRY(convert(b, &route, option, A));
-    TRY(prepare(b, &route, option));
+    TRY(convert(b, option, A));
+    TRY(prepare(b, option));
     kernel_spell(b->info.kernel, sizeof b->info.kernel, kernel, option);
     b->info.format = b->stored.format->name;
     b->info.transposed = route.transpose;
@@ -165,6 +169,50 @@ heddle_status bound_run(struct bound *b, struct scalars s, const void *x, void *
 {
     int launched;
     return product_run(&b->work, s, x, y, &launched);
+}
+
+/* The values of a CSR that the format borrows, in place. */
+static heddle_status remake(struct bound *b, const struct view *A)
+{
+    heddle_status status = HEDDLE_OK;
+    const struct device *d = &b->device;
+    struct csr rows = {0};
+    if (!b->route.transpose)
+        return device_copy(d, b->made.val, A->coo.val, A->coo.nnz * (int64_t)type_size(A->coo.value));
+    if (b->route.from_coo)
+        TRY(device_csr_from_coo(d, &rows, &A->coo));
+    TRY(device_csr_transpose_into(d, &b->made, b->route.from_coo ? &rows : &A->csr));
+done:
+    device_csr_free(d, &rows);
+    return status;
+}
+
+heddle_status bound_update(struct bound *b, const struct view *A)
+{
+    heddle_status status = HEDDLE_OK;
+    const struct device *d = &b->device;
+    struct csr made = {0};
+    struct source source = view_source(A);
+    if (b->made.row_ptr) {
+        TRY(remake(b, A));
+        source = (struct source){.csr = b->made};
+    } else if (b->route.transpose || b->route.from_coo) {
+        TRY(make_csr(d, &made, &b->route, A));
+        source = (struct source){.csr = made};
+    }
+    TRY(device_stored_fill(d, &b->stored, &source));
+    for (int i = 0; i < FORMAT_ARRAYS; i++)
+        b->work.product.array[i] = b->stored.array[i];
+    if (made.row_ptr)
+        TRY(device_sync(d)); /* before it goes */
+done:
+    device_csr_free(d, &made);
+    return status;
+}
+
+int bound_refers(const struct bound *b)
+{
+    return b->stored.borrowed && !b->made.row_ptr;
 }
 
 void bound_use_stream(struct bound *b, void *stream)
