@@ -577,6 +577,103 @@ TEST(a_plan_keeps_within_its_limits)
     on_devices(keeps_limits);
 }
 
+/* ---- offsets at the end of their type ---- */
+
+#define LAST_ROWS 5
+#define LAST_COLS 7
+static const int32_t last_length[LAST_ROWS] = {40, 1, 0, 64, 30};
+
+/* The last rows of a matrix with INT32_MAX entries, as it would lie in memory; only what they have is there. */
+struct last_rows {
+    void *row_ptr, *col, *val, *x, *y;
+    struct stored stored;
+    double sum[2][LAST_COLS]; /* N: by row, T: by column, for x = 1 */
+};
+
+static void *copied(const struct device *d, const void *from, int64_t bytes)
+{
+    void *p;
+    CHECK_OK(device_alloc(d, &p, bytes));
+    CHECK_OK(device_copy(d, p, from, bytes));
+    return p;
+}
+
+static void last_rows_new(struct last_rows *l, const struct device *d)
+{
+    int32_t row_ptr[LAST_ROWS + 1] = {INT32_MAX}, col[256];
+    double val[256], ones[LAST_COLS] = {1, 1, 1, 1, 1, 1, 1};
+    int n = 0;
+    *l = (struct last_rows){0};
+    for (int i = 0; i < LAST_ROWS; i++)
+        for (int k = 0; k < last_length[i]; k++, n++) {
+            col[n] = (3 * n + i) % LAST_COLS;
+            val[n] = 1 + n % 5;
+            l->sum[0][i] += val[n];
+            l->sum[1][col[n]] += val[n];
+        }
+    row_ptr[0] -= n;
+    for (int i = 0; i < LAST_ROWS; i++)
+        row_ptr[i + 1] = row_ptr[i] + last_length[i];
+    l->row_ptr = copied(d, row_ptr, sizeof row_ptr);
+    l->col = copied(d, col, n * 4);
+    l->val = copied(d, val, n * 8);
+    l->x = copied(d, ones, sizeof ones);
+    l->y = zeros(d, LAST_COLS);
+    l->stored = (struct stored){.format = format_at(FORMAT_csr), .rows = LAST_ROWS, .cols = LAST_COLS, .nnz = INT32_MAX,
+                                .value = HEDDLE_F64, .offset = HEDDLE_I32};
+    l->stored.array[CSR_ROW_PTR] = l->row_ptr;
+    l->stored.array[CSR_COL] = (void *)((uintptr_t)l->col - 4 * (uintptr_t)row_ptr[0]);
+    l->stored.array[CSR_VAL] = (void *)((uintptr_t)l->val - 8 * (uintptr_t)row_ptr[0]);
+}
+
+static void last_rows_free(struct last_rows *l, const struct device *d)
+{
+    void *all[] = {l->row_ptr, l->col, l->val, l->x, l->y};
+    for (int i = 0; i < 5; i++)
+        device_free(d, all[i]);
+}
+
+static void counts_to_the_end(const struct device *d)
+{
+    static const char *const specs[] = {"csr_naive", "csr_vector", "csr_vector:lanes=2", "csr_vector:lanes=16",
+                                        "csr_classical:lanes=8,rows=4", "csr_classical", "csr_naive_t"};
+    struct last_rows l;
+    last_rows_new(&l, d);
+    for (size_t i = 0; i < sizeof specs / sizeof specs[0]; i++) {
+        const struct kernel *kernel;
+        int64_t option[OPTIONS_MOST];
+        double y[LAST_COLS];
+        CHECK_OK(kernel_parse(&kernel, option, specs[i]));
+        int turned = kernel->ops == OPS_T;
+        struct work w = work_for(kernel, d, &l.stored, turned, option);
+        scalar_put(w.product.alpha, HEDDLE_F64, 1);
+        scalar_put(w.product.beta, HEDDLE_F64, 0);
+        w.product.x = l.x;
+        w.product.y = l.y;
+        CHECK_OK(kernel->prepare ? kernel->prepare(&w) : HEDDLE_OK);
+        CHECK_OK(kernel->launch(&w));
+        CHECK_OK(device_read(d, y, l.y, sizeof y));
+        for (int k = 0; k < (turned ? LAST_COLS : LAST_ROWS); k++)
+            CHECK_THAT(y[k] == l.sum[turned][k], "%s: y[%d] is %g, not %g", specs[i], k, y[k], l.sum[turned][k]);
+    }
+    last_rows_free(&l, d);
+}
+
+TEST(offsets_may_reach_the_end_of_their_type)
+{
+    on_devices(counts_to_the_end);
+}
+
+TEST(padded_formats_refuse_rows_that_they_cannot_count)
+{
+    static const enum format_id formats[] = {FORMAT_ell, FORMAT_ellr};
+    struct stored s;
+    struct source A = {.csr = {.rows = 1, .cols = 9, .nnz = INT32_MAX, .value = HEDDLE_F32, .offset = HEDDLE_I32},
+                       .longest = INT32_MAX};
+    for (int i = 0; i < 2; i++)
+        CHECK_FAILS(stored_size(&s, formats[i], &A, NULL), HEDDLE_NO_KERNEL, "in 32 bits");
+}
+
 /* On a device that has only so much memory: what a plan of "even rows" ends with. */
 static heddle_status plan_on(int64_t memory, heddle_plan_desc *desc, int64_t *held)
 {
