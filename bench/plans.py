@@ -125,8 +125,8 @@ def judge(runs, expected, units, show):
 
 
 def fit(runs, units):
-    """Bytes an entry and a row, by coordinate descent on the mean of |log(predicted / measured)|; what x costs beyond its bytes is
-    the matrix's own and no kernel's.  Kernels that take over four times the best are left out: others explain those."""
+    """Bytes an entry and a row, by coordinate descent on the mean of |log(predicted / measured)|; what x costs beyond its bytes
+    is the matrix's own and no kernel's.  Kernels that take over four times the best are left out: others explain those."""
     bandwidth = 4.3e9  # bytes a ms, of the device that the records are of
     data = [(m, k, r) for m, x in runs.items() for k, r in x.items() if k in EFFORTS]
     least = {m: min(mean_ms(r) for n, _, r in data if n == m) for m in runs}
@@ -135,7 +135,7 @@ def fit(runs, units):
     entry, row, gather = defaultdict(float), defaultdict(float), defaultdict(float)
 
     def error(part):
-        return sum(abs(math.log((known[m, k] + entry[k] * r["nnz"] + row[k] * r["rows"] + gather[m]) / (bandwidth * mean_ms(r))))
+        return sum(abs(math.log((known[m, k] + entry[k] * r["nnz"] + row[k] * r["rows"] + gather[m]) / bandwidth / mean_ms(r)))
                    for m, k, r in part)
 
     def descend(number, key, part, steps):
@@ -159,7 +159,8 @@ def fit(runs, units):
     for k in EFFORTS:
         part = [d for d in data if d[1] == k]
         if part:
-            print(f"{k:14} entry {entry[k]:5.1f}  row {row[k]:5.1f}   off by {100 * (math.exp(error(part) / len(part)) - 1):.0f} %")
+            percent = 100 * (math.exp(error(part) / len(part)) - 1)
+            print(f"{k:14} entry {entry[k]:5.1f}  row {row[k]:5.1f}   off by {percent:.0f} %")
 
 
 def main():

@@ -304,9 +304,9 @@ HEDDLE_API heddle_status heddle_plan_mv(heddle_plan *p, heddle_op op, const void
  *   order        products that were started before are with the old values, later ones with the new: it works in the order of
  *                the handle's stream, but may wait for the device and so cannot be captured in a graph.
  * A itself does not change, nor do other plans for it and heddle_mv.
- * Errors: HEDDLE_BAD_ARGUMENT (a null or misaligned pointer, memory of nobody), found before anything is touched; HEDDLE_NO_MEMORY
- * (also: host values would exceed the plan's memory_limit) and HEDDLE_DEVICE_ERROR, after which the values are undefined until
- * an update succeeds. */
+ * Errors: HEDDLE_BAD_ARGUMENT (a null or misaligned pointer, memory of nobody), found before anything is touched;
+ * HEDDLE_NO_MEMORY (also: host values would exceed the plan's memory_limit) and HEDDLE_DEVICE_ERROR, after which the values are
+ * undefined until an update succeeds. */
 HEDDLE_API heddle_status heddle_plan_update_values(heddle_plan *p, const void *val);
 
 typedef struct heddle_plan_desc {

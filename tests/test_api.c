@@ -568,12 +568,13 @@ static void update_kernel(heddle *h, const struct pattern *q, const char *kernel
             int64_t live = mem_live();
             CHECK_OK(heddle_plan_update_values(p, pattern_values(q, type, set)));
             CHECK_THAT(mem_live() == live, "%s, format %d, op %d: an update allocates", kernel, format, op);
-            CHECK_THAT(same_products(h, p, q, format, type, set, op), "%s, format %d, op %d, type %d, values %d", kernel, format,
-                       op, type, set);
+            CHECK_THAT(same_products(h, p, q, format, type, set, op), "%s, format %d, op %d, type %d, values %d", kernel,
+                       format, op, type, set);
         }
         CHECK_OK(heddle_plan_info(p, op, &after));
         int64_t values = q->nnz * (type == HEDDLE_F64 ? 8 : 4); /* of the host, which the device has to keep */
-        CHECK(strcmp(before.kernel, after.kernel) == 0 && (after.bytes == before.bytes || after.bytes == before.bytes + values));
+        CHECK(strcmp(before.kernel, after.kernel) == 0);
+        CHECK(after.bytes == before.bytes || after.bytes == before.bytes + values);
         heddle_plan_free(p);
     }
     heddle_matrix_free(A);

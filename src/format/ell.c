@@ -16,7 +16,8 @@ heddle_status ell_width(int64_t *width, const char *format, const struct source 
     if (__builtin_mul_overflow(*width, A->csr.rows, &positions))
         positions = INT64_MAX;
     if (*width > ELL_WIDTH_MOST)
-        return fail(HEDDLE_NO_KERNEL, "%s counts the entries of a row in 32 bits, and one row has more: use a csr kernel", format);
+        return fail(HEDDLE_NO_KERNEL, "%s counts the entries of a row in 32 bits, and one row has more: use a csr kernel",
+                    format);
     return padding_allowed(format, &A->csr, positions);
 }
 

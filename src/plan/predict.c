@@ -12,8 +12,8 @@
 #define STEP_BYTES 4096
 #define LAUNCH_BYTES 65536
 
-/* Fitted to bench/results/2026-11-15-h200-catalogue.jsonl by bench/plans.py, which also tells how well they do.  A kernel without
- * a row has nothing but its bytes, and so is tried early. */
+/* Fitted to bench/results/2026-11-15-h200-catalogue.jsonl by bench/plans.py, which also tells how well they do.  A kernel
+ * without a row has nothing but its bytes, and so is tried early. */
 static const struct effort {
     double entry, row; /* bytes */
     int launches;
@@ -60,5 +60,6 @@ double predict(const struct work *w, const struct stored *s, const heddle_length
         double waits = steps * STEP_BYTES * info->multiprocessors;
         cost = cost > waits ? cost : waits;
     }
-    return cost + e->entry * (double)s->nnz + e->row * (double)s->rows + e->launches * (double)LAUNCH_BYTES * info->multiprocessors;
+    double launches = e->launches * (double)LAUNCH_BYTES * info->multiprocessors;
+    return cost + e->entry * (double)s->nnz + e->row * (double)s->rows + launches;
 }

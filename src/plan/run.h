@@ -35,8 +35,8 @@ extern const struct run_functions *const run_functions[VARIANT_COUNT];
 heddle_status bound_make(struct bound **b, const struct device *device, const struct kernel *kernel,
                          const int64_t option[OPTIONS_MOST], const struct view *A, heddle_op op);
 
-/* What bound_make would hold and what a product would then cost, without making it.  `rows` are the lengths of A's rows as it is
- * stored; NULL: not known. */
+/* What bound_make would hold and what a product would then cost, without making it.  `rows` are the lengths of A's rows as it
+ * is stored; NULL: not known. */
 struct estimate {
     double cost;   /* of a product, for comparison: `predict` */
     int64_t bytes; /* held beyond A */
