@@ -83,8 +83,8 @@ def prepare_ms(r):
     return r["convert_ms"] + min(r["prepare_ms"], 5 * r["cold_ms"])
 
 
-def plan(own, expected, units):
-    """Whom the rule of src/plan/choose.c keeps, and whom it tries."""
+def plan(own, expected, units, overhead):
+    """Whom the rule of src/plan/choose.c keeps, whom it tries, and the ms that takes."""
     ahead, tried, spent = own["csr_weave"], [], 0
     cost = {k: predicted(r, units, EFFORTS.get(k, (0, 0, 0, 0))) for k, r in own.items()}
     rate = mean_ms(ahead) / cost["csr_weave"]
@@ -95,7 +95,7 @@ def plan(own, expected, units):
         if k == "csr_weave" or spent + price > STAKE * expected * (mean_ms(ahead) - (1 - DOUBT) * ms):
             continue
         tried.append(k)
-        spent += prepare_ms(r) + MEASURE * mean_ms(r)
+        spent += overhead + prepare_ms(r) + MEASURE * mean_ms(r)
         rate = min(rate, mean_ms(r) / cost[k])
         if expected * mean_ms(r) + prepare_ms(r) < total:
             ahead, total = r, expected * mean_ms(r) + prepare_ms(r)
@@ -106,12 +106,12 @@ def geometric(values):
     return math.exp(sum(map(math.log, values)) / len(values))
 
 
-def judge(runs, expected, units, show):
+def judge(runs, expected, units, overhead, show):
     of_best, over_peer, tries, spent = [], [], [], []
     for (matrix, value), x in runs.items():
         own = {k: r for k, r in x.items() if k in EFFORTS}
         peers = [r["cold_ms"] for r in x.values() if r["peer"]]
-        kept, tried, ms = plan(own, expected, units)
+        kept, tried, ms = plan(own, expected, units, overhead)
         best = min(own.values(), key=lambda r: r["cold_ms"])
         of_best.append(best["cold_ms"] / kept["cold_ms"])
         over_peer += [min(peers) / kept["cold_ms"]] if peers else []
@@ -168,6 +168,7 @@ def main():
     parser.add_argument("records", nargs="+")
     parser.add_argument("--expected", type=int, action="append", help="products (1000, 10000 and 100000)")
     parser.add_argument("--units", type=int, default=132, help="multiprocessors of the device (132: H200)")
+    parser.add_argument("--overhead", type=float, default=0.5, help="ms of a try for memory and flushes (0.5)")
     parser.add_argument("--show", action="store_true", help="a line for each matrix and type")
     parser.add_argument("--fit", action="store_true", help="print the efforts that fit the records best")
     given = parser.parse_args()
@@ -175,7 +176,7 @@ def main():
     if given.fit:
         fit(runs, given.units)
     for expected in given.expected or ([] if given.fit else [1000, 10000, 100000]):
-        judge(runs, expected, given.units, given.show)
+        judge(runs, expected, given.units, given.overhead, given.show)
 
 
 if __name__ == "__main__":

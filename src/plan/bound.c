@@ -94,8 +94,10 @@ static heddle_status prepare(struct bound *b, const int64_t *option)
     b->work = work_for(b->work.kernel, &b->device, &b->stored, r->transposed && !r->transpose, option);
     int64_t bytes = work_workspace(&b->work), held = work_held(&b->work), counters = work_counters(&b->work);
     TRY(work_applies(&b->work));
+    double start = now_ms();
     TRY(kernel_load(&b->device, b->work.kernel, b->work.variant));
     TRY(gpu_scale_load(&b->device, b->work.value));
+    b->info.load_ms = now_ms() - start;
     if (bytes > 0)
         TRY(device_alloc(&b->device, &b->workspace, bytes));
     if (counters > 0) {
@@ -107,7 +109,7 @@ static heddle_status prepare(struct bound *b, const int64_t *option)
     b->work.product.workspace = b->workspace;
     b->work.product.counters = b->counters;
     if (b->work.kernel->prepare && b->stored.nnz > 0) {
-        double start = now_ms();
+        start = now_ms();
         TRY(b->work.kernel->prepare(&b->work));
         TRY(device_sync(&b->device));
         b->info.prepare_ms = now_ms() - start;

@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/timer.h"
 #include "kernel/convert.h"
 #include "plan/run.h"
 
@@ -206,13 +207,14 @@ static heddle_status try_candidate(struct contest *t, const struct candidate *c)
     heddle_status status;
     const struct wish *wish = t->wish;
     struct bound *made = NULL;
+    struct bound_info info = {0};
     heddle_plan_desc found;
-    double ms, products = (double)wish->expected;
+    double ms, products = (double)wish->expected, begin = now_ms();
     TRY(make(&made, c, wish));
     TRY(bound_measure(&ms, made, &t->vectors, HOPELESS * t->desc->product_ms));
     describe(&found, made);
+    bound_describe(made, &info);
     set_times(&found, ms, t->desc->immediate_ms);
-    t->spent += found.prepare_ms + TRY_MEASURE * ms;
     t->rate = fmin(t->rate, ms / c->estimate.cost);
     if (found.break_even >= 0 && found.break_even <= wish->expected &&
         found.prepare_ms + products * ms < t->desc->prepare_ms + products * t->desc->product_ms) {
@@ -223,6 +225,7 @@ static heddle_status try_candidate(struct contest *t, const struct candidate *c)
     }
 done:
     bound_free(made);
+    t->spent += now_ms() - begin - info.load_ms; /* a binary is loaded once for all plans */
     return status;
 }
 

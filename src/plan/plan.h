@@ -53,6 +53,7 @@ struct bound_info {
     int repeatable;
     int64_t bytes;      /* held beyond A: converted arrays and workspace */
     double convert_ms, prepare_ms;
+    double load_ms;     /* for binaries, where this was the first to need them; in neither of the two */
     double cost;        /* bytes that one product moves, by the kernel's own account */
 };
 
