@@ -530,10 +530,10 @@ static void plans(const struct device *d)
         struct pair A;
         pair_new(&A, d, names[m]);
         struct view views[] = {A.there, as_coo(d, &A.there)};
-        for (int i = 0; i < 12; i += m < 2 ? 1 : 3) {
+        for (int i = 0; i < 12; i += m < 1 ? 1 : 3) {
             heddle_op op = i % 2 ? HEDDLE_T : HEDDLE_N;
             heddle_plan_options o = {.deterministic = i / 2 % 2,
-                                     .expected_products = i / 4 % 3 == 2 ? 1 : m + i < 4 ? 1000000 : 100};
+                                     .expected_products = i / 4 % 3 == 2 ? 1 : m + i < 2 ? 1000000 : 100};
             const struct view *v = &views[i / 4 % 3 == 1];
             struct bound *b;
             heddle_plan_desc desc;
