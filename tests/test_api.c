@@ -596,8 +596,8 @@ TEST(a_plan_takes_new_values_whatever_it_has_made_of_the_old)
         for (heddle_type type = runs[i].first; type <= runs[i].last; type = (heddle_type)(type + 1))
             for (int n = 0; n < heddle_kernel_count(); n++) {
                 CHECK_OK(heddle_kernel_info(n, &k));
-                EACH_FORMAT(f)
-                    if (strcmp(k.device, runs[i].kind) == 0)
+                EACH_FORMAT(f) /* of CSC, which is the CSR of the transpose, the CPU is enough */
+                    if (strcmp(k.device, runs[i].kind) == 0 && (f != HEDDLE_CSC || i == 0))
                         update_kernel(h, &q, k.name, f, type);
             }
         heddle_close(h);
