@@ -152,6 +152,7 @@ HEDDLE_API const char *heddle_last_kernel(const heddle *h);
 /* ------------------------------------------------------------------ matrices ----------------------------------- */
 
 /* Arrays are borrowed (copy = 0): they must stay valid and unchanged while the matrix lives, and creation costs nothing.
+ * (New values under the same pattern need neither a new matrix nor a new plan: heddle_plan_update_values.)
  * With copy = 1 they are copied, in parallel, each thread's part near that thread.  What cannot be borrowed is copied
  * in any case, and heddle_matrix_info says so: 64-bit indices, base 1, COO that is not sorted by rows.
  * An array may be NULL where its length is 0.  Any element alignment is valid.
@@ -285,9 +286,11 @@ typedef struct heddle_plan_options {
     const char *kernel;        /* NULL: Heddle chooses; else a name with options: "cpu_sell:slice=8" */
 } heddle_plan_options;
 
-/* Chooses a kernel for each operation by the bytes that it would move, prepares the format that it needs, and keeps
- * the preparation only if it pays within expected_products.  opt may be NULL.  The plan refers to h and A.
- * Errors: HEDDLE_NO_KERNEL (nothing fits the wishes; the text says what came closest), HEDDLE_NO_MEMORY,
+/* Chooses a kernel for each operation.  Those that apply are ranked by what a product should cost; the best are prepared and
+ * measured, one after the other, as long as a try costs at most half of what it may gain within expected_products; and the one
+ * with which preparation and products together end earliest is kept.  Many expected products try many kernels, below 8 (T: 16)
+ * none is measured.  A kernel that memory does not suffice for is passed over.  opt may be NULL.  The plan refers to h and A.
+ * Errors: HEDDLE_NO_KERNEL (nothing fits the wishes; the text says what came closest), HEDDLE_NO_MEMORY (for none of them),
  * HEDDLE_BAD_MATRIX (a preparation met a bad index). */
 HEDDLE_API heddle_status heddle_plan_create(heddle_plan **p, heddle *h, const heddle_matrix *A,
                                             const heddle_plan_options *opt);
@@ -297,14 +300,31 @@ HEDDLE_API void heddle_plan_free(heddle_plan *p);
 HEDDLE_API heddle_status heddle_plan_mv(heddle_plan *p, heddle_op op, const void *alpha, const void *x,
                                         const void *beta, void *y);
 
+/* New values under the same pattern: later products of the plan multiply with `val` instead of A's values.  The plan, its
+ * kernels and its workspace stay as they are; what it has converted (another format, a transpose) is filled anew, in the
+ * memory that it holds.  That takes about prepare_ms again, and memory for a while where a transpose is involved.
+ *   val          nnz numbers of A's value type, in the order of the arrays that heddle_matrix_info shows: that of the
+ *                description, unless COO was sorted.  Borrowed like A's own arrays: it stays valid and unchanged until the next
+ *                update or the end of the plan.  It may be A's own array again, after its numbers have changed in place.
+ *                On a GPU handle it may lie on the host or on the device; from the host it is copied, need not stay, and takes
+ *                nnz numbers more of the device's memory as long as products read them there (heddle_plan_info counts them).
+ *   order        products that were started before are with the old values, later ones with the new: it works in the order of
+ *                the handle's stream, but may wait for the device and so cannot be captured in a graph.
+ * A itself does not change, nor do other plans for it and heddle_mv.
+ * Errors: HEDDLE_BAD_ARGUMENT (a null or misaligned pointer, memory of nobody), found before anything is touched;
+ * HEDDLE_NO_MEMORY (also: host values would exceed the plan's memory_limit) and HEDDLE_DEVICE_ERROR, after which the values are
+ * undefined until an update succeeds. */
+HEDDLE_API heddle_status heddle_plan_update_values(heddle_plan *p, const void *val);
+
 typedef struct heddle_plan_desc {
     char kernel[64];     /* with its options: "cpu_sell:slice=8,window=512" */
-    char format[16];     /* what it stores: "csr" means the matrix itself, with nothing prepared */
+    char format[16];     /* what it stores: "csr" means the matrix itself, or its transpose */
     int transposed;      /* 1: the plan holds the transpose of A in that format */
     int deterministic;
     int64_t bytes;       /* that the plan holds beyond A, for this operation */
     double prepare_ms;   /* conversion and preparation; 0 when there is none */
-    double product_ms;   /* one product, measured during preparation; 0 when not measured */
+    double product_ms;   /* one product, measured during preparation; 0 when not measured.  On a GPU the mean of one that finds
+                          * A in the cache and one that does not, as it is not known what the caller does between products */
     double immediate_ms; /* one heddle_mv, measured beside it */
     int64_t break_even;  /* products after which the preparation has paid; 0: nothing to pay; -1: never */
 } heddle_plan_desc;

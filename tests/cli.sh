@@ -127,6 +127,8 @@ done
 # ---------------------------------------------------------------- check and bench
 good 'check as JSON' '"wrong":0' heddle check s.mtx --json --kernel auto,cpu_csr
 json 'check --json parses' "$work/out"
+good 'check of one type and operation' '2 of 2 combinations verified' heddle check s.mtx --kernel auto,cpu_csr --type f32 --op T
+bad 'check of a type that is none' 'it takes f32 or f64' heddle check s.mtx --type f16
 good 'check of several kinds of matrices' '2 matrices' heddle check s.mtx gen:diagonal:n=10 --kernel cpu_csr
 good 'bench ends in a summary' ' 0 wrong' \
     heddle bench s.mtx gen:grid2d:n=20 --kernel auto,plan,cpu_csr --type f32,f64 --op N,T --time-limit 0.01 --json r.jsonl

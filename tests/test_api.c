@@ -490,6 +490,146 @@ TEST(a_product_never_allocates)
     free(y);
 }
 
+/* ---- new values under the same pattern ---- */
+
+/* An uneven matrix of 60 x 50 as arrays of the host; values are small integers, so that every order of addition is exact. */
+struct pattern {
+    int32_t row_ptr[61], row[400], col[400];
+    double f64[2][400]; /* the values of before, and the new ones */
+    float f32[2][400];
+    int32_t nnz;
+};
+
+static void pattern_make(struct pattern *q)
+{
+    q->nnz = 0;
+    for (int32_t i = 0; i < 60; i++) {
+        q->row_ptr[i] = q->nnz;
+        for (int32_t j = 0; j < (i == 7 ? 45 : i % 9 == 0 ? 0 : 3 + i % 4); j++, q->nnz++) {
+            q->row[q->nnz] = i;
+            q->col[q->nnz] = (i + j * (i == 7 ? 1 : 7)) % 50;
+            for (int k = 0; k < 2; k++)
+                q->f32[k][q->nnz] = (float)(q->f64[k][q->nnz] = (k ? 5 - q->nnz % 13 : 1 + q->nnz % 11));
+        }
+    }
+    q->row_ptr[60] = q->nnz;
+}
+
+/* The pattern with one set of values; as CSC it is the transpose that the same arrays describe. */
+static heddle_matrix *pattern_matrix(heddle *h, const struct pattern *q, heddle_format format, heddle_type type, const void *v)
+{
+    heddle_matrix *A = NULL;
+    heddle_csr_desc csr = {.rows = 60, .cols = 50, .nnz = q->nnz, .row_ptr = q->row_ptr, .col = q->col, .val = v,
+                           .types.value = type};
+    heddle_csc_desc csc = {.rows = 50, .cols = 60, .nnz = q->nnz, .col_ptr = q->row_ptr, .row = q->col, .val = v,
+                           .types.value = type};
+    heddle_coo_desc coo = {.rows = 60, .cols = 50, .nnz = q->nnz, .row = q->row, .col = q->col, .val = v, .types.value = type};
+    CHECK_OK(format == HEDDLE_CSR ? heddle_csr(&A, h, &csr) : format == HEDDLE_CSC ? heddle_csc(&A, h, &csc)
+                                                                                   : heddle_coo(&A, h, &coo));
+    return A;
+}
+
+static const void *pattern_values(const struct pattern *q, heddle_type type, int set)
+{
+    return type == HEDDLE_F64 ? (const void *)q->f64[set] : q->f32[set];
+}
+
+/* Products of the plan and, with the values of `set`, of a new matrix. */
+static int same_products(heddle *h, heddle_plan *p, const struct pattern *q, heddle_format format, heddle_type type, int set,
+                         heddle_op op)
+{
+    double x64[60], y64[2][60] = {{0}};
+    float x32[60], y32[2][60] = {{0}};
+    heddle_matrix *A = pattern_matrix(h, q, format, type, pattern_values(q, type, set));
+    for (int i = 0; i < 60; i++)
+        x32[i] = (float)(x64[i] = 1 + i % 5);
+    const void *x = type == HEDDLE_F64 ? (const void *)x64 : x32;
+    CHECK_OK(heddle_plan_mv(p, op, NULL, x, NULL, type == HEDDLE_F64 ? (void *)y64[0] : y32[0]));
+    CHECK_OK(heddle_mv(h, op, NULL, A, x, NULL, type == HEDDLE_F64 ? (void *)y64[1] : y32[1]));
+    heddle_matrix_free(A);
+    return memcmp(y64[0], y64[1], sizeof y64[0]) == 0 && memcmp(y32[0], y32[1], sizeof y32[0]) == 0;
+}
+
+/* One kernel with the old values, the new, and the old again. */
+static void update_kernel(heddle *h, const struct pattern *q, const char *kernel, heddle_format format, heddle_type type)
+{
+    heddle_matrix *A = pattern_matrix(h, q, format, type, pattern_values(q, type, 0));
+    for (heddle_op op = HEDDLE_N; op <= HEDDLE_T; op = (heddle_op)(op + 1)) {
+        heddle_plan *p;
+        heddle_plan_desc before, after;
+        heddle_status status = heddle_plan_create(
+            &p, h, A, &(heddle_plan_options){.ops = op == HEDDLE_N ? HEDDLE_PLAN_N : HEDDLE_PLAN_T, .kernel = kernel});
+        if (status == HEDDLE_NO_KERNEL)
+            continue;
+        CHECK_OK(status);
+        CHECK_OK(heddle_plan_info(p, op, &before));
+        for (int set = 1; set >= 0; set--) {
+            CHECK_OK(heddle_plan_update_values(p, pattern_values(q, type, set)));
+            int64_t live = mem_live();
+            CHECK_OK(heddle_plan_update_values(p, pattern_values(q, type, set)));
+            CHECK_THAT(mem_live() == live, "%s, format %d, op %d: an update allocates", kernel, format, op);
+            CHECK_THAT(same_products(h, p, q, format, type, set, op), "%s, format %d, op %d, type %d, values %d", kernel,
+                       format, op, type, set);
+        }
+        CHECK_OK(heddle_plan_info(p, op, &after));
+        int64_t values = q->nnz * (type == HEDDLE_F64 ? 8 : 4); /* of the host, which the device has to keep */
+        CHECK(strcmp(before.kernel, after.kernel) == 0);
+        CHECK(after.bytes == before.bytes || after.bytes == before.bytes + values);
+        heddle_plan_free(p);
+    }
+    heddle_matrix_free(A);
+}
+
+TEST(a_plan_takes_new_values_whatever_it_has_made_of_the_old)
+{
+    static const struct {
+        const char *device, *kind;
+        heddle_type first, last;
+    } runs[] = {{"cpu", "cpu", HEDDLE_F32, HEDDLE_F64},
+                {"emu:wave=32", "gpu", HEDDLE_F32, HEDDLE_F32},
+                {"emu:wave=64", "gpu", HEDDLE_F64, HEDDLE_F64}};
+    struct pattern q;
+    heddle_kernel_desc k;
+    pattern_make(&q);
+    for (int i = 0; i < 3; i++) {
+        heddle *h = open_cpu(runs[i].device);
+        for (heddle_type type = runs[i].first; type <= runs[i].last; type = (heddle_type)(type + 1))
+            for (int n = 0; n < heddle_kernel_count(); n++) {
+                CHECK_OK(heddle_kernel_info(n, &k));
+                EACH_FORMAT(f) /* of CSC, which is the CSR of the transpose, the CPU is enough */
+                    if (strcmp(k.device, runs[i].kind) == 0 && (f != HEDDLE_CSC || i == 0))
+                        update_kernel(h, &q, k.name, f, type);
+            }
+        heddle_close(h);
+    }
+}
+
+TEST(values_that_cannot_be_taken_are_refused)
+{
+    heddle *h = open_cpu("emu"), *cpu = open_cpu("cpu");
+    heddle_matrix *A = make(h, HEDDLE_CSR), *B = make(cpu, HEDDLE_CSR);
+    heddle_plan *p;
+    double y[3];
+    CHECK_STATUS(heddle_plan_update_values(NULL, val), HEDDLE_BAD_ARGUMENT);
+    CHECK_OK(heddle_plan_create(&p, h, A, &(heddle_plan_options){.memory_limit = -1}));
+    CHECK_FAILS(heddle_plan_update_values(p, NULL), HEDDLE_BAD_ARGUMENT, "val is NULL");
+    CHECK_FAILS(heddle_plan_update_values(p, (const char *)val + 1), HEDDLE_BAD_ARGUMENT, "aligned");
+    CHECK_FAILS(heddle_plan_update_values(p, (const void *)64), HEDDLE_BAD_ARGUMENT, "neither of the device nor of the host");
+    CHECK_FAILS(heddle_plan_update_values(p, csc_val), HEDDLE_NO_MEMORY, "give them on the device");
+    CHECK_OK(heddle_plan_mv(p, HEDDLE_N, NULL, x_n, NULL, y));
+    CHECK(y[0] == 7 && y[2] == 31);
+    heddle_plan_free(p);
+    CHECK_OK(heddle_plan_create(&p, cpu, B, &(heddle_plan_options){.memory_limit = -1}));
+    CHECK_OK(heddle_plan_update_values(p, csc_val)); /* borrowed: nothing to hold */
+    CHECK_OK(heddle_plan_mv(p, HEDDLE_N, NULL, x_n, NULL, y));
+    CHECK(y[0] == 10 && y[1] == 0 && y[2] == 4 * 4 + 2 * 1 + 5 * 2);
+    heddle_plan_free(p);
+    heddle_matrix_free(A);
+    heddle_matrix_free(B);
+    heddle_close(h);
+    heddle_close(cpu);
+}
+
 TEST(plans_serve_what_they_were_made_for_and_describe_themselves)
 {
     heddle *h = open_cpu("cpu");

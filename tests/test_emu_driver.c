@@ -16,7 +16,7 @@ static heddle_status opens(const char *text)
     heddle_status status;
     TRY(spec_parse(&spec, text));
     TRY(emu_driver.open(&gpu, 0, &spec));
-    status = spec_done(&spec, "wave, seed, threads, shared, races");
+    status = spec_done(&spec, "wave, seed, threads, shared, memory, races");
 done:
     CHECK((gpu == NULL) == (status != HEDDLE_OK) || status == HEDDLE_BAD_ARGUMENT);
     emu_driver.close(gpu);
@@ -26,7 +26,7 @@ done:
 TEST(options_are_checked)
 {
     CHECK_OK(opens("emu"));
-    CHECK_OK(opens("emu:wave=64,seed=7,threads=2,shared=1k,races=1"));
+    CHECK_OK(opens("emu:wave=64,seed=7,threads=2,shared=1k,memory=100k,races=1"));
     CHECK_FAILS(opens("emu:wave=48"), HEDDLE_BAD_ARGUMENT, "32 or 64 lanes");
     CHECK_FAILS(opens("emu:wave=16"), HEDDLE_BAD_ARGUMENT, "wave");
     CHECK_FAILS(opens("emu:threads=0"), HEDDLE_BAD_ARGUMENT, "threads");

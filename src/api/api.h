@@ -46,6 +46,8 @@ struct heddle_plan {
     const heddle_matrix *A;
     struct bound *bound[2]; /* N, T; NULL: not asked for */
     heddle_plan_desc desc[2];
+    int64_t limit;          /* bytes it may hold */
+    void *values;           /* on the device: new values that came from the host, where a bound kernel refers to them */
 };
 
 heddle_status handle_check(const heddle *h);

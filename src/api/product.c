@@ -146,6 +146,7 @@ heddle_status heddle_plan_create(heddle_plan **out, heddle *h, const heddle_matr
     TRY(NEW_ZEROED(p, 1));
     p->h = h;
     p->A = A;
+    p->limit = options.memory_limit > 0 ? options.memory_limit : options.memory_limit < 0 ? 0 : INT64_MAX;
     for (int op = HEDDLE_N; op <= HEDDLE_T; op++)
         if (options.ops & (op == HEDDLE_N ? HEDDLE_PLAN_N : HEDDLE_PLAN_T))
             TRY(plan_choose(&p->bound[op], &p->desc[op], &h->device, &A->view, (heddle_op)op, &options));
@@ -162,6 +163,7 @@ void heddle_plan_free(heddle_plan *p)
         return;
     bound_free(p->bound[0]);
     bound_free(p->bound[1]);
+    device_free(&p->h->device, p->values);
     mem_free(p);
 }
 
@@ -186,6 +188,78 @@ heddle_status heddle_plan_mv(heddle_plan *p, heddle_op op, const void *alpha, co
     TRY(check_call(p->h, &(struct call){op, p->A, alpha, x, beta, y}, &s));
     TRY(multiply(p->h, &(struct request){p->A, op, p->bound[number], s, x, y}));
     p->h->last_kernel = p->desc[number].kernel;
+done:
+    return status;
+}
+
+/* ---- new values ---- */
+
+/* Which operation's kernel multiplies with the caller's values as they are; -1: none does. */
+static int refers(const heddle_plan *p)
+{
+    for (int op = 0; op < 2; op++)
+        if (p->bound[op] && bound_refers(p->bound[op]))
+            return op;
+    return -1;
+}
+
+/* Values of the host to the device, where they stay if products read them there. */
+static heddle_status values_stage(heddle_plan *p, const void *val, int64_t bytes)
+{
+    heddle_status status;
+    int op = refers(p);
+    TRY(on_host("val", val, bytes));
+    if (!p->values) {
+        if (op >= 0 && p->desc[op].bytes > p->limit - bytes)
+            TRY(fail(HEDDLE_NO_MEMORY, "%s would hold %" PRId64 " bytes of values beyond the matrix, %" PRId64
+                     " are allowed: give them on the device", p->desc[op].kernel, bytes, p->limit));
+        TRY(device_alloc(&p->h->device, &p->values, bytes));
+        if (op >= 0)
+            p->desc[op].bytes += bytes;
+    }
+    TRY(device_copy(&p->h->device, p->values, val, bytes));
+    TRY(device_sync(&p->h->device)); /* the caller may change them */
+done:
+    return status;
+}
+
+static heddle_status values_set(heddle_plan *p, void *val)
+{
+    heddle_status status = HEDDLE_OK;
+    struct view A = p->A->view;
+    A.csr.val = A.coo.val = val;
+    for (int op = 0; op < 2; op++)
+        if (p->bound[op]) {
+            bound_use_stream(p->bound[op], p->h->device.stream);
+            TRY(bound_update(p->bound[op], &A));
+        }
+done:
+    return status;
+}
+
+heddle_status heddle_plan_update_values(heddle_plan *p, const void *val)
+{
+    heddle_status status = HEDDLE_OK;
+    if (!p)
+        return fail(HEDDLE_BAD_ARGUMENT, "the plan is NULL");
+    int64_t size = (int64_t)type_size(view_value(&p->A->view)), nnz = view_nnz(&p->A->view);
+    if (!val && nnz > 0)
+        return fail(HEDDLE_BAD_ARGUMENT, "val is NULL, but has %" PRId64 " entries", nnz);
+    if ((uintptr_t)val % (uintptr_t)size)
+        return fail(HEDDLE_BAD_ARGUMENT, "val is not aligned to its elements of %d bytes", (int)size);
+    if (nnz == 0)
+        return HEDDLE_OK;
+    int stages = p->h->shared && !on_device(p->h, val);
+    if (stages)
+        TRY(values_stage(p, val, nnz * size));
+    TRY(values_set(p, stages ? p->values : (void *)(uintptr_t)val));
+    if (p->values && (!stages || refers(p) < 0)) { /* nobody reads it any more */
+        TRY(device_sync(&p->h->device));
+        device_free(&p->h->device, p->values);
+        p->values = NULL;
+        if (refers(p) >= 0)
+            p->desc[refers(p)].bytes -= nnz * size;
+    }
 done:
     return status;
 }

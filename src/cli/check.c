@@ -13,7 +13,7 @@
 
 struct choices {
     const char *device;
-    struct words kernels;
+    struct words kernels, types, ops;
     int json;
 };
 
@@ -21,6 +21,8 @@ struct choices {
 static const struct cli_option options[] = {
     {"device", 'd', OPTION_TEXT, AT(device), "DEVICE", "where to compute (auto)"},
     {"kernel", 'k', OPTION_LIST, AT(kernels), "K,...|all", "what to check (all)"},
+    {"type", 't', OPTION_LIST, AT(types), "f32,f64", "types of the numbers (both)"},
+    {"op", 0, OPTION_LIST, AT(ops), "N,T", "A itself, its transpose (both)"},
     {"json", 0, OPTION_FLAG, AT(json), NULL, "as JSON"},
     {0}};
 
@@ -35,11 +37,11 @@ static const struct {
 };
 #define CASES ((int)(sizeof cases / sizeof cases[0]))
 
-static const struct {
+static const struct kind {
     heddle_type type;
     heddle_op op;
-} kinds[] = {{HEDDLE_F32, HEDDLE_N}, {HEDDLE_F32, HEDDLE_T}, {HEDDLE_F64, HEDDLE_N}, {HEDDLE_F64, HEDDLE_T}};
-#define KINDS ((int)(sizeof kinds / sizeof kinds[0]))
+} all_kinds[] = {{HEDDLE_F32, HEDDLE_N}, {HEDDLE_F32, HEDDLE_T}, {HEDDLE_F64, HEDDLE_N}, {HEDDLE_F64, HEDDLE_T}};
+#define KINDS ((int)(sizeof all_kinds / sizeof all_kinds[0]))
 
 struct outcome {
     int skipped, wrong;
@@ -51,6 +53,8 @@ struct checking {
     struct session *s;
     heddle *h;
     struct candidate_list kernels;
+    struct kind kind[KINDS]; /* those asked for */
+    int kinds;
     struct outcome (*outcome)[KINDS]; /* one row per kernel */
     struct json json;
     int json_wanted;
@@ -59,7 +63,7 @@ struct checking {
 
 /* The matrix in one type, with vectors for one operation and the references of all cases. */
 struct bench_top {
-    struct csr csr;
+    struct csr csr, retyped; /* retyped: what is to be freed, where the matrix was not loaded in this type */
     heddle_matrix *A;
     void *x, *nan, *y0, *y;
     int64_t n; /* entries of y */
@@ -71,12 +75,31 @@ static heddle_status new_vector(void **v, heddle_type type, int64_t n)
     return (*v = mem_alloc(n, type_size(type))) ? HEDDLE_OK : HEDDLE_NO_MEMORY;
 }
 
+/* The rows of op(A) are what the reference sums: they are made once for all cases, for a large matrix is turned slowly. */
+static heddle_status find_references(struct bench_top *b, heddle_op op)
+{
+    heddle_status status = HEDDLE_OK;
+    struct csr turned = {0};
+    if (op != HEDDLE_N)
+        TRY(csr_transpose(&turned, &b->csr));
+    for (int i = 0; i < CASES; i++) {
+        struct equation p = {op != HEDDLE_N ? &turned : &b->csr, HEDDLE_N, cases[i].s.alpha, cases[i].s.beta,
+                             cases[i].x_is_nan ? b->nan : b->x, cases[i].y_is_nan ? b->nan : b->y0};
+        TRY(reference_new(&b->reference[i], &p));
+    }
+done:
+    csr_free(&turned);
+    return status;
+}
+
 static heddle_status ready(struct bench_top *b, heddle *h, const struct csr *A, heddle_type type, heddle_op op)
 {
     heddle_status status = HEDDLE_OK;
     int64_t longer = A->rows > A->cols ? A->rows : A->cols;
     b->n = op == HEDDLE_N ? A->rows : A->cols;
-    TRY(csr_retype(&b->csr, A, type, A->offset));
+    if (A->value != type)
+        TRY(csr_retype(&b->retyped, A, type, A->offset));
+    b->csr = A->value != type ? b->retyped : *A;
     TRY(matrix_of(&b->A, h, &b->csr));
     TRY(new_vector(&b->x, type, longer));
     TRY(new_vector(&b->nan, type, longer));
@@ -85,11 +108,7 @@ static heddle_status ready(struct bench_top *b, heddle *h, const struct csr *A, 
     fill_random(b->x, type, longer);
     fill_nan(b->nan, type, longer);
     fill_random(b->y0, type, b->n);
-    for (int i = 0; i < CASES; i++) {
-        struct equation p = {&b->csr, op, cases[i].s.alpha, cases[i].s.beta, cases[i].x_is_nan ? b->nan : b->x,
-                            cases[i].y_is_nan ? b->nan : b->y0};
-        TRY(reference_new(&b->reference[i], &p));
-    }
+    TRY(find_references(b, op));
 done:
     return status;
 }
@@ -99,7 +118,7 @@ static void release(struct bench_top *b)
     for (int i = 0; i < CASES; i++)
         reference_free(&b->reference[i]);
     heddle_matrix_free(b->A);
-    csr_free(&b->csr);
+    csr_free(&b->retyped);
     mem_free(b->x);
     mem_free(b->nan);
     mem_free(b->y0);
@@ -149,13 +168,14 @@ static heddle_status check_matrix(struct checking *k, const struct subject *subj
     struct loaded m = {0};
     struct bench_top b = {0};
     progress(k->s, k->done, k->total, "%s", subject->name);
-    TRY(subject_load(&m, subject, HEDDLE_F64));
-    for (int kind = 0; kind < KINDS; kind++) {
-        TRY(ready(&b, k->h, &m.csr, kinds[kind].type, kinds[kind].op));
+    TRY(subject_load(&m, subject, k->kind[k->kinds - 1].type)); /* the widest */
+    for (int kind = 0; kind < k->kinds; kind++) {
+        const heddle_type type = k->kind[kind].type;
+        const heddle_op op = k->kind[kind].op;
+        TRY(ready(&b, k->h, &m.csr, type, op));
         for (int i = 0; i < k->kernels.count; i++) {
-            progress(k->s, k->done++, k->total, "%s %s %s %s", subject->name, type_name(kinds[kind].type),
-                     op_name(kinds[kind].op), k->kernels.name[i]);
-            TRY(check_kernel(k, &b, kinds[kind].op, k->kernels.name[i], &k->outcome[i][kind]));
+            progress(k->s, k->done++, k->total, "%s %s %s %s", subject->name, type_name(type), op_name(op), k->kernels.name[i]);
+            TRY(check_kernel(k, &b, op, k->kernels.name[i], &k->outcome[i][kind]));
         }
         release(&b);
         b = (struct bench_top){0};
@@ -171,7 +191,7 @@ done:
 static void count(struct checking *k)
 {
     for (int i = 0; i < k->kernels.count; i++)
-        for (int kind = 0; kind < KINDS; kind++) {
+        for (int kind = 0; kind < k->kinds; kind++) {
             const struct outcome *o = &k->outcome[i][kind];
             k->skipped += o->skipped;
             k->wrong += o->wrong;
@@ -190,28 +210,34 @@ static void cell(char text[NUMBER_TEXT], const struct outcome *o)
 /* Why a kernel was skipped, each reason once, and everything that is wrong. */
 static void tell_reasons(struct checking *k, const char *kernel, const struct outcome *o)
 {
-    for (int kind = 0; kind < KINDS; kind++) {
+    for (int kind = 0; kind < k->kinds; kind++) {
         int told = 0;
         for (int before = 0; before < kind; before++)
             told |= strcmp(o[kind].text, o[before].text) == 0;
         if (o[kind].text[0] && !told)
-            out(k->s, "%s: %s %s %s: %s\n", o[kind].wrong ? "WRONG" : "skipped", kernel, type_name(kinds[kind].type),
-                op_name(kinds[kind].op), o[kind].text);
+            out(k->s, "%s: %s %s %s: %s\n", o[kind].wrong ? "WRONG" : "skipped", kernel, type_name(k->kind[kind].type),
+                op_name(k->kind[kind].op), o[kind].text);
     }
 }
 
 static void tell_people(struct checking *k, const struct subject *subject)
 {
-    static const struct column columns[] = {{"kernel", 0, 24}, {"f32 N", 1, 8}, {"f32 T", 1, 8},
-                                            {"f64 N", 1, 8},   {"f64 T", 1, 8}, {0}};
+    struct column columns[KINDS + 2] = {{"kernel", 0, 24}};
+    char heads[KINDS][8];
     struct table t;
     out(k->s, "%s\n", subject->origin);
+    for (int kind = 0; kind < k->kinds; kind++) {
+        snprintf(heads[kind], sizeof heads[kind], "%s %s", type_name(k->kind[kind].type), op_name(k->kind[kind].op));
+        columns[1 + kind] = (struct column){heads[kind], 1, 8};
+    }
     table_begin(&t, columns);
     for (int i = 0; i < k->kernels.count; i++) {
-        char text[KINDS][NUMBER_TEXT];
-        for (int kind = 0; kind < KINDS; kind++)
-            cell(text[kind], &k->outcome[i][kind]);
-        table_add(&t, "%s\t%s\t%s\t%s\t%s", k->kernels.name[i], text[0], text[1], text[2], text[3]);
+        char cells[KINDS * NUMBER_TEXT] = "", text[NUMBER_TEXT];
+        for (int kind = 0; kind < k->kinds; kind++) {
+            cell(text, &k->outcome[i][kind]);
+            snprintf(cells + strlen(cells), sizeof cells - strlen(cells), "\t%s", text);
+        }
+        table_add(&t, "%s%s", k->kernels.name[i], cells);
     }
     table_end(&t, k->s);
     for (int i = 0; i < k->kernels.count; i++)
@@ -222,14 +248,14 @@ static void tell_people(struct checking *k, const struct subject *subject)
 static void tell_json(struct checking *k, const struct subject *subject)
 {
     for (int i = 0; i < k->kernels.count; i++)
-        for (int kind = 0; kind < KINDS; kind++) {
+        for (int kind = 0; kind < k->kinds; kind++) {
             const struct outcome *o = &k->outcome[i][kind];
             json_object(&k->json, NULL);
             json_string(&k->json, "matrix", subject->name);
             json_string(&k->json, "origin", subject->origin);
             json_string(&k->json, "kernel", k->kernels.name[i]);
-            json_string(&k->json, "value", type_name(kinds[kind].type));
-            json_string(&k->json, "op", op_name(kinds[kind].op));
+            json_string(&k->json, "value", type_name(k->kind[kind].type));
+            json_string(&k->json, "op", op_name(k->kind[kind].op));
             json_bool(&k->json, "verified", !o->skipped && !o->wrong);
             json_real(&k->json, "error", o->skipped ? NAN : o->error);
             json_string(&k->json, "wrong", o->wrong ? o->text : NULL);
@@ -241,7 +267,7 @@ static void tell_json(struct checking *k, const struct subject *subject)
 static heddle_status check_all(struct checking *k, const struct subject_list *list)
 {
     heddle_status status = HEDDLE_OK;
-    k->total = list->count * k->kernels.count * KINDS;
+    k->total = list->count * k->kernels.count * k->kinds;
     TRY(NEW_ZEROED(k->outcome, k->kernels.count));
     for (int64_t i = 0; i < list->count; i++) {
         TRY(check_matrix(k, &list->item[i]));
@@ -279,6 +305,38 @@ static heddle_status finish(struct checking *k, const struct subject_list *list)
     return out_json(k->s, &k->json);
 }
 
+/* A bit for each value of an option that takes several. */
+static heddle_status want_type(void *wanted, const char *word)
+{
+    heddle_type type = HEDDLE_F64;
+    heddle_status status = type_choice(word, &type);
+    *(unsigned *)wanted |= 1u << type;
+    return status;
+}
+
+static heddle_status want_op(void *wanted, const char *word)
+{
+    heddle_op op = HEDDLE_N;
+    heddle_status status = op_choice(word, &op);
+    *(unsigned *)wanted |= 1u << op;
+    return status;
+}
+
+static heddle_status choose_kinds(struct checking *k, const struct choices *c)
+{
+    heddle_status status = HEDDLE_OK;
+    unsigned types = 0, ops = 0;
+    for (int i = 0; i < c->types.count; i++)
+        TRY(each_word(c->types.item[i], want_type, &types));
+    for (int i = 0; i < c->ops.count; i++)
+        TRY(each_word(c->ops.item[i], want_op, &ops));
+    for (int i = 0; i < KINDS; i++)
+        if ((!types || types >> all_kinds[i].type & 1) && (!ops || ops >> all_kinds[i].op & 1))
+            k->kind[k->kinds++] = all_kinds[i];
+done:
+    return status;
+}
+
 static heddle_status run(struct session *s, void *into)
 {
     heddle_status status = HEDDLE_OK;
@@ -288,6 +346,7 @@ static heddle_status run(struct session *s, void *into)
     TRY(NEW_ZEROED(k, 1));
     k->s = s;
     k->json_wanted = c->json;
+    TRY(choose_kinds(k, c));
     TRY(heddle_open(&k->h, c->device));
     for (int i = 0; i < (c->kernels.count ? c->kernels.count : 1); i++)
         TRY(candidates_add(&k->kernels, c->kernels.count ? c->kernels.item[i] : "all",
@@ -312,12 +371,13 @@ done:
 }
 
 const struct page page_check = {
-    .usage = "MATRIX... [--device D] [--kernel K,...|all] [--json]",
+    .usage = "MATRIX... [--device D] [--kernel K,...|all] [--type f32,f64] [--op N,T] [--json]",
     .details = "Multiplies with every kernel, in both types, with A and its transpose, for several alpha and beta, and compares\n"
                "each entry of y with a reference of twice the precision.  A number below 1 is the largest error as a share of\n"
                "what rounding may cause.  The exit status is 1 when a result is wrong.\n"
                "\n"
                "Examples:\n"
                "  heddle check a.mtx\n"
-               "  heddle check set:smoke --kernel cpu_csr,cpu_sell:slice=8,window=64\n",
+               "  heddle check set:smoke --kernel cpu_csr,cpu_sell:slice=8,window=64\n"
+               "  heddle check gen:band:n=4145852,lower=249,upper=268 --type f32 --op N   (more than 2^31 entries)\n",
     .option = options, .least = 1, .most = 1 << 20, .size = sizeof(struct choices), .run = run};

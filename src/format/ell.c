@@ -15,6 +15,9 @@ heddle_status ell_width(int64_t *width, const char *format, const struct source 
     *width = A->csr.nnz == 0 ? 0 : A->longest ? A->longest : typed(&A->csr)->width(&A->csr);
     if (__builtin_mul_overflow(*width, A->csr.rows, &positions))
         positions = INT64_MAX;
+    if (*width > ELL_WIDTH_MOST)
+        return fail(HEDDLE_NO_KERNEL, "%s counts the entries of a row in 32 bits, and one row has more: use a csr kernel",
+                    format);
     return padding_allowed(format, &A->csr, positions);
 }
 

@@ -114,7 +114,9 @@ struct csr5_functions {
 int64_t hyb_rank(const struct csr *A, const int64_t *option);
 /* ... and makes this width of that length. */
 int64_t hyb_width(const struct csr *A, const int64_t *option, int64_t length);
-/* The width of ELL, and whether so much padding is allowed (`format` is named in the text). */
+/* The width of ELL, and whether so much padding is allowed (`format` is named in the text).  Kernels count along a row in 32
+ * bits, and a little beyond its end. */
+#define ELL_WIDTH_MOST (INT32_MAX - 1024)
 heddle_status ell_width(int64_t *width, const char *format, const struct source *A);
 extern const struct ell_functions *const ell_functions[VARIANT_COUNT];
 extern const struct sell_functions *const sell_functions[VARIANT_COUNT];

@@ -37,7 +37,7 @@ int64_t hyb_rank(const struct csr *A, const int64_t *option)
 #define LIMIT_ROWS 10000
 int64_t hyb_width(const struct csr *A, const int64_t *option, int64_t length)
 {
-    int64_t most = option[SPLIT] == LIMIT ? A->rows / LIMIT_ROWS : INT64_MAX;
+    int64_t most = option[SPLIT] == LIMIT ? A->rows / LIMIT_ROWS : ELL_WIDTH_MOST;
     return length < most ? length : most;
 }
 

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT
  *
  * emu: the driver that runs kernels on this machine's processors, for tests and for reading a kernel step by step.  Opened as
- * "emu:wave=64,seed=7,threads=2,shared=65536,races=1": lanes of a wave, the seed of every random order, processors, bytes of
- * shared memory a block, and whether races on shared memory are looked for (in pages compiled for that).
+ * "emu:wave=64,seed=7,threads=2,shared=65536,memory=1000000,races=1": lanes of a wave, the seed of every random order,
+ * processors, bytes of shared memory a block, bytes of device memory in all, and whether races on shared memory are looked for
+ * (in pages compiled for that).
  *
  * Everything has finished when a call returns, so streams and events are trivial, and an error of a kernel is the status of
  * its launch.  The device stays usable after any error. */
@@ -81,7 +82,7 @@ static heddle_status emu_open(struct gpu **result, int number, struct spec *opti
 {
     heddle_status status;
     struct gpu *gpu = NULL;
-    int64_t wave = 32, seed = 1, threads = threads_default(), shared = 0, races = 0;
+    int64_t wave = 32, seed = 1, threads = threads_default(), shared = 0, races = 0, memory = cpu_this()->memory;
     *result = NULL;
     if (number != 0)
         return fail(HEDDLE_NO_DEVICE, "emu: there is one device, number 0");
@@ -89,12 +90,14 @@ static heddle_status emu_open(struct gpu **result, int number, struct spec *opti
     TRY(spec_int(options, "seed", 0, INT64_MAX, &seed));
     TRY(spec_int(options, "threads", 1, THREADS_MOST, &threads));
     TRY(spec_int(options, "shared", 1, 1 << 20, &shared));
+    TRY(spec_int(options, "memory", 1, INT64_MAX, &memory));
     TRY(spec_int(options, "races", 0, 1, &races));
     if (wave != 32 && wave != 64)
         return fail(HEDDLE_BAD_ARGUMENT, "emu: wave=%lld: a wave has 32 or 64 lanes", (long long)wave);
     TRY(NEW_ZEROED(gpu, 1));
     gpu->head.driver = &emu_driver;
     describe(&gpu->head.info, (int)wave, (int)threads, shared ? shared : default_shared(wave));
+    gpu->head.info.memory = memory;
     gpu->seed = seed;
     gpu->races = (int)races;
     gpu->threads = (int)threads;
@@ -111,7 +114,9 @@ done:
 
 static heddle_status emu_alloc_on(struct gpu *gpu, void **p, int64_t bytes)
 {
-    (void)gpu;
+    *p = NULL;
+    if (emu_allocated() > gpu->head.info.memory - bytes)
+        return fail(HEDDLE_NO_MEMORY, "emu: out of memory (%lld bytes)", (long long)bytes);
     return emu_alloc(p, bytes);
 }
 

@@ -131,6 +131,7 @@ heddle_status emu_launch(struct emu_launch *launch, int threads);
 /* -- emu_memory.c: one registry for all devices, as all of them share the memory of this machine */
 heddle_status emu_alloc(void **p, int64_t bytes);
 void emu_release(void *p);
+int64_t emu_allocated(void); /* bytes, by all devices */
 int emu_owns(const void *p);
 /* HEDDLE_BAD_ARGUMENT when [p, p + bytes) begins in device memory and leaves it. */
 heddle_status emu_within(const void *p, int64_t bytes, const char *what);

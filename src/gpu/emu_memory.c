@@ -94,6 +94,16 @@ done:
     return status;
 }
 
+int64_t emu_allocated(void)
+{
+    int64_t sum = 0;
+    pthread_mutex_lock(&registry.lock);
+    for (int64_t i = 0; i < registry.count; i++)
+        sum += registry.item[i].bytes;
+    pthread_mutex_unlock(&registry.lock);
+    return sum;
+}
+
 void emu_release(void *p)
 {
     if (!p)

@@ -40,6 +40,11 @@ done:
     return status;
 }
 
+heddle_status device_csr_transpose_into(const struct device *d, struct csr *B, const struct csr *A)
+{
+    return d->kind == DEVICE_gpu ? gpu_csr_transpose(d, B, A) : csr_transpose_into(B, A);
+}
+
 heddle_status device_csr_transpose(const struct device *d, struct csr *B, const struct csr *A)
 {
     heddle_status status;
@@ -91,8 +96,10 @@ static heddle_status fill_csr16(const struct device *d, struct stored *s, const 
 static heddle_status count_lengths(const struct device *d, struct source *told, struct counted *c, int64_t *option)
 {
     heddle_lengths lengths;
-    heddle_status status = device_row_lengths(d, &lengths, &told->csr);
     (void)c, (void)option;
+    if (told->longest) /* whoever asks for many formats has looked once */
+        return HEDDLE_OK;
+    heddle_status status = device_row_lengths(d, &lengths, &told->csr);
     told->longest = lengths.longest;
     told->empty = lengths.empty;
     return status;
@@ -169,6 +176,13 @@ static int borrows_all(const struct stored *s)
     return !s->format->array[i];
 }
 
+heddle_status device_stored_fill(const struct device *d, struct stored *s, const struct source *A)
+{
+    if (d->kind == DEVICE_cpu || borrows_all(s))
+        return s->format->fill(s, A);
+    return ways[format_by_name(s->format->name)].fill(d, s, A);
+}
+
 heddle_status device_stored_build(const struct device *d, struct stored *s, const struct source *A)
 {
     heddle_status status = HEDDLE_OK;
@@ -177,7 +191,7 @@ heddle_status device_stored_build(const struct device *d, struct stored *s, cons
     for (int i = 0; s->format->array[i]; i++)
         if (!(s->borrowed >> i & 1))
             TRY(device_alloc(d, &s->array[i], s->bytes[i]));
-    TRY(ways[format_by_name(s->format->name)].fill(d, s, A));
+    TRY(device_stored_fill(d, s, A));
 done:
     if (status != HEDDLE_OK)
         device_stored_free(d, s);

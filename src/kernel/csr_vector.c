@@ -34,9 +34,13 @@ DEVICE void rows_by_groups(const struct product *p, const int lanes)
         const int64_t row = first + group;
         real sum = 0;
         if (row < p->rows) {
-            const off end = simt_readonly(row_ptr + row + 1);
-            for (off k = simt_readonly(row_ptr + row) + lane; k < end; k += lanes)
-                sum += simt_readonly(val + k) * simt_readonly(x + simt_readonly(col + k));
+            const off begin = simt_readonly(row_ptr + row), end = simt_readonly(row_ptr + row + 1);
+            if (lane < end - begin) /* and not k < end: beyond the end an offset may exceed its type */
+                for (off k = begin + lane;; k += lanes) {
+                    sum += simt_readonly(val + k) * simt_readonly(x + simt_readonly(col + k));
+                    if (end - k <= lanes)
+                        break;
+                }
         }
         for (int by = lanes / 2; by > 0; by /= 2)
             sum += simt_shfl_xor(sum, by, WAVE);

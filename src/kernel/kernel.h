@@ -65,8 +65,9 @@ struct kernel {
     int64_t (*workspace)(const struct work *w);
     /* Bytes of product.counters, likewise: 0 at first, and every launch leaves them 0. */
     int64_t (*counters)(const struct work *w);
-    /* What the kernel derives from the matrix once, for all products: how many bytes it holds in product.prepared (from sizes
-     * and dimensions alone), and the derivation, which may also leave numbers in product.fact, allocate for a while, and wait.
+    /* What the kernel derives from the pattern (not the values, which may change) once, for all products: how many bytes it
+     * holds in product.prepared (from sizes and dimensions alone), and the derivation, which may also leave numbers in
+     * product.fact, allocate for a while, and wait.
      * A kernel that prepares is never an immediate product.  NULL: it derives nothing; no bytes. */
     int64_t (*held)(const struct work *w);
     heddle_status (*prepare)(struct work *w);

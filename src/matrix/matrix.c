@@ -242,20 +242,24 @@ heddle_status coo_from_csr(struct coo *B, const struct csr *A)
     return HEDDLE_OK;
 }
 
-heddle_status csr_transpose(struct csr *B, const struct csr *A)
+heddle_status csr_transpose_into(struct csr *B, const struct csr *A)
 {
     heddle_status status = HEDDLE_OK;
     int32_t *row = NULL;
-    *B = (struct csr){0};
     TRY(NEW(row, A->nnz));
     functions_of(A)->expand_rows(row, A);
     struct coo mirrored = {A->cols, A->rows, A->nnz, A->value, A->col, row, A->val};
-    TRY(csr_new(B, A->cols, A->rows, A->nnz, A->value, A->offset));
     TRY(functions_of(B)->from_coo(B, &mirrored));
 done:
-    if (status != HEDDLE_OK)
-        csr_free(B);
     mem_free(row);
+    return status;
+}
+
+heddle_status csr_transpose(struct csr *B, const struct csr *A)
+{
+    heddle_status status = csr_new(B, A->cols, A->rows, A->nnz, A->value, A->offset);
+    if (status == HEDDLE_OK && (status = csr_transpose_into(B, A)) != HEDDLE_OK)
+        csr_free(B);
     return status;
 }
 

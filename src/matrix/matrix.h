@@ -63,6 +63,7 @@ heddle_status coo_validate(const struct coo *A);
 heddle_status csr_from_coo(struct csr *B, const struct coo *A);  /* linear for any input: no sort by comparison */
 heddle_status coo_from_csr(struct coo *B, const struct csr *A);
 heddle_status csr_transpose(struct csr *B, const struct csr *A); /* rows of B come out sorted */
+heddle_status csr_transpose_into(struct csr *B, const struct csr *A); /* B is allocated, in its sizes */
 /* Other value or offset type; offsets that do not fit fail with HEDDLE_BAD_ARGUMENT. */
 heddle_status csr_retype(struct csr *B, const struct csr *A, heddle_type value, heddle_type offset);
 

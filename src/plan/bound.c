@@ -10,20 +10,21 @@
 
 #include <stdio.h>
 
-struct bound {
-    struct device device;
-    struct csr made;      /* CSR made from COO, or the transpose; empty when A serves as it is or the format needs it no more */
-    struct stored stored;
-    struct work work;
-    void *workspace, *counters;
-    struct bound_info info;
-};
-
 /* What stands between A and the kernel. */
 struct route {
     int transposed;  /* the operation, relative to what is stored */
     int transpose;   /* A is transposed first; the kernel then does N */
     int from_coo;    /* CSR is made from COO first */
+};
+
+struct bound {
+    struct device device;
+    struct route route;
+    struct csr made;      /* CSR made from COO, or the transpose; empty when A serves as it is or the format needs it no more */
+    struct stored stored;
+    struct work work;
+    void *workspace, *counters;
+    struct bound_info info;
 };
 
 static heddle_status find_route(struct route *r, const struct kernel *kernel, const struct device *device,
@@ -47,7 +48,6 @@ static heddle_status make_csr(const struct device *d, struct csr *made, const st
 {
     heddle_status status = HEDDLE_OK;
     struct csr rows = {0};
-    TRY(A->format == HEDDLE_COO ? device_coo_validate(d, &A->coo) : device_csr_validate(d, &A->csr));
     if (r->from_coo)
         TRY(device_csr_from_coo(d, &rows, &A->coo));
     if (r->transpose) {
@@ -61,13 +61,15 @@ done:
     return status;
 }
 
-static heddle_status convert(struct bound *b, const struct route *r, const int64_t *option, const struct view *A)
+static heddle_status convert(struct bound *b, const int64_t *option, const struct view *A)
 {
     heddle_status status = HEDDLE_OK;
     const struct device *d = &b->device;
+    const struct route *r = &b->route;
     struct source source = view_source(A);
     double start = now_ms();
     if (r->transpose || r->from_coo) {
+        TRY(A->format == HEDDLE_COO ? device_coo_validate(d, &A->coo) : device_csr_validate(d, &A->csr));
         TRY(make_csr(d, &b->made, r, A));
         source = (struct source){.csr = b->made};
     }
@@ -83,16 +85,19 @@ done:
     return status;
 }
 
-/* Binaries are loaded here as well, and not at the first product: that may be part of a graph which is being captured. */
-static heddle_status prepare(struct bound *b, const struct route *r, const int64_t *option)
+/* Binaries are loaded here as well, and not at the first product: that may be part of a graph which is being captured.  The
+ * first to need one pays for it, so it is not part of what is timed. */
+static heddle_status prepare(struct bound *b, const int64_t *option)
 {
     heddle_status status;
-    double start = now_ms();
+    const struct route *r = &b->route;
     b->work = work_for(b->work.kernel, &b->device, &b->stored, r->transposed && !r->transpose, option);
     int64_t bytes = work_workspace(&b->work), held = work_held(&b->work), counters = work_counters(&b->work);
     TRY(work_applies(&b->work));
+    double start = now_ms();
     TRY(kernel_load(&b->device, b->work.kernel, b->work.variant));
     TRY(gpu_scale_load(&b->device, b->work.value));
+    b->info.load_ms = now_ms() - start;
     if (bytes > 0)
         TRY(device_alloc(&b->device, &b->workspace, bytes));
     if (counters > 0) {
@@ -104,11 +109,11 @@ static heddle_status prepare(struct bound *b, const struct route *r, const int64
     b->work.product.workspace = b->workspace;
     b->work.product.counters = b->counters;
     if (b->work.kernel->prepare && b->stored.nnz > 0) {
+        start = now_ms();
         TRY(b->work.kernel->prepare(&b->work));
         TRY(device_sync(&b->device));
-    }
-    if (bytes > 0 || b->work.kernel->prepare)
         b->info.prepare_ms = now_ms() - start;
+    }
     b->info.bytes = stored_owned(&b->stored) + bytes + counters + held + (b->made.row_ptr ? csr_bytes(&b->made) : 0);
 done:
     return status;
@@ -124,9 +129,10 @@ heddle_status bound_make(struct bound **result, const struct device *device, con
     TRY(find_route(&route, kernel, device, A, op));
     TRY(NEW_ZEROED(b, 1));
     b->device = *device;
+    b->route = route;
     b->work.kernel = kernel;
-    TRY(convert(b, &route, option, A));
-    TRY(prepare(b, &route, option));
+    TRY(convert(b, option, A));
+    TRY(prepare(b, option));
     kernel_spell(b->info.kernel, sizeof b->info.kernel, kernel, option);
     b->info.format = b->stored.format->name;
     b->info.transposed = route.transpose;
@@ -167,6 +173,50 @@ heddle_status bound_run(struct bound *b, struct scalars s, const void *x, void *
     return product_run(&b->work, s, x, y, &launched);
 }
 
+/* The values of a CSR that the format borrows, in place. */
+static heddle_status remake(struct bound *b, const struct view *A)
+{
+    heddle_status status = HEDDLE_OK;
+    const struct device *d = &b->device;
+    struct csr rows = {0};
+    if (!b->route.transpose)
+        return device_copy(d, b->made.val, A->coo.val, A->coo.nnz * (int64_t)type_size(A->coo.value));
+    if (b->route.from_coo)
+        TRY(device_csr_from_coo(d, &rows, &A->coo));
+    TRY(device_csr_transpose_into(d, &b->made, b->route.from_coo ? &rows : &A->csr));
+done:
+    device_csr_free(d, &rows);
+    return status;
+}
+
+heddle_status bound_update(struct bound *b, const struct view *A)
+{
+    heddle_status status = HEDDLE_OK;
+    const struct device *d = &b->device;
+    struct csr made = {0};
+    struct source source = view_source(A);
+    if (b->made.row_ptr) {
+        TRY(remake(b, A));
+        source = (struct source){.csr = b->made};
+    } else if (b->route.transpose || b->route.from_coo) {
+        TRY(make_csr(d, &made, &b->route, A));
+        source = (struct source){.csr = made};
+    }
+    TRY(device_stored_fill(d, &b->stored, &source));
+    for (int i = 0; i < FORMAT_ARRAYS; i++)
+        b->work.product.array[i] = b->stored.array[i];
+    if (made.row_ptr)
+        TRY(device_sync(d)); /* before it goes */
+done:
+    device_csr_free(d, &made);
+    return status;
+}
+
+int bound_refers(const struct bound *b)
+{
+    return b->stored.borrowed && !b->made.row_ptr;
+}
+
 void bound_use_stream(struct bound *b, void *stream)
 {
     b->device.stream = stream;
@@ -187,7 +237,8 @@ static struct source transposed_shape(const struct source *A)
 }
 
 heddle_status bound_estimate(struct estimate *e, const struct device *device, const struct kernel *kernel,
-                             const int64_t option[OPTIONS_MOST], const struct view *A, heddle_op op)
+                             const int64_t option[OPTIONS_MOST], const struct view *A, heddle_op op,
+                             const heddle_lengths *rows)
 {
     heddle_status status;
     struct route r;
@@ -202,12 +253,16 @@ heddle_status bound_estimate(struct estimate *e, const struct device *device, co
         return fail(HEDDLE_NO_KERNEL, "%s: its size is not known for a COO matrix", kernel->name);
     if (by_shape)
         source = transposed_shape(&source);
+    else if (rows)
+        source.longest = rows->longest, source.empty = rows->empty;
     TRY(device_stored_size(device, &s, kernel->format, &source, option));
     struct work w = work_for(kernel, device, &s, r.transposed && !r.transpose, option);
     TRY(work_applies(&w));
-    e->cost = kernel->cost(&w, &s);
+    e->cost = predict(&w, &s, r.transpose ? NULL : rows);
     int64_t beside = work_workspace(&w) + work_counters(&w) + work_held(&w);
-    e->prepared = r.transpose || r.from_coo || stored_owned(&s) > 0 || kernel->prepare;
+    e->turns = r.transpose;
+    e->converts = r.from_coo || stored_owned(&s) > 0;
+    e->derives = kernel->prepare != NULL;
     int64_t made = r.transpose || r.from_coo ? (s.rows + 1) * (int64_t)type_size(s.offset) +
                                                    s.nnz * (int64_t)(sizeof(int32_t) + type_size(s.value)) : 0;
     e->bytes = stored_owned(&s) + beside + (s.borrowed ? made : 0);

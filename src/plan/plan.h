@@ -59,6 +59,7 @@ struct bound_info {
     int repeatable;
     int64_t bytes;      /* held beyond A: converted arrays and workspace */
     double convert_ms, prepare_ms;
+    double load_ms;     /* for binaries, where this was the first to need them; in neither of the two */
     double cost;        /* bytes that one product moves, by the kernel's own account */
 };
 
@@ -69,6 +70,10 @@ heddle_status bound_new(struct bound **b, const struct device *device, const cha
 void bound_free(struct bound *b);
 /* Does not wait for a GPU. */
 heddle_status bound_run(struct bound *b, struct scalars s, const void *x, void *y);
+/* Later products are with these values: A is the matrix of bound_new, but for its val.  What was converted is filled anew in
+ * the arrays that are there, in the order of the stream; on a failure the values are undefined until it succeeds. */
+heddle_status bound_update(struct bound *b, const struct view *A);
+int bound_refers(const struct bound *b); /* 1: products read A's own val; 0: a copy of it */
 /* Later products go to this stream of the GPU; at first it is the device's of bound_new. */
 void bound_use_stream(struct bound *b, void *stream);
 void bound_describe(const struct bound *b, struct bound_info *info);

@@ -4,6 +4,7 @@
 #ifndef PLAN_RUN_H
 #define PLAN_RUN_H
 
+#include "kernel/device.h"
 #include "plan/plan.h"
 
 /* Is op(A) the transpose of what is stored?  A CSC matrix stores its transpose; H is T for real types. */
@@ -34,14 +35,32 @@ extern const struct run_functions *const run_functions[VARIANT_COUNT];
 heddle_status bound_make(struct bound **b, const struct device *device, const struct kernel *kernel,
                          const int64_t option[OPTIONS_MOST], const struct view *A, heddle_op op);
 
-/* What bound_make would hold and move, without making it. */
+/* What bound_make would hold and what a product would then cost, without making it.  `rows` are the lengths of A's rows as it
+ * is stored; NULL: not known. */
 struct estimate {
-    double cost;         /* bytes a product */
-    int64_t bytes;       /* held beyond A */
-    int64_t peak;        /* held beyond A while it is made */
-    int prepared;        /* is there anything to convert? */
+    double cost;   /* of a product, for comparison: `predict` */
+    int64_t bytes; /* held beyond A */
+    int64_t peak;  /* held beyond A while it is made */
+    int turns, converts, derives; /* what there is to do: a transpose; arrays in another format; a kernel's own preparation */
 };
 heddle_status bound_estimate(struct estimate *e, const struct device *device, const struct kernel *kernel,
-                             const int64_t option[OPTIONS_MOST], const struct view *A, heddle_op op);
+                             const int64_t option[OPTIONS_MOST], const struct view *A, heddle_op op,
+                             const heddle_lengths *rows);
+
+/* What to measure with. */
+struct vectors {
+    void *x, *y;  /* on the device */
+    void *flush;  /* likewise; NULL: products follow one another at once */
+    int64_t flush_bytes;
+    struct stopwatch watch;
+};
+heddle_status vectors_new(struct vectors *v, const struct device *d, const struct view *A); /* free it in any case */
+void vectors_free(struct vectors *v, const struct device *d);
+/* The shortest of a few products, the first of which loads and warms up, and does not count; on a GPU the mean of the shortest
+ * with and without A in the cache.  One that takes more than `hopeless` ms is not measured to the end. */
+heddle_status bound_measure(double *ms, struct bound *b, struct vectors *v, double hopeless);
+
+/* Bytes that a product moves, and what else takes its time as bytes that could be moved meanwhile. */
+double predict(const struct work *w, const struct stored *s, const heddle_lengths *rows);
 
 #endif

@@ -19,7 +19,7 @@ static inline struct gpu *device_open(const char *options)
     snprintf(text, sizeof text, "emu:%s", options);
     CHECK_OK(spec_parse(&spec, text));
     CHECK_OK(emu_driver.open(&gpu, 0, &spec));
-    CHECK_OK(spec_done(&spec, "wave, seed, threads, shared, races"));
+    CHECK_OK(spec_done(&spec, "wave, seed, threads, shared, memory, races"));
     return gpu;
 }
 
