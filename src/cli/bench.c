@@ -53,18 +53,24 @@ static double mean_of(const struct mean *m)
     return m->count ? exp(m->logs / m->count) : 0;
 }
 
-static volatile sig_atomic_t interrupted;
+volatile sig_atomic_t benching_interrupted;
 
 /* The first interrupt ends the run in good order, the second one at once. */
 static void interrupt(int number)
 {
-    interrupted = 1;
+    benching_interrupted = 1;
     signal(number, SIG_DFL);
+}
+
+void benching_heed_interrupts(void)
+{
+    signal(SIGINT, interrupt);
+    signal(SIGTERM, interrupt);
 }
 
 /* ------------------------------------------------------------------ what is heard from the bench */
 
-static heddle_status keep(struct benching *k, struct json *j)
+heddle_status benching_keep(struct benching *k, struct json *j)
 {
     heddle_status status = j->text.failed ? HEDDLE_NO_MEMORY : HEDDLE_OK;
     if (status == HEDDLE_OK && k->to_file)
@@ -77,15 +83,14 @@ static heddle_status keep(struct benching *k, struct json *j)
     return status;
 }
 
-static heddle_status described(void *argument, const struct description *d)
+heddle_status benching_described(void *argument, const struct description *d)
 {
     struct json j = {0};
     record_matrix(&j, d);
-    return keep(argument, &j);
+    return benching_keep(argument, &j);
 }
 
-/* "3 min left", by the runs so far; "" before enough of them are done. */
-static const char *time_left(const struct benching *k, char text[32])
+const char *benching_time_left(const struct benching *k, char text[32])
 {
     int64_t runs = k->done - k->kept;
     double seconds = runs > 0 ? (now_ms() - k->begin) / 1e3 / (double)runs * (double)(k->total - k->done) : 0;
@@ -97,15 +102,15 @@ static const char *time_left(const struct benching *k, char text[32])
     return text;
 }
 
-static void begins(void *argument, const struct run *r)
+void benching_begins(void *argument, const struct run *r)
 {
     struct benching *k = argument;
     char left[32];
     if (r->kernel)
-        progress(k->s, k->done, k->total, "%s%s %s %s %s", time_left(k, left), r->subject->name, type_name(r->value),
+        progress(k->s, k->done, k->total, "%s%s %s %s %s", benching_time_left(k, left), r->subject->name, type_name(r->value),
                  op_name(r->op), r->kernel);
     else
-        progress(k->s, k->done, k->total, "%sloading %s", time_left(k, left), r->subject->name);
+        progress(k->s, k->done, k->total, "%sloading %s", benching_time_left(k, left), r->subject->name);
 }
 
 /* Only when there is something to show: a single matrix that cannot be read leaves no output. */
@@ -193,7 +198,7 @@ static heddle_status ran(void *argument, const struct run *r)
                        r->cold.repetitions > 0 ? r->cold.median_ms : r->warm.median_ms));
     if (k->to_file || k->to_stdout) {
         record_run(&j, r);
-        TRY(keep(k, &j));
+        TRY(benching_keep(k, &j));
     }
     if (!k->to_stdout && !k->s->quiet) {
         progress_clear(k->s);
@@ -311,8 +316,9 @@ static heddle_status ready(struct benching *k, const struct choices *c)
     TRY(probe_new(&b->probe, &b->h->device));
     clocks_open(&b->clocks, &b->h->device);
     b->keep_going = k->list.count > 1;
-    b->stop = &interrupted;
-    b->events = (struct bench_events){k, c->json ? described : NULL, ran, begins, k->past.lines > 0 ? benching_known : NULL};
+    b->stop = &benching_interrupted;
+    b->events = (struct bench_events){k, c->json ? benching_described : NULL, ran, benching_begins,
+                                      k->past.lines > 0 ? benching_known : NULL};
     k->total = k->list.count * b->type_count * b->op_count * b->kernels.count;
     if (k->past.count > 0)
         TRY(benching_take_over(k));
@@ -353,9 +359,8 @@ static heddle_status run(struct session *s, void *into)
     TRY(NEW_ZEROED(k, 1));
     k->s = s;
     TRY(ready(k, into));
-    signal(SIGINT, interrupt);
-    signal(SIGTERM, interrupt);
-    for (int64_t i = 0; i < k->list.count && !interrupted; i++)
+    benching_heed_interrupts();
+    for (int64_t i = 0; i < k->list.count && !benching_interrupted; i++)
         TRY(bench_subject(&k->bench, &k->list.item[i]));
     TRY(output_commit(&k->file));
     progress_clear(s);
@@ -363,9 +368,9 @@ static heddle_status run(struct session *s, void *into)
     if (k->peers && !k->to_stdout)
         TRY(versus_told(s, &k->versus, k->bench.cold.most > 0));
     s->wrong = k->wrong > 0;
-    if (interrupted || k->bench.unreadable > 0) {
+    if (benching_interrupted || k->bench.unreadable > 0) {
         TRY(out_flush(s));
-        TRY(interrupted ? fail(HEDDLE_BAD_ARGUMENT, "interrupted after %lld of %lld runs", (long long)k->done,
+        TRY(benching_interrupted ? fail(HEDDLE_BAD_ARGUMENT, "interrupted after %lld of %lld runs", (long long)k->done,
                                (long long)k->total)
                         : fail(HEDDLE_BAD_FILE, "%d of %lld matrices could not be read; the table tells why",
                                k->bench.unreadable, (long long)k->list.count));

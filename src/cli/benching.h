@@ -31,6 +31,15 @@ struct benching {
     struct run last_auto; /* kernel NULL: none yet */
 };
 
+/* What other commands that measure need of bench.c; arguments are a struct benching. */
+extern volatile sig_atomic_t benching_interrupted; /* by the user: end in good order */
+void benching_heed_interrupts(void);
+heddle_status benching_keep(struct benching *k, struct json *j); /* a record to where records go; frees j */
+heddle_status benching_described(void *argument, const struct description *d);
+void benching_begins(void *argument, const struct run *r);
+/* "3 min left, ", by the runs so far; "" before enough of them are done. */
+const char *benching_time_left(const struct benching *k, char text[32]);
+
 /* bench_past.c: the argument is a struct benching.  Is the run (kernel NULL: the description of the matrix) in the file? */
 int benching_known(void *argument, const struct run *r);
 /* Counts what need not be measured again, so that totals and the comparison are those of the whole. */

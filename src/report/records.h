@@ -50,7 +50,7 @@ struct record_matrix {
 struct record_run {
     int64_t matrix;                                       /* number of a matrix */
     int64_t device, kernel, ran, format, op, value, offset; /* numbers of strings; ran and format may be -1 */
-    int64_t date, version, skipped;                       /* numbers of strings, or -1 */
+    int64_t date, version, skipped, driver;               /* numbers of strings, or -1; a processor has no driver */
     double warm_ms, cold_ms, convert_ms, prepare_ms;      /* NAN: not measured */
     double spread, bytes, held_bytes, floor_ms, error, break_even;
     int64_t repetitions;

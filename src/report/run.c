@@ -110,6 +110,7 @@ static heddle_status read_words(struct records *r, const struct json_tree *t, st
     TRY(record_string(r, t, "date", &run->date));
     TRY(record_string(r, t, "version", &run->version));
     TRY(record_string(r, t, "skipped", &run->skipped));
+    TRY(record_string(r, t, "driver", &run->driver));
 done:
     return status;
 }
