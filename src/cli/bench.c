@@ -14,7 +14,7 @@ struct choices {
     struct words kernels, peers, types, ops;
     double time_limit, spread;
     int64_t repetitions, memory;
-    int no_cold, fresh;
+    int no_cold, fresh, launches;
 };
 
 #define AT(member) offsetof(struct choices, member)
@@ -30,6 +30,7 @@ static const struct cli_option options[] = {
     {"repetitions", 0, OPTION_COUNT, AT(repetitions), "N", "at most, for one time (1000)"},
     {"spread", 0, OPTION_REAL, AT(spread), "PERCENT", "close enough to stop: quartile distance over median (2)"},
     {"memory", 0, OPTION_COUNT, AT(memory), "BYTES", "skip matrices that need more (8G is 8e9; no limit)"},
+    {"launches", 0, OPTION_FLAG, AT(launches), NULL, "records: the time of each kernel that a product launches on a GPU"},
     {"no-cold", 0, OPTION_FLAG, AT(no_cold), NULL, "no times with flushed caches"},
     {0}};
 
@@ -288,6 +289,7 @@ static heddle_status set_rules(struct bench *b, const struct choices *c)
     if (c->no_cold)
         b->cold.most = 0;
     b->memory_limit = c->memory;
+    b->launches = c->launches;
     return HEDDLE_OK;
 }
 

@@ -19,7 +19,7 @@ static const struct look look_gflops = {.kind = &grid_rows},
     look_trend = {.kind = &grid_trend},
     look_correlation = {.kind = &grid_bars, .shown = SHOW_MS, .reduced = CORRELATED},
     look_sweep = {.kind = &grid_lines, .over = OVER_SIGMA},
-    look_launches = {.kind = &grid_stack, .shown = SHOW_LAUNCHES},
+    look_launches = {.kind = &grid_stack, .shown = SHOW_LAUNCHES, .cold = 1},
     look_bytes = {.kind = &grid_rows, .shown = SHOW_BYTES},
     look_points = {.kind = &grid_points},
     look_ratio = {.kind = &grid_points, .shown = SHOW_RATIO},
@@ -145,10 +145,12 @@ static void expand(char *out, size_t size, const char *text, int64_t n)
     out[at] = 0;
 }
 
+#define LEAST_ROWS 160 /* more than any family puts into a row */
+
 static heddle_status add_generated(struct subject_list *list, const char *text, int64_t n)
 {
     char spec[256];
-    expand(spec, sizeof spec, text, n);
+    expand(spec, sizeof spec, text, n > LEAST_ROWS ? n : LEAST_ROWS);
     return subjects_add(list, spec);
 }
 
@@ -194,11 +196,12 @@ done:
 
 #define FEW 3
 
-/* In place of matrices that are all too large: the families of the trend, just small enough. */
+/* In place of matrices that are all too large: the families of the trend, just small enough, or a few of them where it can only be
+ * to see it run. */
 static heddle_status add_small(struct subject_list *list, int64_t most)
 {
     heddle_status status = HEDDLE_OK;
-    for (int t = 0; t < COUNT(trends); t++)
+    for (int t = 0; t < (most < 1000 ? FEW : COUNT(trends)); t++)
         TRY(add_generated(list, trends[t].text, (int64_t)((double)most / trends[t].each)));
 done:
     return status;

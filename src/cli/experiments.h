@@ -7,7 +7,7 @@
 #include "bench/subject.h"
 #include "report/grid.h"
 
-enum experiment_group { NAIVE, TABLE1, ALL, COMMON, SWEEP, EMPTY, GROUPS };
+enum experiment_group { NAIVE, TABLE1, ALL, COMMON, PARTS, SWEEP, EMPTY, GROUPS };
 enum { WHOLE = 1, HOST = 2 }; /* how a series is timed */
 enum size_class { ANY, SMALL, LARGE, SIZE_CLASSES };
 enum statistic { LEAST, MOST, MEAN, HARMONIC, BETTER, BEST, AVERAGE, STATISTICS };

@@ -280,6 +280,7 @@ static heddle_status measure_on(struct reproducing *r, const char *device)
     b->op[1] = HEDDLE_T;
     b->op_count = 2;
     b->keep_going = 1;
+    b->launches = 1;
     b->stop = &benching_interrupted;
     b->events = (struct bench_events){r, described, ran, begins, known};
     set_rules(r);

@@ -154,6 +154,24 @@ done:
     return status;
 }
 
+/* On a CPU the kernel stands behind the label: it is a substitute. */
+static void label(struct panel *p, int series)
+{
+    const char *kernel = p->row[series].cpu ? p->row[series].cpu : "none";
+    size_t size = strcspn(kernel, "|");
+    for (int64_t c = p->columns - 1; c >= 0; c--) {
+        const struct record_run *run = p->cell[series * p->columns + c];
+        if (run && run->skipped < 0) {
+            kernel = text_of(p, run->kernel);
+            size = strlen(kernel);
+        }
+    }
+    if (p->gpu || p->row[series].how & HOST)
+        snprintf(p->label[series], LABEL_TEXT, "%s", p->row[series].label);
+    else
+        snprintf(p->label[series], LABEL_TEXT, "%s: %.*s", p->row[series].label, (int)size, kernel);
+}
+
 heddle_status panel_new(struct panel *p, const struct reproducing *r, const struct experiment *e, const char *type, int64_t device,
                        int64_t other)
 {
@@ -163,13 +181,12 @@ heddle_status panel_new(struct panel *p, const struct reproducing *r, const stru
     p->row = experiment_series(e, &p->series);
     for (int64_t i = 0; i < r->records.runs; i++)
         p->gpu |= r->records.run[i].device == device && r->records.run[i].driver >= 0;
-    TRY(NEW(p->label, p->series));
-    for (int s = 0; s < p->series; s++)
-        snprintf(p->label[s], LABEL_TEXT, p->gpu || p->row[s].how & HOST ? "%s" : "%s: %.24s", p->row[s].label,
-                 p->row[s].cpu ? p->row[s].cpu : "none");
     TRY(group_subjects(&p->subjects, e->group, r->most, &instead));
     TRY(find_matrices(p));
     TRY(find_runs(p));
+    TRY(NEW(p->label, p->series));
+    for (int s = 0; s < p->series; s++)
+        label(p, s);
 done:
     return status;
 }
@@ -223,7 +240,7 @@ double panel_value(const struct panel *p, int series, int64_t column)
     case SHOW_MS: return ms;
     case SHOW_RATIO: return ratio_of(p, series, column);
     case SHOW_BYTES: return run && run->skipped < 0 ? run->held_bytes / nnz : NAN;
-    case SHOW_LAUNCHES: return 1e6 * ms / nnz;
+    case SHOW_LAUNCHES: return 1e6 * ms / nnz; /* of all of them together */
     case SHOW_DEVICES: return ms_of(p, p->others[series * p->columns + column], p->row[series].how) / ms;
     }
     return NAN;

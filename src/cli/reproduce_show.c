@@ -79,6 +79,7 @@ struct numbers {
     struct grid grid;
     struct grid_series *head;
     const char **name;
+    char (*names)[LABEL_TEXT]; /* where they are made for the drawing */
     double *x, *value;
 };
 
@@ -117,6 +118,38 @@ done:
     return status;
 }
 
+static const char *const launch_names[RUN_LAUNCHES] = {"first kernel", "second", "third", "fourth", "fifth", "sixth"};
+
+/* A line for each matrix and series, a colour for each kernel that the product launches; where that is not known, one for all. */
+static heddle_status split(struct numbers *n, const struct panel *p)
+{
+    heddle_status status = HEDDLE_OK;
+    int64_t lines = p->columns * p->series;
+    TRY(NEW(n->name, lines + 1));
+    TRY(NEW(n->names, lines + 1));
+    TRY(NEW(n->x, lines + 1));
+    TRY(NEW(n->value, RUN_LAUNCHES * lines + 1));
+    for (int64_t k = 0; k < lines; k++) {
+        int64_t column = k / p->series;
+        int s = (int)(k % p->series);
+        const struct record_run *run = p->cell[s * p->columns + column];
+        snprintf(n->names[k], LABEL_TEXT, "%.24s, %.24s", p->name[column], p->label[s]);
+        n->name[k] = n->names[k];
+        n->x[k] = 1;
+        for (int i = 0; i < RUN_LAUNCHES; i++)
+            n->value[i * lines + k] = run && i < run->launches ? run->launched_ms[i] / panel_ms(p, s, column) *
+                                                                     panel_value(p, s, column) : NAN;
+        if (run && run->launches == 0)
+            n->value[k] = panel_value(p, s, column);
+    }
+    n->grid.columns = lines;
+    n->grid.series = RUN_LAUNCHES;
+    for (int i = 0; i < RUN_LAUNCHES; i++)
+        n->head[i] = (struct grid_series){launch_names[i], palette_colour(i), 0};
+done:
+    return status;
+}
+
 static heddle_status numbers_new(struct numbers *n, const struct panel *p)
 {
     heddle_status status = HEDDLE_OK;
@@ -125,11 +158,11 @@ static heddle_status numbers_new(struct numbers *n, const struct panel *p)
                                        [OVER_SIGMA] = "deviation of columns from the diagonal"};
     int ratio = look->shown == SHOW_RATIO || look->shown == SHOW_DEVICES;
     *n = (struct numbers){0};
-    TRY(NEW(n->head, p->series));
+    TRY(NEW(n->head, p->series + RUN_LAUNCHES));
+    n->grid.series = p->series;
     for (int s = 0; s < p->series; s++)
         n->head[s] = (struct grid_series){p->label[s], palette_colour(s), strstr(p->row[s].gpu ? p->row[s].gpu : "", "cusparse") != NULL};
-    TRY(look->reduced ? reduce(n, p) : fill(n, p));
-    n->grid.series = p->series;
+    TRY(look->reduced ? reduce(n, p) : look->shown == SHOW_LAUNCHES ? split(n, p) : fill(n, p));
     n->grid.head = n->head;
     n->grid.name = n->name;
     n->grid.x = n->x;
@@ -148,6 +181,7 @@ static void numbers_free(struct numbers *n)
 {
     mem_free(n->head);
     mem_free(n->name);
+    mem_free(n->names);
     mem_free(n->x);
     mem_free(n->value);
 }
@@ -163,6 +197,24 @@ static void add_slug(struct text *t, const char *words)
             text_add(t, "%s%c", gap ? "-" : "", capital ? *words - 'A' + 'a' : *words);
         gap = !letter && !capital;
     }
+}
+
+/* Numbers that stand for all matrices together, below their drawing. */
+static void reduced_table(struct showing *w, const struct grid *g)
+{
+    for (int s = 0; s < g->series; s++) {
+        struct text line = {0};
+        text_add(&line, "%s:", g->head[s].label);
+        for (int64_t k = 0; k < g->columns; k++)
+            if (isfinite(grid_at(g, s, k)))
+                text_add(&line, "%s %s %.3g", k ? "," : "", g->name[k], grid_at(g, s, k));
+        if (line.data) {
+            text_add(&w->page, "- %s\n", line.data);
+            out(w->r->s, "  %s\n", line.data);
+        }
+        text_free(&line);
+    }
+    text_add(&w->page, "\n");
 }
 
 static heddle_status draw(struct showing *w, const struct panel *p, int first)
@@ -191,6 +243,8 @@ static heddle_status draw(struct showing *w, const struct panel *p, int first)
     text_add(&w->page, "![%s, %s, %s](%s.svg)\n\n", w->e->where, device, p->type, file.data);
     if (!w->r->s->quiet)
         out(w->r->s, "%s/%s.svg\n", w->r->c->output, file.data);
+    if (w->e->look->reduced)
+        reduced_table(w, &n.grid);
 done:
     numbers_free(&n);
     text_free(&file);

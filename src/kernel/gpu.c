@@ -44,9 +44,10 @@ heddle_status gpu_run(const struct work *w, const char *entry, int64_t grid, int
     struct gpu *gpu = w->device->gpu;
     struct gpu_function *function;
     heddle_status status = gpu_kernel(gpu, &function, w->page, w->variant, entry);
-    if (status != HEDDLE_OK)
-        return status;
-    return gpu_driver_of(gpu)->launch(gpu, function, grid, block, shared, &w->product, sizeof w->product, w->device->stream);
+    struct gpu_watch *watch = ((struct gpu_head *)gpu)->watch;
+    if (status == HEDDLE_OK)
+        status = gpu_driver_of(gpu)->launch(gpu, function, grid, block, shared, &w->product, sizeof w->product, w->device->stream);
+    return status == HEDDLE_OK && watch ? watch->launched(watch, entry) : status;
 }
 
 /* AMD counts the threads of a grid in 32 bits; what is not covered, the threads come round to. */

@@ -280,7 +280,8 @@ static void draw_profile(struct text *svg, const struct grid *g)
 static void row_name(struct chart *c, const struct grid *g, int64_t column, double y)
 {
     char short_name[40];
-    snprintf(short_name, sizeof short_name, "%.30s%s", g->name[column], strlen(g->name[column]) > 30 ? "..." : "");
+    snprintf(short_name, sizeof short_name, "%.*s%s", strlen(g->name[column]) > 25 ? 22 : 25, g->name[column],
+             strlen(g->name[column]) > 25 ? "..." : "");
     svg_text(c->svg, NAMES - 10, y + 4, ANCHOR_END, INK, short_name);
 }
 

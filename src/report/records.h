@@ -11,6 +11,7 @@
 
 #define WARNINGS_KEPT 200 /* texts; all are counted */
 #define HISTOGRAM_MOST 64
+#define RUN_LAUNCHES 6
 
 struct place { /* in the files, for warnings */
     int64_t file, line;
@@ -54,6 +55,8 @@ struct record_run {
     double warm_ms, cold_ms, convert_ms, prepare_ms;      /* NAN: not measured */
     double spread, bytes, held_bytes, floor_ms, error, break_even;
     int64_t repetitions;
+    int launches; /* 0: not known */
+    double launched_ms[RUN_LAUNCHES];
     int transposed, repeatable;
     int out; /* contradicts another: left out */
     struct place place;

@@ -115,6 +115,15 @@ done:
     return status;
 }
 
+static void read_launches(const struct json_tree *t, struct record_run *run)
+{
+    const struct json_value *list = json_member(t, &t->value[0], "launches");
+    if (!list || list->kind != JSON_ARRAY || list->count > RUN_LAUNCHES)
+        return;
+    for (int64_t at = list->count > 0 ? list->first : -1; at >= 0; at = t->value[at].next)
+        run->launched_ms[run->launches++] = json_member_number(t, &t->value[at], "ms", NAN);
+}
+
 static void read_numbers(const struct json_tree *t, struct record_run *run)
 {
     double of_floor = number_of(t, "of_floor"), repetitions = number_of(t, "repetitions");
@@ -131,6 +140,7 @@ static void read_numbers(const struct json_tree *t, struct record_run *run)
     run->error = number_of(t, "error");
     run->break_even = number_of(t, "break_even");
     run->repetitions = repetitions > 0 && repetitions < 1e9 ? (int64_t)repetitions : 0;
+    read_launches(t, run);
     run->transposed = is_true(t, "transposed");
     run->repeatable = is_true(t, "repeatable");
 }
