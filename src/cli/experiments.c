@@ -154,17 +154,23 @@ static heddle_status add_generated(struct subject_list *list, const char *text, 
     return subjects_add(list, spec);
 }
 
+#define TRANSPOSE "transpose:"
+
 /* The members of a set, or one, that stand in for a matrix of `paper` (NULL: any) and are small enough. */
 static heddle_status add_members(struct subject_list *list, const char *text, const char *paper, int64_t most)
 {
     heddle_status status = HEDDLE_OK;
     struct subject_list all = {0};
-    TRY(subjects_add(&all, text));
+    char origin[128];
+    const char *way = strncmp(text, TRANSPOSE, strlen(TRANSPOSE)) == 0 ? TRANSPOSE : "";
+    TRY(subjects_add(&all, text + strlen(way)));
     for (int64_t i = 0; i < all.count; i++) {
         const struct set_member *m = all.item[i].member;
         const char *where = m->published.where;
-        if ((!paper || (where && strncmp(where, paper, strlen(paper)) == 0)) && (most == 0 || m->published.nnz <= most))
-            TRY(subjects_add(list, all.item[i].origin));
+        if ((paper && (!where || strncmp(where, paper, strlen(paper)) != 0)) || (most > 0 && m->published.nnz > most))
+            continue;
+        snprintf(origin, sizeof origin, "%s%s", way, all.item[i].origin);
+        TRY(subjects_add(list, origin));
     }
 done:
     subjects_free(&all);
@@ -196,8 +202,8 @@ done:
 
 #define FEW 3
 
-/* In place of matrices that are all too large: the families of the trend, just small enough, or a few of them where it can only be
- * to see it run. */
+/* In place of matrices that are all too large: the families of the trend, just small enough, or a few of them where it can only
+ * be to see it run. */
 static heddle_status add_small(struct subject_list *list, int64_t most)
 {
     heddle_status status = HEDDLE_OK;

@@ -56,8 +56,8 @@ double experiment_claim(const struct experiment *e, int series, const char *type
 /* The paper's number for the matrix of this origin; NAN when its table has none. */
 double experiment_published(const struct experiment *e, int series, const char *type, const char *origin);
 
-/* The matrices of a group with at most `most` nonzeros (0: any).  Where too few are left, small ones take their place, and *instead
- * is set. */
+/* The matrices of a group with at most `most` nonzeros (0: any).  Where too few are left, small ones take their place, and
+ * *instead is set. */
 heddle_status group_subjects(struct subject_list *list, enum experiment_group group, int64_t most, int *instead);
 
 #endif

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * heddle reproduce: which runs the chosen experiments need, and which of them are still to be measured.  All experiments share one
- * file of records, so that a run that several figures show is measured once. */
+ * heddle reproduce: which runs the chosen experiments need, and which of them are still to be measured.  All experiments share
+ * one file of records, so that a run that several figures show is measured once. */
 #include "cli/reproduce.h"
 
 #include <errno.h>
@@ -30,7 +30,7 @@ static const struct cli_option options[] = {
     {"fresh", 0, OPTION_FLAG, AT(fresh), NULL, "start the records over"},
     {"from", 0, OPTION_LIST, AT(from), "FILE", "measure nothing, draw from these records"},
     {"with", 0, OPTION_LIST, AT(with), "FILE", "further records, as of an AMD GPU: drawn beside"},
-    {"most", 0, OPTION_COUNT, AT(most), "NNZ", "leave out larger matrices, make generated ones smaller (CPU 30e6, emulator 20e3)"},
+    {"most", 0, OPTION_COUNT, AT(most), "NNZ", "leave out larger matrices, shrink generated ones (CPU: 30e6, emulator: 20e3)"},
     {"time-limit", 0, OPTION_REAL, AT(time_limit), "SECONDS", "at most, for one time (0.15)"},
     {"cold", 0, OPTION_FLAG, AT(cold), NULL, "show times with flushed caches in all figures"},
     {0}};
@@ -440,7 +440,7 @@ const struct page page_reproduce = {
                "hola-spmv-2017 and ginkgo-race-2020 (--list names each).  The paper's numbers stand beside Heddle's, each\n"
                "figure is drawn as SVG, and each experiment gets a page with its tables and with what differs from the paper.\n"
                "Runs that several experiments show are measured once; what was interrupted goes on where the records end.\n"
-               "Matrices are generated stand-ins; what no longer exists (CUSP, the vendors' HYB) is named with its substitute.\n"
+               "Matrices are generated stand-ins; what no longer exists (CUSP, the vendors' HYB) has a substitute that is named.\n"
                "\n"
                "Examples:\n"
                "  heddle reproduce --list\n"

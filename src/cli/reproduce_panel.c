@@ -172,8 +172,8 @@ static void label(struct panel *p, int series)
         snprintf(p->label[series], LABEL_TEXT, "%s: %.*s", p->row[series].label, (int)size, kernel);
 }
 
-heddle_status panel_new(struct panel *p, const struct reproducing *r, const struct experiment *e, const char *type, int64_t device,
-                       int64_t other)
+heddle_status panel_new(struct panel *p, const struct reproducing *r, const struct experiment *e, const char *type,
+                        int64_t device, int64_t other)
 {
     heddle_status status = HEDDLE_OK;
     int instead;
@@ -288,7 +288,7 @@ double panel_statistic(const struct panel *p, int series, enum size_class size, 
             continue;
         ++*count;
         best += is_best(p, series, c);
-        if (value > 0) {
+        if (value > 0 && !p->subjects.item[p->subject[c]].transposed) { /* which no paper counts as a further matrix */
             sum += value;
             shown++;
         }

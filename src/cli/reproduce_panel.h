@@ -27,8 +27,8 @@ struct panel {
     int measured;                      /* cells with a time */
 };
 
-heddle_status panel_new(struct panel *p, const struct reproducing *r, const struct experiment *e, const char *type, int64_t device,
-                       int64_t other);
+heddle_status panel_new(struct panel *p, const struct reproducing *r, const struct experiment *e, const char *type,
+                        int64_t device, int64_t other);
 void panel_free(struct panel *p);
 
 /* Milliseconds of a series on a matrix, with what WHOLE adds; NAN where nothing was measured. */
@@ -45,5 +45,20 @@ const char *panel_reason(const struct panel *p, int series);
 
 /* Devices that have runs of an experiment, in the order of the records: at most `most` into device; returns how many. */
 int panel_devices(int64_t *device, int most, const struct reproducing *r, const struct experiment *e);
+/* What the values are, for an axis. */
+const char *panel_value_name(const struct panel *p);
+
+/* An experiment on its way to its page. */
+struct showing {
+    struct reproducing *r;
+    const struct experiment *e;
+    struct text page; /* Markdown */
+    int drawings;
+};
+
+/* reproduce_draw.c: draws a panel into a file of its own, which the page then shows; `first`: it is of the first device. */
+heddle_status reproduce_draw(struct showing *w, const struct panel *p, int first);
+/* A file in the folder of the experiments: "name.ending". */
+heddle_status reproduce_write(const struct reproducing *r, const char *name, const char *ending, const struct text *t);
 
 #endif
