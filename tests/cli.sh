@@ -127,6 +127,8 @@ done
 # ---------------------------------------------------------------- check and bench
 good 'check as JSON' '"wrong":0' heddle check s.mtx --json --kernel auto,cpu_csr
 json 'check --json parses' "$work/out"
+good 'a matrix can be transposed' 'columns                             400' heddle info transpose:gen:dense:rows=400,cols=300
+bad 'but not twice' 'once is enough' heddle info transpose:transpose:gen:dense:n=3
 good 'check of several kinds of matrices' '2 matrices' heddle check s.mtx gen:diagonal:n=10 --kernel cpu_csr
 good 'bench ends in a summary' ' 0 wrong' \
     heddle bench s.mtx gen:grid2d:n=20 --kernel auto,plan,cpu_csr --type f32,f64 --op N,T --time-limit 0.01 --json r.jsonl
@@ -314,6 +316,7 @@ verdict 'a command is completed' "$([ "$(complete_line heddle ben)" = bench ] ||
 verdict 'a kernel is completed' "$(complete_line heddle mv --kernel cpu_me | grep -q cpu_merge || echo no)"
 verdict 'a family is completed' "$(complete_line heddle gen grid3 | grep -q grid3d || echo no)"
 verdict 'a set is completed behind its colon' "$([ "$(complete_line heddle info set : smo | head -1)" = smoke ] || echo no)"
+verdict 'an experiment is completed' "$([ "$(complete_line heddle reproduce hola-table2)" = hola-table2 ] || echo no)"
 verdict 'an option of a command is completed' "$([ "$(complete_line heddle bench a.mtx --time)" = --time-limit ] || echo no)"
 
 # ---------------------------------------------------------------- the manual

@@ -284,7 +284,12 @@ static heddle_status measure_on(struct reproducing *r, const char *device)
     b->stop = &benching_interrupted;
     b->events = (struct bench_events){r, described, ran, begins, known};
     set_rules(r);
+    int64_t total = r->bench.total, kept = r->bench.kept;
     each_run(r, count_run);
+    if (r->bench.total > total && !r->s->quiet)
+        out(r->s, "%s: %lld runs, %lld of them measured before\n", r->host ? "one core" : "device",
+            (long long)(r->bench.total - total), (long long)(r->bench.kept - kept));
+    TRY(out_flush(r->s));
     r->bench.begin = now_ms();
     if (r->bench.done < r->bench.total)
         TRY(measure_all(r));
@@ -440,7 +445,7 @@ const struct page page_reproduce = {
                "hola-spmv-2017 and ginkgo-race-2020 (--list names each).  The paper's numbers stand beside Heddle's, each\n"
                "figure is drawn as SVG, and each experiment gets a page with its tables and with what differs from the paper.\n"
                "Runs that several experiments show are measured once; what was interrupted goes on where the records end.\n"
-               "Matrices are generated stand-ins; what no longer exists (CUSP, the vendors' HYB) has a substitute that is named.\n"
+               "Matrices are generated stand-ins; what no longer exists (CUSP, the vendors' HYB) has a named substitute.\n"
                "\n"
                "Examples:\n"
                "  heddle reproduce --list\n"

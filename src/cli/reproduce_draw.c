@@ -111,7 +111,7 @@ done:
 
 static const char *const launch_names[RUN_LAUNCHES] = {"first kernel", "second", "third", "fourth", "fifth", "sixth"};
 
-/* A line for each matrix and series, a colour for each kernel that the product launches; one for all where that is not known. */
+/* A line for each matrix and series, a colour for each kernel that the product launches; one for all where none is known. */
 static heddle_status split(struct numbers *n, const struct panel *p)
 {
     heddle_status status = HEDDLE_OK;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * What an experiment shows: its panels, drawn by reproduce_draw.c, its statistics beside the paper's as a table, and a page with
- * both. */
+ * What an experiment shows: its panels, drawn by reproduce_draw.c, its statistics beside the paper's as a table, and a page
+ * with both. */
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
