@@ -70,7 +70,8 @@ struct numbers {
     struct grid grid;
     struct grid_series *head;
     const char **name;
-    char (*names)[LABEL_TEXT]; /* where they are made for the drawing */
+    char (*names)[LABEL_TEXT];      /* where they are made for the drawing */
+    char (*labels)[2 * LABEL_TEXT]; /* size series */
     double *x, *value;
 };
 
@@ -150,9 +151,14 @@ static heddle_status numbers_new(struct numbers *n, const struct panel *p)
     int ratio = look->shown == SHOW_RATIO || look->shown == SHOW_DEVICES;
     *n = (struct numbers){0};
     TRY(NEW(n->head, p->series + RUN_LAUNCHES));
+    TRY(NEW(n->labels, p->series));
     n->grid.series = p->series;
-    for (int s = 0; s < p->series; s++)
-        n->head[s] = (struct grid_series){p->label[s], palette_colour(s), kernel_is_peer(p->row[s].gpu ? p->row[s].gpu : "")};
+    for (int s = 0; s < p->series; s++) {
+        const char *first = p->label[p->row[s].versus];
+        snprintf(n->labels[s], sizeof n->labels[s], look->shown == SHOW_RATIO ? "%s over %s" : "%s",
+                 look->shown == SHOW_RATIO ? first : p->label[s], p->label[s]);
+        n->head[s] = (struct grid_series){n->labels[s], palette_colour(s), kernel_is_peer(p->row[s].gpu ? p->row[s].gpu : "")};
+    }
     TRY(look->reduced ? reduce(n, p) : look->shown == SHOW_LAUNCHES ? split(n, p) : fill(n, p));
     n->grid.head = n->head;
     n->grid.name = n->name;
@@ -173,6 +179,7 @@ static void numbers_free(struct numbers *n)
     mem_free(n->head);
     mem_free(n->name);
     mem_free(n->names);
+    mem_free(n->labels);
     mem_free(n->x);
     mem_free(n->value);
 }
@@ -228,7 +235,7 @@ heddle_status reproduce_draw(struct showing *w, const struct panel *p, int first
     TRY(title.failed || note.failed || file.failed ? HEDDLE_NO_MEMORY : HEDDLE_OK);
     n.grid.title = title.data;
     n.grid.note = note.data;
-    w->e->look->kind->draw(&svg, &n.grid);
+    grid_draw(&svg, &n.grid, w->e->look->kind);
     TRY(reproduce_write(w->r, file.data, ".svg", &svg));
     w->drawings++;
     text_add(&w->page, "![%s, %s, %s](%s.svg)\n\n", w->e->where, device, p->type, file.data);

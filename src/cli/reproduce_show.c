@@ -37,16 +37,27 @@ static void page_head(struct text *page, const struct column *columns)
     text_add(page, "\n");
 }
 
+static void add_number(struct text *row, double value, int share)
+{
+    if (share)
+        text_add(row, "%.0f %%", 100 * value);
+    else
+        text_add(row, value >= 100 ? "%.0f" : "%.3g", value);
+}
+
 /* "\t1.19 (1.36)": ours and, where there is one, the paper's; shares in percent. */
 static void add_cell(struct text *row, double ours, double paper, int share)
 {
     text_add(row, "\t");
     if (isfinite(ours))
-        text_add(row, share ? "%.0f %%" : "%.3g", share ? 100 * ours : ours);
+        add_number(row, ours, share);
     else if (isfinite(paper))
         text_add(row, "-");
-    if (isfinite(paper))
-        text_add(row, share ? " (%.0f %%)" : " (%.4g)", share ? 100 * paper : paper);
+    if (isfinite(paper)) {
+        text_add(row, " (");
+        add_number(row, paper, share);
+        text_add(row, ")");
+    }
 }
 
 static const char *size_name(const struct panel *p, enum size_class size)
@@ -183,17 +194,32 @@ static const struct column statistics_columns[] = {
 static const struct column table1_columns[] = {{"matrix", 0, 0}, {"rows", 1, 0}, {"nonzeros", 1, 0}, {"mean", 1, 0},
                                                {"longest - mean", 1, 0}, {"deviation", 1, 0}, {"in ELL", 1, 0}, {0}};
 
-/* How the table of statistics is read: the first series is the one that others are compared with. */
+/* The series that others are compared with: "naive, CSR" or "naive, CSR T". */
+static void add_references(struct text *words, const struct panel *p)
+{
+    int before = 0;
+    for (int s = 0; s < p->series; s++)
+        if (p->row[s].versus == s)
+            text_add(words, "%s%s", before++ ? " or " : "", p->label[s]);
+}
+
+/* How the table of statistics is read. */
 static void legend(struct showing *w, const struct panel *p)
 {
     const struct look *look = w->e->look;
+    struct text first = {0};
+    if (look->shown == SHOW_DEVICES)
+        text_add(&first, "this device over the other");
+    else
+        add_references(&first, p);
     if (look->statistics)
         text_add(&w->page, "Rows of the stand-ins; the paper's numbers stand in brackets.\n\n");
     else
         text_add(&w->page, "Least to harmonic mean (mean: geometric): how many times as fast %s is. Faster on: the share of "
                            "matrices on which the series wins over it; fastest on: over all. Average: of %s. The paper's "
                            "numbers, where its text has any, stand in brackets.\n\n",
-                 look->shown == SHOW_DEVICES ? "this device over the other" : p->label[0], panel_value_name(p));
+                 first.data ? first.data : "", panel_value_name(p));
+    text_free(&first);
 }
 
 struct pair { /* the panels of a device, by type */
@@ -305,6 +331,8 @@ done:
 heddle_status reproduce_show(struct reproducing *r)
 {
     heddle_status status = HEDDLE_OK;
+    if (r->records.warning_count > 0)
+        out(r->s, "%lld lines of the records are left out; heddle report names them\n", (long long)r->records.warning_count);
     for (int i = 0; experiments[i].name; i++)
         if (r->chosen[i])
             TRY(show(r, &experiments[i]));

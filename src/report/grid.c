@@ -75,14 +75,6 @@ static int is_empty(const struct grid *g)
     return 1;
 }
 
-static void empty_chart(struct chart *c, const struct grid *g)
-{
-    c->height = 100;
-    chart_begin(c, g->title, g->note);
-    svg_text(c->svg, 16, 76, ANCHOR_START, INK, "nothing of it was measured");
-    chart_end(c);
-}
-
 /* Series that have any number at all, for the legend. */
 static double legend(struct chart *c, const struct grid *g)
 {
@@ -127,43 +119,31 @@ static void begin_path(struct text *svg, const struct grid_series *s)
 
 /* ------------------------------------------------------------------ over a number */
 
-static void draw_points(struct text *svg, const struct grid *g)
+static void draw_points(struct chart *c, const struct grid *g)
 {
-    struct chart c = {.svg = svg, .width = WIDTH};
-    if (is_empty(g)) {
-        empty_chart(&c, g);
-        return;
-    }
-    frame(&c, g);
+    frame(c, g);
     for (int s = g->series - 1; s >= 0; s--)
         for (int64_t k = 0; k < g->columns; k++)
             if (is_number(grid_at(g, s, k)) && is_number(g->x[k]))
-                dot(svg, &g->head[s], axis_at(&c.x, g->x[k]), axis_at(&c.y, grid_at(g, s, k)));
-    chart_end(&c);
+                dot(c->svg, &g->head[s], axis_at(&c->x, g->x[k]), axis_at(&c->y, grid_at(g, s, k)));
 }
 
-static void draw_lines(struct text *svg, const struct grid *g)
+static void draw_lines(struct chart *c, const struct grid *g)
 {
-    struct chart c = {.svg = svg, .width = WIDTH};
-    if (is_empty(g)) {
-        empty_chart(&c, g);
-        return;
-    }
-    frame(&c, g);
+    frame(c, g);
     for (int s = g->series - 1; s >= 0; s--) {
         const char *step = "M";
-        begin_path(svg, &g->head[s]);
+        begin_path(c->svg, &g->head[s]);
         for (int64_t k = 0; k < g->columns; k++)
             if (is_number(grid_at(g, s, k))) {
-                text_add(svg, "%s%.1f,%.1f", step, axis_at(&c.x, g->x[k]), axis_at(&c.y, grid_at(g, s, k)));
+                text_add(c->svg, "%s%.1f,%.1f", step, axis_at(&c->x, g->x[k]), axis_at(&c->y, grid_at(g, s, k)));
                 step = "L";
             }
-        text_add(svg, "\"/>\n");
+        text_add(c->svg, "\"/>\n");
         for (int64_t k = 0; k < g->columns; k++)
             if (is_number(grid_at(g, s, k)))
-                dot(svg, &g->head[s], axis_at(&c.x, g->x[k]), axis_at(&c.y, grid_at(g, s, k)));
+                dot(c->svg, &g->head[s], axis_at(&c->x, g->x[k]), axis_at(&c->y, grid_at(g, s, k)));
     }
-    chart_end(&c);
 }
 
 #define STEPS 40        /* places of a trend */
@@ -230,49 +210,38 @@ static void draw_trend_of(struct chart *c, const struct grid *g, int s)
     text_add(c->svg, "\"/>\n");
 }
 
-static void draw_trend(struct text *svg, const struct grid *g)
+static void draw_trend(struct chart *c, const struct grid *g)
 {
-    struct chart c = {.svg = svg, .width = WIDTH};
-    if (is_empty(g)) {
-        empty_chart(&c, g);
-        return;
-    }
-    frame(&c, g);
+    frame(c, g);
     for (int s = g->series - 1; s >= 0; s--)
-        draw_trend_of(&c, g, s);
-    chart_end(&c);
+        draw_trend_of(c, g, s);
 }
 
 #define FACTOR_MOST 10 /* of a profile's axis */
 
-static void draw_profile(struct text *svg, const struct grid *g)
+static void draw_profile(struct chart *c, const struct grid *g)
 {
-    struct chart c = {.svg = svg, .width = WIDTH, .height = HEIGHT};
-    if (is_empty(g)) {
-        empty_chart(&c, g);
-        return;
-    }
-    c.x = (struct axis){1, FACTOR_MOST, LEFT, RIGHT, 1};
-    c.y = (struct axis){.low = 0, .high = 1, .from = HEIGHT - 52};
-    chart_begin(&c, g->title, g->note);
-    c.y.to = legend(&c, g) + 22;
-    chart_x(&c, "time at most this many times that of the fastest", TICK_TIMES);
-    chart_y(&c, "share of matrices", TICK_PERCENT);
+    c->height = HEIGHT;
+    c->x = (struct axis){1, FACTOR_MOST, LEFT, RIGHT, 1};
+    c->y = (struct axis){.low = 0, .high = 1, .from = HEIGHT - 52};
+    chart_begin(c, g->title, g->note);
+    c->y.to = legend(c, g) + 22;
+    chart_x(c, "time at most this many times that of the fastest", TICK_TIMES);
+    chart_y(c, "share of matrices", TICK_PERCENT);
     for (int s = g->series - 1; s >= 0; s--) {
         double last = grid_within(g, s, 1);
         if (grid_within(g, s, INFINITY) <= 0)
             continue;
-        begin_path(svg, &g->head[s]);
-        text_add(svg, "M%.1f,%.1f", c.x.from, axis_at(&c.y, last));
-        for (double at = c.x.from + 1; at <= c.x.to; at++) {
-            double share = grid_within(g, s, pow(FACTOR_MOST, (at - c.x.from) / (c.x.to - c.x.from)));
+        begin_path(c->svg, &g->head[s]);
+        text_add(c->svg, "M%.1f,%.1f", c->x.from, axis_at(&c->y, last));
+        for (double at = c->x.from + 1; at <= c->x.to; at++) {
+            double share = grid_within(g, s, pow(FACTOR_MOST, (at - c->x.from) / (c->x.to - c->x.from)));
             if (share > last)
-                text_add(svg, "H%.1fV%.1f", at, axis_at(&c.y, share));
+                text_add(c->svg, "H%.1fV%.1f", at, axis_at(&c->y, share));
             last = share;
         }
-        text_add(svg, "H%.1f\"/>\n", c.x.to);
+        text_add(c->svg, "H%.1f\"/>\n", c->x.to);
     }
-    chart_end(&c);
 }
 
 /* ------------------------------------------------------------------ one line a column */
@@ -307,29 +276,23 @@ static double rows_frame(struct chart *c, const struct grid *g, struct axis valu
     return top;
 }
 
-static void draw_rows(struct text *svg, const struct grid *g)
+static void draw_rows(struct chart *c, const struct grid *g)
 {
-    struct chart c = {.svg = svg, .width = WIDTH};
-    if (is_empty(g)) {
-        empty_chart(&c, g);
-        return;
-    }
-    double top = rows_frame(&c, g, values_axis(g), (double)g->columns);
+    double top = rows_frame(c, g, values_axis(g), (double)g->columns);
     for (int64_t k = 0; k < g->columns; k++) {
         double y = top + ROW * ((double)k + 0.5), low = INFINITY, high = -INFINITY;
-        row_name(&c, g, k, y);
+        row_name(c, g, k, y);
         for (int s = 0; s < g->series; s++)
             if (is_number(grid_at(g, s, k))) {
-                low = fmin(low, axis_at(&c.x, grid_at(g, s, k)));
-                high = fmax(high, axis_at(&c.x, grid_at(g, s, k)));
+                low = fmin(low, axis_at(&c->x, grid_at(g, s, k)));
+                high = fmax(high, axis_at(&c->x, grid_at(g, s, k)));
             }
         if (high > low)
-            svg_line(svg, low, y, high, y, "stroke=\"" RULE "\" stroke-opacity=\".5\"");
+            svg_line(c->svg, low, y, high, y, "stroke=\"" RULE "\" stroke-opacity=\".5\"");
         for (int s = g->series - 1; s >= 0; s--)
             if (is_number(grid_at(g, s, k)))
-                dot(svg, &g->head[s], axis_at(&c.x, grid_at(g, s, k)), y);
+                dot(c->svg, &g->head[s], axis_at(&c->x, grid_at(g, s, k)), y);
     }
-    chart_end(&c);
 }
 
 static void bar(struct chart *c, const char *colour, double from, double to, double y, double height)
@@ -338,37 +301,26 @@ static void bar(struct chart *c, const char *colour, double from, double to, dou
              fmax(to - from, 1), height, colour);
 }
 
-static void draw_bars(struct text *svg, const struct grid *g)
+static void draw_bars(struct chart *c, const struct grid *g)
 {
-    struct chart c = {.svg = svg, .width = WIDTH};
     char words[32];
-    if (is_empty(g)) {
-        empty_chart(&c, g);
-        return;
-    }
-    double y = rows_frame(&c, g, values_axis(g), (double)(g->columns * g->series) + 0.5 * (double)(g->columns - 1)) + ROW / 2.0;
+    double y = rows_frame(c, g, values_axis(g), (double)(g->columns * g->series) + 0.5 * (double)(g->columns - 1)) + ROW / 2.0;
     for (int64_t k = 0; k < g->columns; k++) {
-        row_name(&c, g, k, y);
+        row_name(c, g, k, y);
         for (int s = 0; s < g->series; s++, y += ROW) {
             double v = grid_at(g, s, k);
             if (!is_number(v))
                 continue;
-            bar(&c, g->head[s].colour, c.x.from, axis_at(&c.x, v), y, 14);
+            bar(c, g->head[s].colour, c->x.from, axis_at(&c->x, v), y, 14);
             snprintf(words, sizeof words, "%.3g", v);
-            svg_text(svg, axis_at(&c.x, v) + 6, y + 4, ANCHOR_START, INK, words);
+            svg_text(c->svg, axis_at(&c->x, v) + 6, y + 4, ANCHOR_START, INK, words);
         }
         y += ROW / 2.0;
     }
-    chart_end(&c);
 }
 
-static void draw_stack(struct text *svg, const struct grid *g)
+static void draw_stack(struct chart *c, const struct grid *g)
 {
-    struct chart c = {.svg = svg, .width = WIDTH};
-    if (is_empty(g)) {
-        empty_chart(&c, g);
-        return;
-    }
     struct axis sums = {.high = 0};
     for (int64_t k = 0; k < g->columns; k++) {
         double sum = 0;
@@ -377,15 +329,26 @@ static void draw_stack(struct text *svg, const struct grid *g)
         sums.high = fmax(sums.high, sum);
     }
     axis_round(&sums);
-    double top = rows_frame(&c, g, sums, (double)g->columns);
+    double top = rows_frame(c, g, sums, (double)g->columns);
     for (int64_t k = 0; k < g->columns; k++) {
         double y = top + ROW * ((double)k + 0.5), sum = 0;
-        row_name(&c, g, k, y);
+        row_name(c, g, k, y);
         for (int s = 0; s < g->series; s++)
             if (is_number(grid_at(g, s, k))) {
-                bar(&c, g->head[s].colour, axis_at(&c.x, sum), axis_at(&c.x, sum + grid_at(g, s, k)), y, 14);
+                bar(c, g->head[s].colour, axis_at(&c->x, sum), axis_at(&c->x, sum + grid_at(g, s, k)), y, 14);
                 sum += grid_at(g, s, k);
             }
+    }
+}
+
+void grid_draw(struct text *svg, const struct grid *g, const struct grid_kind *kind)
+{
+    struct chart c = {.svg = svg, .width = WIDTH, .height = 100};
+    if (is_empty(g)) {
+        chart_begin(&c, g->title, g->note);
+        svg_text(svg, 16, 76, ANCHOR_START, INK, "nothing of it was measured");
+    } else {
+        kind->draw(&c, g);
     }
     chart_end(&c);
 }

@@ -25,10 +25,10 @@ struct grid {
     double mark; /* a line at this value; NAN for none */
 };
 
-/* Kinds of charts; a grid without any value gives a drawing that says so. */
+/* Kinds of charts. */
 struct grid_kind {
     const char *name;
-    void (*draw)(struct text *svg, const struct grid *g);
+    void (*draw)(struct chart *c, const struct grid *g); /* of a grid that has a value */
 };
 extern const struct grid_kind grid_rows;    /* a line for each column, a dot for each series on it */
 extern const struct grid_kind grid_points;  /* a dot for each number, over x */
@@ -37,6 +37,9 @@ extern const struct grid_kind grid_trend;   /* geometric means of neighbouring c
 extern const struct grid_kind grid_profile; /* numbers are times: the share of columns within a factor of the best series */
 extern const struct grid_kind grid_bars;    /* a bar for each number, grouped by columns */
 extern const struct grid_kind grid_stack;   /* a bar for each column, the numbers of its series behind each other */
+
+/* A whole drawing; one of a grid without any value says so. */
+void grid_draw(struct text *svg, const struct grid *g, const struct grid_kind *kind);
 
 static inline double grid_at(const struct grid *g, int series, int64_t column)
 {
