@@ -231,6 +231,8 @@ static void set_rules(struct reproducing *r)
         b->warm = (struct rule){.spread = 0.1, .least = 1, .most = 3, .limit_ms = limit / 10};
         b->cold = (struct rule){.spread = 0.1, .least = 1, .most = 1, .limit_ms = limit / 10};
     }
+    if (r->host && !r->c->cold)
+        b->cold.most = 0; /* one core takes long to flush what all share, and no figure shows it */
 }
 
 static void told_matrix(struct reproducing *r, const struct subject *subject, double begin)

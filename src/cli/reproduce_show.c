@@ -297,7 +297,7 @@ static heddle_status show(struct reproducing *r, const struct experiment *e)
     out_wrapped(r->s, e->comment);
     if (r->group_instead[e->group])
         out(r->s, "Its matrices are too large here: small generated ones took their place.\n");
-    text_add(&w.page, "`heddle reproduce %s` draws and measures this again.\n", e->name);
+    text_add(&w.page, "\n`heddle reproduce %s` measures what is missing and draws this again.\n", e->name);
     TRY(reproduce_write(r, e->name, ".md", &w.page));
     TRY(out_flush(r->s));
 done:
