@@ -11,6 +11,8 @@
 #   bench/gpu.sh baseline                          the ten-line kernels of carry/baseline.cu beside Heddle's, over set:baseline
 #                                                  (`baseline small`: without its four largest matrices)
 #   bench/gpu.sh bench set:baseline --type f64     heddle bench; words that begin with - and what follows go to heddle
+#   bench/gpu.sh reproduce all                     heddle reproduce: the papers' tables and figures; pages and drawings in
+#                                                  reproduce/, records in reproduce.jsonl
 #   bench/gpu.sh check smoke bench smoke paper     several, in order
 #
 # A matrix is whatever heddle takes; a bare word that names a set (but baseline) may go without set:.  Into ${OUT:-.} are
@@ -176,6 +178,16 @@ spell() {
   esac
 }
 
+# The records stay in the build, so that RESUME=1 goes on with them.
+reproduce() {
+  local code
+  # shellcheck disable=SC2086  # nothing, or one word
+  "$build/heddle" reproduce "$@" --device "$device" --json "$build/reproduce.jsonl" -o "$out/reproduce" $fresh
+  code=$?
+  cp "$build/reproduce.jsonl" "$out/" || return 2
+  return "$code"
+}
+
 # run ACTION WORDS...
 run() {
   local action=$1 words=() word taken=matrix tool label
@@ -187,6 +199,7 @@ run() {
   label=$action-$(tr -c 'a-zA-Z0-9\n' - <<<"${1:-all}")
   case $action in
   test) step test run_tests "$@" ;;
+  reproduce) step reproduce reproduce "$@" ;;
   baseline) baseline "$@" ;;
   check) step "$label" "$build/heddle" check "${words[@]}" --device "$device" ;;
   bench) # shellcheck disable=SC2086  # nothing, or one word
@@ -210,12 +223,12 @@ device=${DEVICE:-$("$build/heddle" devices | grep -oE '^ *(cuda|hip):[0-9]+' | h
 action="" words=()
 for word in "$@"; do
   case $word in
-  test | check | bench | sanitize | baseline)
+  test | check | bench | sanitize | baseline | reproduce)
     [ -z "$action" ] || run "$action" "${words[@]}"
     action=$word words=()
     ;;
   *)
-    [ -n "$action" ] || { echo "gpu.sh: '$word' does not follow test, check, bench, sanitize or baseline" >&2; exit 2; }
+    [ -n "$action" ] || { echo "gpu.sh: '$word' does not follow test, check, bench, sanitize, baseline or reproduce" >&2; exit 2; }
     words+=("$word")
     ;;
   esac

@@ -31,7 +31,7 @@ _heddle_value() { # _heddle_value OPTION WORD
     --device | -d) _heddle_words "$2" "$(heddle complete devices)" ;;
     --type | -t) _heddle_words "$2" "f32 f64" ;;
     --op) _heddle_words "$2" "N T" ;;
-    --x | -x | --y | -y | --output | -o | --json | --svg) _heddle_files "$2" ;;
+    --x | -x | --y | -y | --output | -o | --json | --svg | --from | --with) _heddle_files "$2" ;;
     *) return 1 ;;
     esac
 }
@@ -40,6 +40,7 @@ _heddle_operand() { # _heddle_operand COMMAND WORD
     case $1 in
     help) _heddle_words "$2" "$(heddle complete commands)" ;;
     compare | report) _heddle_files "$2" ;;
+    reproduce) _heddle_words "$2" "$(heddle complete experiments)" ;;
     gen) _heddle_words "$2" "$(heddle complete families) $(heddle complete members)" ;;
     info | convert | mv | check | bench)
         case $2 in

@@ -129,6 +129,8 @@ good 'check as JSON' '"wrong":0' heddle check s.mtx --json --kernel auto,cpu_csr
 json 'check --json parses' "$work/out"
 good 'check of one type and operation' '2 of 2 combinations verified' heddle check s.mtx --kernel auto,cpu_csr --type f32 --op T
 bad 'check of a type that is none' 'it takes f32 or f64' heddle check s.mtx --type f16
+good 'a matrix can be transposed' 'columns                             400' heddle info transpose:gen:dense:rows=400,cols=300
+bad 'but not twice' 'once is enough' heddle info transpose:transpose:gen:dense:n=3
 good 'check of several kinds of matrices' '2 matrices' heddle check s.mtx gen:diagonal:n=10 --kernel cpu_csr
 good 'bench ends in a summary' ' 0 wrong' \
     heddle bench s.mtx gen:grid2d:n=20 --kernel auto,plan,cpu_csr --type f32,f64 --op N,T --time-limit 0.01 --json r.jsonl
@@ -332,6 +334,7 @@ verdict 'a command is completed' "$([ "$(complete_line heddle ben)" = bench ] ||
 verdict 'a kernel is completed' "$(complete_line heddle mv --kernel cpu_me | grep -q cpu_merge || echo no)"
 verdict 'a family is completed' "$(complete_line heddle gen grid3 | grep -q grid3d || echo no)"
 verdict 'a set is completed behind its colon' "$([ "$(complete_line heddle info set : smo | head -1)" = smoke ] || echo no)"
+verdict 'an experiment is completed' "$([ "$(complete_line heddle reproduce hola-table2)" = hola-table2 ] || echo no)"
 verdict 'an option of a command is completed' "$([ "$(complete_line heddle bench a.mtx --time)" = --time-limit ] || echo no)"
 
 # ---------------------------------------------------------------- the manual

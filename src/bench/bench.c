@@ -117,6 +117,18 @@ done:
     return status;
 }
 
+static void flush_before(void *argument)
+{
+    const struct timed *t = argument;
+    if (probe_has_calls(&t->stage->b->probe)) /* an emulated launch does not queue up, and has no caches */
+        probe_flush(&t->stage->b->probe);
+}
+
+static heddle_status product_of(void *argument)
+{
+    return product(argument);
+}
+
 /* y of NaN, where the products will write it: what they leave out shows. */
 static heddle_status poison(struct stage *s)
 {
@@ -154,6 +166,8 @@ static heddle_status take_times(struct run *r, struct timed *t)
     r->core_mhz = clocks_core_mhz(&b->clocks);
     r->memory_mhz = clocks_memory_mhz(&b->clocks);
     TRY(take_calls(r, t));
+    if (b->launches && !t->candidate->peer)
+        TRY(launches_take(&r->launches, r->device, flush_before, product_of, t));
 done:
     return status;
 }

@@ -9,6 +9,7 @@
 
 #include "bench/candidate.h"
 #include "bench/clocks.h"
+#include "bench/launches.h"
 #include "bench/measure.h"
 #include "bench/probe.h"
 #include "bench/shape.h"
@@ -36,6 +37,7 @@ struct run {
     double floor_ms;        /* bytes over read_gbs; if they fit in the cache, the time to read as many from there */
     double of_floor;        /* floor_ms over the warm median: 1 is as fast as memory allows */
     double gflops, gbs;     /* 2 nnz and bytes over the warm median */
+    struct launches launches; /* of a kernel on a GPU, where it was asked for */
     int core_mhz, memory_mhz; /* of the device right after the products; 0: not known */
     int fits_cache;         /* bytes fit in the last-level cache, so that the floor is the cache's */
     struct verdict verdict; /* `passed` 0 when not verified */
@@ -70,6 +72,7 @@ struct bench {
     heddle_op op[2];
     struct rule warm, cold; /* cold.most 0: no cold runs */
     int64_t memory_limit;   /* bytes for A, one converted copy and vectors; larger matrices are skipped; 0: no limit */
+    int launches;           /* times of the kernels within products are taken, too */
     int keep_going;         /* a matrix that cannot be loaded is skipped and counted, not an error */
     int unreadable;         /* how many there were */
     volatile sig_atomic_t *stop; /* not NULL and set: what is left is left out */

@@ -156,6 +156,20 @@ static void run_what(struct json *j, const struct run *r)
     json_string(j, "index", "i32");
 }
 
+static void launches(struct json *j, const struct launches *l)
+{
+    if (l->count == 0)
+        return;
+    json_array(j, "launches");
+    for (int i = 0; i < l->count; i++) {
+        json_object(j, NULL);
+        json_string(j, "kernel", l->entry[i]);
+        json_real(j, "ms", l->ms[i]);
+        json_end_object(j);
+    }
+    json_end_array(j);
+}
+
 void record_run(struct json *j, const struct run *r)
 {
     const struct candidate *c = r->made ? r->made : &(struct candidate){0};
@@ -184,6 +198,7 @@ void record_run(struct json *j, const struct run *r)
     real_if(j, "launch_ms", made, r->launch_ms);
     real_if(j, "call_us", made, r->call_us);
     real_if(j, "bare_call_us", made, r->bare_call_us);
+    launches(j, &r->launches);
     real_if(j, "floor_ms", made, r->floor_ms);
     real_if(j, "of_floor", made, r->of_floor);
     json_bool(j, "fits_cache", r->fits_cache);

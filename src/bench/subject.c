@@ -215,9 +215,39 @@ static heddle_status no_file(const char *path, int error)
                : fail(HEDDLE_FILE_ERROR, "%s: %s", path, strerror(error));
 }
 
+static const char transpose[] = "transpose:";
+
+/* "transpose:" in front of the names of what `text` stands for. */
+static heddle_status add_transposed(struct subject_list *list, const char *text)
+{
+    heddle_status status = HEDDLE_OK;
+    struct subject_list plain = {0};
+    struct text name = {0}, origin = {0};
+    TRY(subjects_add(&plain, text));
+    for (int64_t i = 0; i < plain.count; i++) {
+        const struct subject *s = &plain.item[i];
+        if (s->transposed)
+            TRY(fail(HEDDLE_BAD_ARGUMENT, "%s%s: once is enough; twice gives the matrix itself", transpose, text));
+        text_free(&name);
+        text_free(&origin);
+        text_add(&name, "%s%s", transpose, s->name);
+        text_add(&origin, "%s%s", transpose, s->origin);
+        TRY(name.failed || origin.failed ? HEDDLE_NO_MEMORY : HEDDLE_OK);
+        TRY(add(list, name.data, strlen(name.data), origin.data, s->spec, NULL));
+        list->item[list->count - 1].transposed = 1;
+    }
+done:
+    subjects_free(&plain);
+    text_free(&name);
+    text_free(&origin);
+    return status;
+}
+
 heddle_status subjects_add(struct subject_list *list, const char *text)
 {
     struct stat info;
+    if (strncmp(text, transpose, strlen(transpose)) == 0)
+        return add_transposed(list, text + strlen(transpose));
     if (strncmp(text, "gen:", 4) == 0)
         return add_family(list, text);
     if (strncmp(text, "set:", 4) == 0)
@@ -229,16 +259,31 @@ heddle_status subjects_add(struct subject_list *list, const char *text)
     return add_file(list, text);
 }
 
+static heddle_status load_plain(struct loaded *m, const struct subject *subject, heddle_type value)
+{
+    heddle_status status = HEDDLE_OK;
+    const char *path = subject->origin + (subject->transposed ? strlen(transpose) : 0);
+    if (subject->spec)
+        return gen_matrix(&m->csr, subject->spec, value ? value : HEDDLE_F64);
+    TRY(file_read(&m->file, path, value));
+    m->from_file = 1;
+    TRY(file_matrix_check(&m->file, path));
+    m->csr = m->file.csr;
+done:
+    return status;
+}
+
 heddle_status subject_load(struct loaded *m, const struct subject *subject, heddle_type value)
 {
     heddle_status status = HEDDLE_OK;
+    struct csr other = {0};
     *m = (struct loaded){0};
-    if (subject->spec)
-        return gen_matrix(&m->csr, subject->spec, value ? value : HEDDLE_F64);
-    TRY(file_read(&m->file, subject->origin, value));
-    m->from_file = 1;
-    TRY(file_matrix_check(&m->file, subject->origin));
-    m->csr = m->file.csr;
+    TRY(load_plain(m, subject, value));
+    if (subject->transposed) {
+        TRY(csr_transpose(&other, &m->csr));
+        loaded_free(m);
+        m->csr = other;
+    }
 done:
     if (status != HEDDLE_OK)
         loaded_free(m);

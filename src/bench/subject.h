@@ -7,6 +7,7 @@
  *     set:smoke                every member of a set
  *     set:paper/cant           one member of a set
  *     set:DIRECTORY            every matrix file in a directory, in order of their names
+ *     transpose:set:paper/cant any of these, transposed
  *
  * A name that is a set wins over a directory of the same name: write set:./smoke for the directory.
  * Expanding costs nothing; matrices are then loaded one after another, each freed before the next. */
@@ -21,6 +22,7 @@ struct subject {
     char *origin; /* what loads exactly this matrix again: "cant.mtx", "gen:grid3d:n=100", "set:paper/cant" */
     char *spec;   /* of the family, or NULL for a file, whose path is `origin` */
     const struct set_member *member; /* of a set, or NULL */
+    int transposed; /* its origin says so, too */
 };
 
 struct subject_list {

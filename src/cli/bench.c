@@ -13,7 +13,7 @@ struct choices {
     struct words kernels, peers, types, ops;
     double time_limit, spread;
     int64_t repetitions, memory;
-    int no_cold, fresh, limits;
+    int no_cold, fresh, limits, launches;
 };
 
 #define AT(member) offsetof(struct choices, member)
@@ -30,6 +30,7 @@ static const struct cli_option options[] = {
     {"spread", 0, OPTION_REAL, AT(spread), "PERCENT", "close enough to stop: quartile distance over median (2)"},
     {"memory", 0, OPTION_COUNT, AT(memory), "BYTES", "skip matrices that need more (8G is 8e9; no limit), or limit --limits"},
     {"limits", 0, OPTION_FLAG, AT(limits), NULL, "no matrix: what the device can do at best"},
+    {"launches", 0, OPTION_FLAG, AT(launches), NULL, "records: the time of each kernel that a product launches on a GPU"},
     {"no-cold", 0, OPTION_FLAG, AT(no_cold), NULL, "no times with flushed caches"},
     {0}};
 
@@ -53,13 +54,19 @@ static double mean_of(const struct mean *m)
     return m->count ? exp(m->logs / m->count) : 0;
 }
 
-static volatile sig_atomic_t interrupted;
+volatile sig_atomic_t benching_interrupted;
 
 /* The first interrupt ends the run in good order, the second one at once. */
 static void interrupt(int number)
 {
-    interrupted = 1;
+    benching_interrupted = 1;
     signal(number, SIG_DFL);
+}
+
+void benching_heed_interrupts(void)
+{
+    signal(SIGINT, interrupt);
+    signal(SIGTERM, interrupt);
 }
 
 /* ------------------------------------------------------------------ what is heard from the bench */
@@ -77,15 +84,14 @@ heddle_status benching_keep(struct benching *k, struct json *j)
     return status;
 }
 
-static heddle_status described(void *argument, const struct description *d)
+heddle_status benching_described(void *argument, const struct description *d)
 {
     struct json j = {0};
     record_matrix(&j, d);
     return benching_keep(argument, &j);
 }
 
-/* "3 min left", by the runs so far; "" before enough of them are done. */
-static const char *time_left(const struct benching *k, char text[32])
+const char *benching_time_left(const struct benching *k, char text[32])
 {
     int64_t runs = k->done - k->kept;
     double seconds = runs > 0 ? (now_ms() - k->begin) / 1e3 / (double)runs * (double)(k->total - k->done) : 0;
@@ -97,15 +103,15 @@ static const char *time_left(const struct benching *k, char text[32])
     return text;
 }
 
-static void begins(void *argument, const struct run *r)
+void benching_begins(void *argument, const struct run *r)
 {
     struct benching *k = argument;
     char left[32];
     if (r->kernel)
-        progress(k->s, k->done, k->total, "%s%s %s %s %s", time_left(k, left), r->subject->name, type_name(r->value),
+        progress(k->s, k->done, k->total, "%s%s %s %s %s", benching_time_left(k, left), r->subject->name, type_name(r->value),
                  op_name(r->op), r->kernel);
     else
-        progress(k->s, k->done, k->total, "%sloading %s", time_left(k, left), r->subject->name);
+        progress(k->s, k->done, k->total, "%sloading %s", benching_time_left(k, left), r->subject->name);
 }
 
 void benching_device(struct benching *k)
@@ -290,6 +296,7 @@ static heddle_status set_rules(struct bench *b, const struct choices *c)
     if (c->no_cold)
         b->cold.most = 0;
     b->memory_limit = c->memory;
+    b->launches = c->launches;
     return HEDDLE_OK;
 }
 
@@ -324,8 +331,9 @@ static heddle_status ready(struct benching *k, const struct choices *c)
     TRY(probe_new(&b->probe, &b->h->device));
     clocks_open(&b->clocks, &b->h->device);
     b->keep_going = k->list.count > 1;
-    b->stop = &interrupted;
-    b->events = (struct bench_events){k, c->json ? described : NULL, ran, begins, k->past.lines > 0 ? benching_known : NULL};
+    b->stop = &benching_interrupted;
+    b->events = (struct bench_events){k, c->json ? benching_described : NULL, ran, benching_begins,
+                                      k->past.lines > 0 ? benching_known : NULL};
     k->total = k->list.count * b->type_count * b->op_count * b->kernels.count;
     if (k->past.count > 0)
         TRY(benching_take_over(k));
@@ -367,9 +375,8 @@ static heddle_status run(struct session *s, void *into)
     TRY(NEW_ZEROED(k, 1));
     k->s = s;
     TRY(ready(k, choices));
-    signal(SIGINT, interrupt);
-    signal(SIGTERM, interrupt);
-    for (int64_t i = 0; i < k->list.count && !interrupted; i++)
+    benching_heed_interrupts();
+    for (int64_t i = 0; i < k->list.count && !benching_interrupted; i++)
         TRY(bench_subject(&k->bench, &k->list.item[i]));
     if (choices->limits)
         TRY(benching_limits(k));
@@ -383,9 +390,9 @@ static heddle_status run(struct session *s, void *into)
     if (!k->to_stdout)
         benching_prices_told(k);
     s->wrong = k->wrong > 0;
-    if (interrupted || k->bench.unreadable > 0) {
+    if (benching_interrupted || k->bench.unreadable > 0) {
         TRY(out_flush(s));
-        TRY(interrupted ? fail(HEDDLE_BAD_ARGUMENT, "interrupted after %lld of %lld runs", (long long)k->done,
+        TRY(benching_interrupted ? fail(HEDDLE_BAD_ARGUMENT, "interrupted after %lld of %lld runs", (long long)k->done,
                                (long long)k->total)
                         : fail(HEDDLE_BAD_FILE, "%d of %lld matrices could not be read; the table tells why",
                                k->bench.unreadable, (long long)k->list.count));

@@ -45,9 +45,15 @@ struct benching {
     struct run last_auto; /* kernel NULL: none yet */
 };
 
-/* bench.c: writes a record to where records go, and frees it; puts out the version and the device. */
-heddle_status benching_keep(struct benching *k, struct json *j);
-void benching_device(struct benching *k);
+/* What other commands that measure need of bench.c; arguments are a struct benching. */
+extern volatile sig_atomic_t benching_interrupted; /* by the user: end in good order */
+void benching_heed_interrupts(void);
+heddle_status benching_keep(struct benching *k, struct json *j); /* a record to where records go; frees j */
+heddle_status benching_described(void *argument, const struct description *d);
+void benching_begins(void *argument, const struct run *r);
+/* "3 min left, ", by the runs so far; "" before enough of them are done. */
+const char *benching_time_left(const struct benching *k, char text[32]);
+void benching_device(struct benching *k); /* puts out the version and the device */
 
 /* bench_limits.c: the whole of `heddle bench --limits`. */
 heddle_status benching_limits(struct benching *k);

@@ -146,5 +146,6 @@ heddle_status output_grow(struct output_file *f, const char *path, int64_t keep)
 heddle_status output_line(struct output_file *f, const char *line);
 heddle_status output_commit(struct output_file *f); /* closes and renames */
 void output_drop(struct output_file *f);            /* removes it; nothing after a commit */
+heddle_status output_text(const char *path, const struct text *t); /* a whole file at once */
 
 #endif

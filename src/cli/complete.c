@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "cli/cli.h"
+#include "cli/experiments.h"
 
 static void list_commands(struct session *s)
 {
@@ -56,12 +57,19 @@ static void list_peers(struct session *s)
         out(s, "%s:%s\n", peer_library_name(r->library), r->name);
 }
 
+static void list_experiments(struct session *s)
+{
+    out(s, "all\n");
+    for (const struct experiment *e = experiments; e->name; e++)
+        out(s, "%s\n", e->name);
+}
+
 static const struct {
     const char *name;
     void (*list)(struct session *s);
 } lists[] = {{"commands", list_commands}, {"kernels", list_kernels}, {"families", list_families},
              {"sets", list_sets},         {"members", list_members}, {"devices", list_devices},
-             {"peers", list_peers}};
+             {"peers", list_peers},       {"experiments", list_experiments}};
 
 static void list_options(struct session *s, const struct cli_option *o)
 {
@@ -80,8 +88,8 @@ static heddle_status run(struct session *s, void *into)
         }
     const struct command *c = s->operands > 1 ? command_by_name(s->operand[1]) : NULL;
     if (strcmp(s->operand[0], "options") != 0 || !c)
-        return fail(HEDDLE_BAD_ARGUMENT, "complete knows commands, kernels, families, sets, members, devices, peers "
-                                         "and options COMMAND");
+        return fail(HEDDLE_BAD_ARGUMENT, "complete knows commands, kernels, families, sets, members, devices, peers, "
+                                         "experiments and options COMMAND");
     list_options(s, c->page->option);
     list_options(s, common_options);
     return HEDDLE_OK;
@@ -90,5 +98,5 @@ static heddle_status run(struct session *s, void *into)
 const struct page page_complete = {
     .usage = "LIST",
     .details = "Words for the shell's completion: commands, kernels, families, sets, members, devices, peers,\n"
-               "options COMMAND.\n",
+               "experiments, options COMMAND.\n",
     .least = 1, .most = 2, .size = 1, .run = run};

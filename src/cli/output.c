@@ -105,6 +105,20 @@ void output_drop(struct output_file *f)
     *f = (struct output_file){0};
 }
 
+heddle_status output_text(const char *path, const struct text *t)
+{
+    heddle_status status = HEDDLE_OK;
+    struct output_file file = {0};
+    TRY(t->failed ? HEDDLE_NO_MEMORY : HEDDLE_OK);
+    TRY(output_open(&file, path));
+    if (fwrite(t->data, 1, (size_t)t->size, file.stream) != (size_t)t->size)
+        TRY(fail(HEDDLE_FILE_ERROR, "%s: cannot be written: %s", path, strerror(errno)));
+    TRY(output_commit(&file));
+done:
+    output_drop(&file);
+    return status;
+}
+
 /* ------------------------------------------------------------------ progress */
 
 #define BAR 24

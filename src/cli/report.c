@@ -59,20 +59,6 @@ done:
     return status;
 }
 
-static heddle_status write_text(const char *path, const struct text *t)
-{
-    heddle_status status = HEDDLE_OK;
-    struct output_file file = {0};
-    TRY(t->failed ? HEDDLE_NO_MEMORY : HEDDLE_OK);
-    TRY(output_open(&file, path));
-    if (fwrite(t->data, 1, (size_t)t->size, file.stream) != (size_t)t->size)
-        TRY(fail(HEDDLE_FILE_ERROR, "%s: cannot be written: %s", path, strerror(errno)));
-    TRY(output_commit(&file));
-done:
-    output_drop(&file);
-    return status;
-}
-
 static heddle_status write_page(struct session *s, const struct records *r, const char *path)
 {
     heddle_status status = HEDDLE_OK;
@@ -80,7 +66,7 @@ static heddle_status write_page(struct session *s, const struct records *r, cons
     char runs[NUMBER_TEXT], bytes[NUMBER_TEXT], folder[PATH_MAX];
     int below = path[0] != '/' && getcwd(folder, sizeof folder) != NULL; /* a name that needs the folder in front of it */
     TRY(report_page(&page, r));
-    TRY(write_text(path, &page));
+    TRY(output_text(path, &page));
     if (!s->quiet)
         out(s, "%s: %s runs, %s; open it in any browser: file://%s%s%s\n", path, text_count(runs, r->plottable),
             text_bytes(bytes, (double)page.size), below ? folder : "", below ? "/" : "", path);
@@ -103,7 +89,7 @@ static heddle_status write_drawings(struct session *s, const struct records *r, 
         text_add(&path, "%s/%s.svg", c->svg, f->name);
         TRY(path.failed ? HEDDLE_NO_MEMORY : HEDDLE_OK);
         TRY(f->draw(&svg, r, &choice));
-        TRY(write_text(path.data, &svg));
+        TRY(output_text(path.data, &svg));
         if (!s->quiet)
             out(s, "%s: %s\n", path.data, f->what);
     }

@@ -17,7 +17,7 @@ enum format_id {
 
 /* An option of a format or a kernel and the values that it takes: {"lanes", 0, VALUES(0, 2, 4, 8)}, or WORDS(array of names). */
 #define OPTIONS_MOST 6
-#define OPTION_VALUES 15
+#define OPTION_VALUES 12
 struct option {
     const char *name;             /* NULL ends a table */
     int64_t initial;
@@ -26,7 +26,7 @@ struct option {
     const char *const *word;      /* what the values 0, 1, ... are called; NULL: they are numbers */
 };
 #define VALUES(...) (int)(sizeof((int64_t[]){__VA_ARGS__}) / sizeof(int64_t)), {__VA_ARGS__}, NULL
-#define WORDS(words) (int)(sizeof words / sizeof *words), {0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14}, words
+#define WORDS(words) (int)(sizeof words / sizeof *words), {0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11}, words
 
 /* The initial values of a table (NULL: there are none to set). */
 void options_initial(int64_t value[OPTIONS_MOST], const struct option *table);

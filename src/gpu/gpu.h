@@ -75,12 +75,18 @@ struct gpu_driver {
     heddle_status (*event_ms)(struct gpu *gpu, double *ms, struct gpu_event *from, struct gpu_event *to); /* waits for `to` */
 };
 
+/* Who is told of the launches of products: for measurements. */
+struct gpu_watch {
+    heddle_status (*launched)(struct gpu_watch *watch, const char *entry);
+};
+
 /* What every driver's struct gpu begins with. */
 struct gpu_head {
     const struct gpu_driver *driver;
     struct gpu_info info;
     int number;                /* among the devices of the driver */
     struct gpu_loaded *loaded; /* module.c's: the kernels that gpu_kernel has found so far; NULL at first */
+    struct gpu_watch *watch;   /* NULL: nobody */
 };
 
 #define DRIVER(name) extern const struct gpu_driver name##_driver;

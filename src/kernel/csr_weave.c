@@ -3,19 +3,22 @@
  * csr_weave: Heddle's own product from plain CSR, with nothing prepared, for any matrix.
  *
  * Computes   y = alpha A x + beta y,  A in CSR.
- * Source     Heddle.  Staging the products of a few rows in shared memory is CSR-stream (Greathouse and Daga 2014); that the
- *            last of several blocks finishes what they share is an old trick of reductions.
+ * Source     Heddle.  Staging the products of a few rows in shared memory is CSR-stream (Greathouse and Daga 2014), equal
+ *            shares with a scan over open rows are as in csr_merge and csr5; that the last of several blocks finishes what
+ *            they share is an old trick of reductions.
  * Balance    a block owns a group of neighbouring rows, so many that their entries fill its threads at the mean row length: it
- *            finds them without a search.  It takes their entries tile by tile, whatever their lengths, and then sums each row
- *            by 1, 4 or 8 lanes, a long one by a whole wave.  Very short rows, and those of small matrices, are summed where
- *            they are read.  A group that holds too many entries for one block is only listed, and a second kernel, of a few
- *            blocks, deals the listed entries out in equal pieces; most matrices list nothing, and it leaves at once.  Rows
- *            that are cut between pieces are put together by whichever block comes last; no block waits for another.
- * Memory     val and col are streamed past the caches, each once and coalesced, with up to 8 loads a thread under way; x
- *            is gathered in the order of storage.
- * Wins       short rows of similar length, tiny matrices.
- * Loses      skewed rows: those too long for their lanes, but not for a block, are summed one after another; and against
- *            formats that store fewer bytes or put neighbouring rows side by side, such as sell.
+ *            finds them without a search.  Then it looks whether all of them are short.  If so, each is summed by the same
+ *            few lanes, where it is read or from products that are staged in shared memory first.  If not, the entries of the
+ *            group are staged strip by strip and dealt out to the threads in equal shares, whatever the rows.  A group that
+ *            has too many entries for one block is listed in pieces, and a second kernel, of a few blocks, takes them; most
+ *            matrices list nothing, and it leaves at once.  It is launched behind the first, so that it is there when that
+ *            ends.  Rows that are cut between pieces are put together by whichever block comes last; no block waits for
+ *            another.  Small matrices are done in one launch: rows too long for their lanes are taken by the block.
+ * Memory     val and col are streamed past the caches where they are staged, each once and coalesced, with up to 8 loads a
+ *            thread under way; x is gathered in the order of storage.
+ * Wins       rows of similar length, short ones above all; tiny matrices.
+ * Loses      skewed rows, where a block has few entries for all that it does, and against formats that store fewer bytes or
+ *            put neighbouring rows side by side, such as sell.
  * Order      fixed per row, whoever comes last: bitwise repeatable.
  */
 
@@ -385,14 +388,9 @@ KERNEL_BOUND(csr_weave_alone, 128)(struct product p)
 
 WAY(csr_weave1_direct, 256, FULL(256), direct(&p, tile, group, 1, 256, 4))
 WAY(csr_weave1_deep, 128, 12, direct(&p, tile, group, 1, 128, 8))
-WAY(csr_weave1_narrow, 128, FULL(128), direct(&p, tile, group, 1, 128, 4))
-WAY(csr_weave8_direct, 128, FULL(128), direct(&p, tile, group, 8, 128, 4))
 WAY(csr_weave32_direct, 128, FULL(128), direct(&p, tile, group, 32, 128, 4))
-WAY(csr_weave1, 64, FULL(64), staged(&p, tile, group, 1, 64, 4))
-WAY(csr_weave1_full, 128, FULL(128), staged(&p, tile, group, 1, 128, 4))
 WAY(csr_weave2, 256, FULL(256), staged(&p, tile, group, 2, 256, 4))
 WAY(csr_weave4, 256, 6, staged(&p, tile, group, 4, 256, 8))
-WAY(csr_weave4_small, 128, FULL(128), staged(&p, tile, group, 4, 128, 4))
 WAY(csr_weave8, 128, FULL(128), staged(&p, tile, group, 8, 128, 4))
 WAY(csr_weave8_deep, 128, 12, staged(&p, tile, group, 8, 128, 8))
 
@@ -497,31 +495,25 @@ static const struct way {
     {NULL, 0, 0, 0},
     {"csr_weave1_direct", 1, 256, 0},
     {"csr_weave1_deep", 1, 128, 0},
-    {"csr_weave8_direct", 8, 128, 0},
-    {"csr_weave32_direct", 32, 128, 0},
-    {"csr_weave1", 1, 64, 1},
-    {"csr_weave1_full", 1, 128, 1},
     {"csr_weave2", 2, 256, 1},
     {"csr_weave4", 4, 256, 1},
-    {"csr_weave4_small", 4, 128, 1},
     {"csr_weave8", 8, 128, 1},
     {"csr_weave8_deep", 8, 128, 1},
+    {"csr_weave32_direct", 32, 128, 0},
     {"csr_weave_block", 256, 256, 0},
     {"csr_weave_alone", 8, 128, 0},
-    {"csr_weave1_narrow", 1, 128, 0},
 };
-enum { AUTO, DIRECT_1, DEEP_1, DIRECT_8, DIRECT_32, STAGED_1, FULL_1, STAGED_2, STAGED_4, SMALL_4, STAGED_8, DEEP_8, BLOCK, ALONE, NARROW_1 };
+enum { AUTO, DIRECT_1, DEEP_1, STAGED_2, STAGED_4, STAGED_8, DEEP_8, DIRECT_32, BLOCK, ALONE };
 
-static const char *const words[] = {"auto", "1d", "1e", "8d", "32d", "1", "1f", "2", "4", "4s", "8", "8e", "block", "alone", "1n"};
+static const char *const words[] = {"auto", "1", "1deep", "2", "4", "8", "8deep", "32", "block", "alone"};
 static const struct option options[] = {
     {"way", 0, WORDS(words)},
     {0},
 };
 
-static const char *const entries[] = {"csr_weave1_direct",  "csr_weave1_deep", "csr_weave8_direct", "csr_weave32_direct",
-                                      "csr_weave1",        "csr_weave1_full", "csr_weave2",        "csr_weave4",
-                                      "csr_weave4_small",  "csr_weave8",      "csr_weave8_deep",   "csr_weave_block",
-                                      "csr_weave_cut", "csr_weave_alone", "csr_weave1_narrow", NULL};
+static const char *const entries[] = {"csr_weave1_direct", "csr_weave1_deep", "csr_weave2",         "csr_weave4",
+                                      "csr_weave8",        "csr_weave8_deep", "csr_weave32_direct", "csr_weave_block",
+                                      "csr_weave_alone",   "csr_weave_cut",   NULL};
 
 /* Small matrices are a matter of latency: one launch, many lanes a row, nothing staged.  Measured on an H200. */
 #define SMALL 131072
@@ -538,7 +530,7 @@ static const struct way *way_of(const struct work *w)
                  : mean > 40   ? nnz < SMALL_LONG_ROWS ? DIRECT_32 : single ? STAGED_8 : DEEP_8
                  : mean > 12   ? single && nnz >= SMALL_LONG_ROWS ? STAGED_2 : STAGED_4
                  : mean > 4.5  ? DEEP_1
-                               : NARROW_1];
+                               : DIRECT_1];
 }
 
 static int64_t height_of(const struct way *way)

@@ -45,10 +45,11 @@ static heddle_status run(const struct work *w, const char *entry, int64_t grid, 
     const struct gpu_driver *driver = gpu_driver_of(gpu);
     struct gpu_function *function;
     heddle_status status = gpu_kernel(gpu, &function, w->page, w->variant, entry);
-    if (status != HEDDLE_OK)
-        return status;
-    return (behind && driver->launch_behind ? driver->launch_behind : driver->launch)(
-        gpu, function, grid, block, shared, &w->product, sizeof w->product, w->device->stream);
+    struct gpu_watch *watch = ((struct gpu_head *)gpu)->watch;
+    if (status == HEDDLE_OK)
+        status = (behind && driver->launch_behind ? driver->launch_behind : driver->launch)(
+            gpu, function, grid, block, shared, &w->product, sizeof w->product, w->device->stream);
+    return status == HEDDLE_OK && watch ? watch->launched(watch, entry) : status;
 }
 
 heddle_status gpu_run(const struct work *w, const char *entry, int64_t grid, int block, int64_t shared)

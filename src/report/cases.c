@@ -15,6 +15,13 @@ static const char *const palette[] = {"#b5543c", "#2f8f83", "#8a63c7", "#7d8f2e"
 #define PLAN_COLOUR "#2f7fd6"
 #define AUTO_COLOUR "#d97a1e"
 
+const char *palette_colour(int number)
+{
+    static const char *const more[] = {PLAN_COLOUR, AUTO_COLOUR};
+    number %= PALETTE + 2;
+    return number < PALETTE ? palette[number] : more[number - PALETTE];
+}
+
 int kernel_is_peer(const char *name)
 {
     static const char *const libraries[] = {"cusparse", "rocsparse", "hipsparse", "mkl", "onemkl", "armpl", "librsb", "rsb",

@@ -23,6 +23,9 @@ struct cases {
 heddle_status cases_new(struct cases *c, const struct records *r, const struct figure_choice *choice);
 void cases_free(struct cases *c);
 
+/* The colours of series that are no kernels, as often as needed. */
+const char *palette_colour(int number);
+
 /* Is it another library's?  Those are named after it: "cusparse:csr_alg1", "scipy". */
 int kernel_is_peer(const char *name);
 

@@ -158,20 +158,10 @@ done:
 /* Names with their dots, in rows from the left; returns the height taken. */
 static double legend(struct drawing *d, double top)
 {
-    double x = 20, y = top;
-    for (int i = 0; i < shown(d); i++) {
-        const char *name = kernel_name(d, d->order[i]);
-        double width = 26 + 6.9 * (double)strlen(name);
-        if (x + width > WIDTH - 16 && x > 20) {
-            x = 20;
-            y += 19;
-        }
-        text_add(d->chart.svg, "<circle cx=\"%.1f\" cy=\"%.1f\" r=\"4\" fill=\"%s\"/>\n", x, y - 4,
-                 d->cases.colour[d->order[i]]);
-        svg_text(d->chart.svg, x + 9, y, ANCHOR_START, d->cases.colour[d->order[i]], name);
-        x += width;
-    }
-    return y - top + 19;
+    struct svg_legend l = {.width = WIDTH, .top = top};
+    for (int i = 0; i < shown(d); i++)
+        svg_legend_add(d->chart.svg, &l, kernel_name(d, d->order[i]), d->cases.colour[d->order[i]]);
+    return l.top - top + 19;
 }
 
 static void draw_points(struct drawing *d, int64_t k)

@@ -11,6 +11,7 @@
 
 #define WARNINGS_KEPT 200 /* texts; all are counted */
 #define HISTOGRAM_MOST 64
+#define RUN_LAUNCHES 6
 
 struct place { /* in the files, for warnings */
     int64_t file, line;
@@ -50,10 +51,12 @@ struct record_matrix {
 struct record_run {
     int64_t matrix;                                       /* number of a matrix */
     int64_t device, kernel, ran, format, op, value, offset; /* numbers of strings; ran and format may be -1 */
-    int64_t date, version, skipped;                       /* numbers of strings, or -1 */
+    int64_t date, version, skipped, driver;               /* numbers of strings, or -1; a processor has no driver */
     double warm_ms, cold_ms, convert_ms, prepare_ms;      /* NAN: not measured */
     double spread, bytes, held_bytes, floor_ms, error, break_even;
     int64_t repetitions;
+    int launches; /* 0: not known */
+    double launched_ms[RUN_LAUNCHES];
     int transposed, repeatable;
     int out; /* contradicts another: left out */
     struct place place;

@@ -110,8 +110,18 @@ static heddle_status read_words(struct records *r, const struct json_tree *t, st
     TRY(record_string(r, t, "date", &run->date));
     TRY(record_string(r, t, "version", &run->version));
     TRY(record_string(r, t, "skipped", &run->skipped));
+    TRY(record_string(r, t, "driver", &run->driver));
 done:
     return status;
+}
+
+static void read_launches(const struct json_tree *t, struct record_run *run)
+{
+    const struct json_value *list = json_member(t, &t->value[0], "launches");
+    if (!list || list->kind != JSON_ARRAY || list->count > RUN_LAUNCHES)
+        return;
+    for (int64_t at = list->count > 0 ? list->first : -1; at >= 0; at = t->value[at].next)
+        run->launched_ms[run->launches++] = json_member_number(t, &t->value[at], "ms", NAN);
 }
 
 static void read_numbers(const struct json_tree *t, struct record_run *run)
@@ -130,6 +140,7 @@ static void read_numbers(const struct json_tree *t, struct record_run *run)
     run->error = number_of(t, "error");
     run->break_even = number_of(t, "break_even");
     run->repetitions = repetitions > 0 && repetitions < 1e9 ? (int64_t)repetitions : 0;
+    read_launches(t, run);
     run->transposed = is_true(t, "transposed");
     run->repeatable = is_true(t, "repeatable");
 }

@@ -81,6 +81,19 @@ void svg_line(struct text *svg, double x1, double y1, double x2, double y2, cons
     text_add(svg, "<line x1=\"%.1f\" y1=\"%.1f\" x2=\"%.1f\" y2=\"%.1f\" %s/>\n", x1, y1, x2, y2, style);
 }
 
+void svg_legend_add(struct text *svg, struct svg_legend *l, const char *name, const char *colour)
+{
+    double width = 26 + 6.9 * (double)strlen(name);
+    if (l->x > 0 && l->x + width > l->width - 16) {
+        l->x = 0;
+        l->top += 19;
+    }
+    l->x = l->x > 0 ? l->x : 20;
+    text_add(svg, "<circle cx=\"%.1f\" cy=\"%.1f\" r=\"4\" fill=\"%s\"/>\n", l->x, l->top - 4, colour);
+    svg_text(svg, l->x + 9, l->top, ANCHOR_START, colour, name);
+    l->x += width;
+}
+
 /* ------------------------------------------------------------------ ticks */
 
 static void tick_words(char out[NUMBER_TEXT], double value, enum tick_text text)

@@ -37,6 +37,13 @@ void chart_end(struct chart *c);
 void svg_text(struct text *svg, double x, double y, enum anchor anchor, const char *colour, const char *words);
 void svg_line(struct text *svg, double x1, double y1, double x2, double y2, const char *style);
 
+/* Names with their dots, in lines from the left: zeroed but for the width and the base line of the first one. */
+struct svg_legend {
+    double width, top; /* top moves on to the last line */
+    double x;
+};
+void svg_legend_add(struct text *svg, struct svg_legend *l, const char *name, const char *colour);
+
 #define INK "#767c85"  /* words */
 #define RULE "#8d949e" /* lines, drawn faintly */
 
