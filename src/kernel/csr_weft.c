@@ -22,50 +22,53 @@
  * Order      that of arrival: not repeatable.
  */
 
-/* What launch tells the device half in product.fact: the first chunk of this launch (ready: how many blocks look at chunks);
- * rows of a chunk; how many chunks; entries that a chunk may have; of a piece of one that has more; how many blocks do pieces;
- * entries of a row that counts as even; and what ready shall do. */
-enum { WEFT_BEGIN, WEFT_HEIGHT, WEFT_CHUNKS, WEFT_LIMIT, WEFT_PIECE, WEFT_BLOCKS, WEFT_EVEN, WEFT_DO };
+/* What launch tells the device half in product.fact: the first chunk of this launch; rows of a chunk; how many
+ * chunks a block takes that has something to set up; entries that a chunk may have; of a piece of one that has more; how many blocks do pieces; entries of a row that counts as even;
+ * and what ready shall do. */
+enum { WEFT_BEGIN, WEFT_HEIGHT, WEFT_MERGED, WEFT_LIMIT, WEFT_PIECE, WEFT_BLOCKS, WEFT_EVEN, WEFT_DO };
 enum { WEFT_SAMPLE = 1, /* look for crowded lines */
-       WEFT_SPARE = 2 /* y is too large for the cache: a window pays also where lanes add to neighbours */ };
+       WEFT_LOOK = 2,   /* find out what the rows are like */
+       WEFT_SCALE = 4 /* y is not ready as it is */ };
 
 /* counters: pieces on the list; blocks that are through with it. */
 enum { WEFT_LISTED, WEFT_THROUGH, WEFT_COUNTERS };
 
-/* The workspace begins with the crowded lines; then come one int32_t a chunk, what it is like, and the list. */
-#define WEFT_LINES 8
-#define WEFT_HEAD 64 /* bytes */
+#define WEFT_LINES 8 /* crowded lines that are looked after, at most */
+#define WEFT_HEAD 64 /* bytes: the workspace begins with what ready finds; behind it stands the list */
 
 #ifdef HEDDLE_DEVICE
 #include "kernel/gpu.h"
 #include "simt/collective.h"
 
 #define BLOCK 256
+#define READY 1024                     /* threads of a block that makes ready */
 #define LINE (128 / (int)sizeof(real)) /* entries of y in a cache line */
 #define COPIES 4                       /* of a crowded line in a block, so that few lanes meet in one place */
 #define KEYS 128
-#define TILE 4096 /* entries whose rows the table in shared memory tells */
-#define LOOKS 16  /* lanes that look at a chunk, each at one row */
+#define LOOKS 16 /* lanes that look at a chunk, each at one row */
+#define SHORT_WINDOW 2048
+#define LONG_WINDOW 4096
 
-/* What a chunk is like: 0 and above, where its window of y begins; or one of these. */
-enum { SCATTERED = -1, ALIKE = -2 };
+/* What the matrix is like: its columns have no order; those of a chunk are mostly near each other; neighbouring rows have the
+ * same ones. */
+enum { SCATTERED, NEAR, ALIKE };
 
-struct crowded {
-    int32_t lines, line[WEFT_LINES];
+struct found {
+    int32_t kind, lines, line[WEFT_LINES];
 };
 
 struct listed {
     int32_t chunk, piece;
 };
 
-DEVICE int32_t *kinds_of(const struct product *p)
+DEVICE struct found *found_of(const struct product *p)
 {
-    return (int32_t *)((char *)p->workspace + WEFT_HEAD);
+    return (struct found *)p->workspace;
 }
 
 DEVICE struct listed *list_of(const struct product *p)
 {
-    return (struct listed *)(kinds_of(p) + (p->fact[WEFT_CHUNKS] + 1) / 2 * 2);
+    return (struct listed *)(void *)((char *)p->workspace + WEFT_HEAD);
 }
 
 DEVICE int64_t offset(const struct product *p, int64_t row)
@@ -80,190 +83,180 @@ DEVICE uint32_t scrambled(uint32_t key)
 
 /* ------------------------------------------------------------------ before anything is added ------------------- */
 
-#define SAMPLES 2048
-#define OFTEN 10 /* of the samples, or about 1 of 200 entries: a line takes additions 1/170 as fast as all of y does */
+/* One sample a thread, spread evenly over all entries.  A line is crowded that has this many, or 1 of 200 entries, and twice what is
+ * its due: beyond 1 of 170 everything else waits for it. */
+#define OFTEN 5
 #define PLACES 4096
-#define CANDIDATES 64
+#define TOO_MANY 24 /* crowded lines: y is small, and has no others */
 
-/* Counts a line in the table; true for the one thread that brings it there. */
-DEVICE int count_line(int32_t *key, int32_t *count, int32_t line, int *at)
-{
-    *at = (int)(scrambled((uint32_t)line) >> 20);
-    for (int tries = 0; tries < 2; tries++, *at ^= 1) {
-        const int32_t before = simt_atomic_cas(key + *at, -1, line);
-        if (before == -1 || before == line) {
-            simt_atomic_add(count + *at, 1);
-            return before == -1;
-        }
-    }
-    return 0;
-}
-
-/* Lines of y that many of the sampled columns lie in, at most WEFT_LINES, those with most samples. */
-DEVICE void find_crowded(const struct product *p, struct crowded *found)
+/* Lines of y that many of the sampled columns lie in.  Where two fall on one place, the first counts. */
+DEVICE void find_crowded(const struct product *p)
 {
     SHARED(int32_t, key, PLACES);
     SHARED(int32_t, count, PLACES);
-    SHARED(int32_t, candidate, CANDIDATES);
-    SHARED(int32_t, often, CANDIDATES);
-    SHARED(int32_t, candidates, 1);
-    int32_t line[SAMPLES / BLOCK];
-    int at[SAMPLES / BLOCK], brought[SAMPLES / BLOCK];
-    for (int i = 0; i < SAMPLES / BLOCK; i++) {
-        const uint32_t place = scrambled((uint32_t)(simt_thread_id() + i * BLOCK + 1)); /* spread evenly over 32 bits */
-        const int64_t k = (int64_t)(((uint64_t)place * (uint64_t)((p->nnz >> 8) + 1)) >> 24);
-        line[i] = simt_readonly((const idx *)p->array[CSR_COL] + (k < p->nnz ? k : p->nnz - 1)) / LINE;
-    }
-    for (int i = simt_thread_id(); i < PLACES; i += BLOCK) {
+    SHARED(int32_t, lines, 1);
+    const uint64_t part = scrambled((uint32_t)simt_thread_id() + 1);
+    const int64_t k = (int64_t)((part * (uint64_t)((p->nnz >> 8) + 1)) >> 24);
+    const int32_t line = simt_readonly((const idx *)p->array[CSR_COL] + (k < p->nnz ? k : p->nnz - 1)) / LINE;
+    SIMT_ROLLED for (int i = simt_thread_id(); i < PLACES; i += READY)
+    {
         key[i] = -1;
         count[i] = 0;
     }
     if (simt_thread_id() == 0)
-        *candidates = 0;
+        *lines = 0;
     simt_sync();
-    for (int i = 0; i < SAMPLES / BLOCK; i++)
-        brought[i] = count_line(key, count, line[i], &at[i]);
+    const int at = (int)(scrambled((uint32_t)line) >> 20);
+    const int32_t before = simt_atomic_cas(key + at, -1, line);
+    if (before == -1 || before == line)
+        simt_atomic_add(count + at, 1);
     simt_sync();
-    for (int i = 0; i < SAMPLES / BLOCK; i++)
-        if (brought[i] && count[at[i]] >= OFTEN) {
-            const int32_t place = simt_atomic_add(candidates, 1);
-            if (place < CANDIDATES) {
-                candidate[place] = line[i];
-                often[place] = count[at[i]];
-            }
-        }
-    simt_sync();
-    const int n = *candidates < CANDIDATES ? *candidates : CANDIDATES, mine = simt_thread_id();
-    if (mine < n) {
-        int rank = 0;
-        for (int i = 0; i < n; i++)
-            rank += often[i] > often[mine] || (often[i] == often[mine] && i < mine);
-        if (rank < WEFT_LINES)
-            found->line[rank] = candidate[mine];
+    if (before == -1 && count[at] >= OFTEN + 2 * READY * LINE / p->cols) {
+        const int32_t place = simt_atomic_add(lines, 1);
+        if (place < WEFT_LINES)
+            found_of(p)->line[place] = line;
     }
-    if (mine == 0)
-        found->lines = n < WEFT_LINES ? n : WEFT_LINES;
+    simt_sync();
+    if (simt_thread_id() == 0)
+        found_of(p)->lines = *lines > TOO_MANY ? 0 : *lines > WEFT_LINES ? WEFT_LINES : *lines;
 }
 
-/* A group of LOOKS lanes looks at the middle entry of as many rows of the chunk, and at the same place of the next row. */
-DEVICE void look_at(const struct product *p, int64_t chunk, int here, const int window)
+/* The column in the middle of a row, -1 without any; `below`: the column at the same place of the next row. */
+DEVICE idx middle_of(const struct product *p, int64_t row, idx *below)
 {
-    const int lane = simt_lane() % LOOKS;
-    const int64_t height = p->fact[WEFT_HEIGHT], first = chunk * height;
-    const int64_t last = first + height < p->rows ? first + height : p->rows, row = first + (last - first) * lane / LOOKS;
-    const int64_t whole = offset(p, last) - offset(p, first);
     const int64_t begin = offset(p, row), end = offset(p, row + 1), after = offset(p, row + 2), half = (end - begin) / 2;
     const idx *RESTRICT col = (const idx *)p->array[CSR_COL];
-    const idx c = begin < end ? simt_readonly(col + begin + half) : -1;
-    const idx below = half < after - end ? simt_readonly(col + end + half) : -1;
-    int rank = 0;
-    for (int i = 0; i < LOOKS; i++) {
-        const idx other = simt_shfl(c, i, LOOKS);
-        rank += other >= 0 && (other < c || (other == c && i < lane));
-    }
-    const int some = wave_sum_int(c >= 0, LOOKS);
-    const idx middle = wave_max_int(c >= 0 && rank == some / 2 ? c : -1, LOOKS);
-    const idx base = middle > window / 2 ? middle - window / 2 : 0;
-    const int inside = wave_sum_int(c >= base && c - base < window, LOOKS);
-    const int equal = wave_sum_int(c >= 0 && below == c, LOOKS), next = wave_sum_int(c >= 0 && below == c + 1, LOOKS);
-    if (lane != 0 || !here)
-        return;
-    const int regular = 2 * next >= some && !(p->fact[WEFT_DO] & WEFT_SPARE);
-    kinds_of(p)[chunk] = some == 0 ? SCATTERED : 3 * equal >= some ? ALIKE : 8 * inside < 3 * some || regular ? SCATTERED : base;
-    if (whole > p->fact[WEFT_LIMIT]) {
-        const int64_t size = p->fact[WEFT_PIECE];
-        const int32_t pieces = (int32_t)((whole + size - 1) / size);
-        const int32_t before = simt_atomic_add(p->counters + WEFT_LISTED, pieces);
-        for (int32_t i = 0; i < pieces; i++) {
-            const struct listed entry = {(int32_t)chunk, i};
-            list_of(p)[before + i] = entry;
-        }
+    *below = half < after - end ? simt_readonly(col + end + half) : -1;
+    return begin < end ? simt_readonly(col + begin + half) : -1;
+}
+
+/* Groups of lanes look at chunks, a lane at a row.  A chunk votes for what is most of its rows: alike, if the next row has the same
+ * column in the middle; near, if the middle is near that of the others, and lanes that have a row each would not
+ * add to neighbours anyway. */
+DEVICE void find_kind(const struct product *p, int window)
+{
+    SHARED(int32_t, votes, 3);
+    const int64_t height = p->fact[WEFT_HEIGHT], groups = READY / LOOKS, group = simt_thread_id() / LOOKS;
+    const int64_t first = p->rows / height * group / groups * height;
+    const int64_t rows = first + height < p->rows ? height : p->rows - first;
+    idx below;
+    if (simt_thread_id() < 3)
+        votes[simt_thread_id()] = 0;
+    simt_sync();
+    const idx c = middle_of(p, first + rows * (simt_lane() % LOOKS) / LOOKS, &below), other = simt_shfl(c, LOOKS / 2, LOOKS);
+    const int near = c >= 0 && other >= 0 && c - other < window / 2 && other - c < window / 2;
+    const int seen = wave_sum_int((c >= 0) + (near << 8) + ((c >= 0 && below == c) << 16) + ((c >= 0 && below == c + 1) << 24), LOOKS);
+    const int some = seen & 255, equal = seen >> 16 & 255, next = seen >> 24;
+    if (simt_lane() % LOOKS == 0 && some > 0)
+        simt_atomic_add(votes + (3 * equal >= some ? ALIKE : 8 * (seen >> 8 & 255) < 3 * some || 2 * next >= some ? SCATTERED : NEAR), 1);
+    simt_sync();
+    if (simt_thread_id() == 0) {
+        const int most = votes[NEAR] > votes[SCATTERED] ? NEAR : SCATTERED;
+        found_of(p)->kind = votes[ALIKE] > votes[most] ? ALIKE : most;
     }
 }
 
-/* Block 0 takes the sample, some look at chunks, the others scale y. */
-DEVICE void make_ready(const struct product *p, const int window)
+DEVICE void list_large(const struct product *p, int64_t chunk)
 {
-    const int64_t lookers = p->fact[WEFT_BEGIN], chunks = p->fact[WEFT_CHUNKS], each = BLOCK / LOOKS;
-    const int64_t block = simt_block_id() - 1;
-    if (block < 0) {
-        struct crowded *found = (struct crowded *)p->workspace;
-        if (p->fact[WEFT_DO] & WEFT_SAMPLE)
-            find_crowded(p, found);
+    const int64_t height = p->fact[WEFT_HEIGHT], size = p->fact[WEFT_PIECE];
+    const int64_t entries = offset(p, (chunk + 1) * height) - offset(p, chunk * height);
+    if (entries <= p->fact[WEFT_LIMIT])
+        return;
+    const int32_t pieces = (int32_t)((entries + size - 1) / size);
+    const int32_t before = simt_atomic_add(p->counters + WEFT_LISTED, pieces);
+    for (int32_t i = 0; i < pieces; i++) {
+        const struct listed entry = {(int32_t)chunk, i};
+        list_of(p)[before + i] = entry;
+    }
+}
+
+/* Two blocks find out about the columns, the others list large chunks and scale y. */
+KERNEL_BOUND(csr_weft_ready, READY)(struct product p)
+{
+    const int64_t todo = p.fact[WEFT_DO];
+    if (simt_block_id() == 0) {
+        if (todo & WEFT_SAMPLE)
+            find_crowded(&p);
         else if (simt_thread_id() == 0)
-            found->lines = 0;
-    } else if (block < lookers) {
-        for (int64_t i = block * each; i < chunks; i += lookers * each) {
-            const int64_t chunk = i + simt_thread_id() / LOOKS;
-            look_at(p, chunk < chunks ? chunk : chunks - 1, chunk < chunks, window);
-        }
+            found_of(&p)->lines = 0;
+    } else if (simt_block_id() == 1) {
+        if (todo & WEFT_LOOK)
+            find_kind(&p, LONG_WINDOW);
+        else if (simt_thread_id() == 0)
+            found_of(&p)->kind = ALIKE;
     } else {
-        const real beta = scalar(p->beta);
-        real *y = (real *)p->y;
-        const int64_t step = (int64_t)(simt_grid_size() - 1 - lookers) * BLOCK;
-        for (int64_t i = (block - lookers) * BLOCK + simt_thread_id(); i < p->cols; i += step)
-            y[i] = beta == 0 ? 0 : beta * y[i];
+        const int64_t first = (int64_t)(simt_block_id() - 2) * READY + simt_thread_id();
+        const int64_t step = (int64_t)(simt_grid_size() - 2) * READY;
+        const real beta = scalar(p.beta);
+        real *y = (real *)p.y;
+        for (int64_t i = first; i * p.fact[WEFT_HEIGHT] < p.rows; i += step)
+            list_large(&p, i);
+        if (todo & WEFT_SCALE)
+            for (int64_t i = first; i < p.cols; i += step)
+                y[i] = beta == 0 ? 0 : beta * y[i];
     }
 }
 
 /* ------------------------------------------------------------------ where additions go ------------------------- */
 
+/* Two ways to put additions together in shared memory.  Which of them is on is told to functions as a constant: what they
+ * do for each entry should be short. */
+enum { WINDOW = 1, LINES = 2 };
+
 struct sink {
     real *y;
-    real *window; /* y[base] and the `width` - 1 entries behind it, in shared memory */
+    real *near; /* in shared memory: the window, y[base] and the `width` - 1 entries behind it, */
+    int copies; /* and from here on the copies of crowded lines */
     int32_t base;
     uint32_t width;
-    int lines; /* crowded lines with copies in shared memory: the table and the copies */
+    int lines; /* crowded lines, and the table that finds them */
     const int32_t *key, *slot;
-    real *copies;
 };
 
-DEVICE void add(const struct sink *to, idx c, real v)
+DEVICE uint32_t key_of(int32_t line)
 {
-    if (to->lines) {
-        const int32_t line = c / LINE;
-        const uint32_t at = scrambled((uint32_t)line) / (uint32_t)(0x100000000 / KEYS);
-        if (to->key[at] == line) {
-            simt_atomic_add(to->copies + (to->slot[at] * COPIES + simt_lane() % COPIES) * LINE + c % LINE, v);
-            return;
-        }
+    return scrambled((uint32_t)line) / (uint32_t)(0x100000000 / KEYS);
+}
+
+DEVICE void add(const struct sink *to, idx c, real v, const int on)
+{
+    int place = -1;
+    if ((on & WINDOW) && (uint32_t)c - (uint32_t)to->base < to->width)
+        place = c - to->base;
+    if (on & LINES) {
+        const uint32_t at = key_of(c / LINE);
+        if (to->key[at] == c / LINE)
+            place = to->copies + (to->slot[at] * COPIES + simt_lane() % COPIES) * LINE + c % LINE;
     }
-    if ((uint32_t)c - (uint32_t)to->base < to->width)
-        simt_atomic_add(to->window + (c - to->base), v);
+    if (on && place >= 0)
+        simt_atomic_add(to->near + place, v);
     else
         simt_atomic_add(to->y + c, v);
 }
 
 /* Two crowded lines that fall on one key: the second stays without copies. */
-DEVICE void begin_lines(struct sink *to, const struct crowded *found, int32_t *key, int32_t *slot, real *copies)
+DEVICE void begin_lines(struct sink *to, const struct found *found, int32_t *key, int32_t *slot)
 {
-    to->lines = simt_readonly(&found->lines);
     to->key = key;
     to->slot = slot;
-    to->copies = copies;
-    if (to->lines == 0)
-        return;
     for (int i = simt_thread_id(); i < KEYS; i += BLOCK)
         key[i] = -1;
     for (int i = simt_thread_id(); i < to->lines * COPIES * LINE; i += BLOCK)
-        copies[i] = 0;
+        to->near[to->copies + i] = 0;
     simt_sync();
     if (simt_thread_id() < to->lines) {
         const int32_t line = simt_readonly(&found->line[simt_thread_id()]);
-        const uint32_t at = scrambled((uint32_t)line) / (uint32_t)(0x100000000 / KEYS);
-        if (simt_atomic_cas(key + at, -1, line) == -1)
-            slot[at] = simt_thread_id();
+        if (simt_atomic_cas(key + key_of(line), -1, line) == -1)
+            slot[key_of(line)] = simt_thread_id();
     }
     simt_sync();
 }
 
-DEVICE void end_lines(const struct sink *to, const struct crowded *found)
+DEVICE void end_lines(const struct sink *to, const struct found *found)
 {
-    if (to->lines == 0)
-        return;
     simt_sync();
     for (int i = simt_thread_id(); i < to->lines * LINE; i += BLOCK) {
-        const real *copy = to->copies + i / LINE * COPIES * LINE + i % LINE;
+        const real *copy = to->near + to->copies + i / LINE * COPIES * LINE + i % LINE;
         real sum = 0;
         for (int k = 0; k < COPIES; k++)
             sum += copy[k * LINE];
@@ -274,40 +267,105 @@ DEVICE void end_lines(const struct sink *to, const struct crowded *found)
 
 /* ------------------------------------------------------------------ chunks ------------------------------------- */
 
-/* Rows and entries that a block works at. */
+/* Where the rows of a wave are uneven, its lanes take entries one by one: `row_of`, a table of the wave's own in shared memory,
+ * tells the row of each.  Up to WAVE rows from `first` on; n entries from `from` on, all of these rows. */
+#define TILE 512
+#define UNDER_WAY 2 /* more takes too many registers from those whose rows are even */
+DEVICE void by_entry(const struct product *p, const struct sink *to, int64_t first, int rows, int64_t from, int n, const int on)
+{
+    SHARED(uint8_t, tables, BLOCK / WAVE * TILE);
+    uint8_t *row_of = tables + simt_wave_id() * TILE;
+    const int64_t row = first + (simt_lane() < rows ? simt_lane() : rows);
+    int begin = offset(p, row) > from ? (int)(offset(p, row) - from) : 0;
+    int end = simt_lane() >= rows ? begin : offset(p, row + 1) - from < n ? (int)(offset(p, row + 1) - from) : n;
+    const real factor = begin < end ? scalar(p->alpha) * simt_readonly((const real *)p->x + row) : 0;
+    SIMT_ROLLED for (; n > 0; n -= TILE, from += TILE, begin -= TILE, end -= TILE)
+    {
+        const int here = n < TILE ? n : TILE, low = begin > 0 ? begin : 0, high = end < here ? end : here;
+        if (high - low <= 8)
+            SIMT_ROLLED for (int k = low; k < high; k++)
+                row_of[k] = (uint8_t)simt_lane();
+        SIMT_ROLLED for (uint64_t todo = simt_ballot(high - low > 8); todo; todo &= todo - 1)
+        {
+            const int owner = simt_ffs(todo) - 1, till = simt_shfl(high, owner, WAVE);
+            SIMT_ROLLED for (int k = simt_shfl(low, owner, WAVE) + simt_lane(); k < till; k += WAVE)
+                row_of[k] = (uint8_t)owner;
+        }
+        simt_wave_sync();
+        SIMT_ROLLED for (int k = simt_lane(); k - simt_lane() < here; k += UNDER_WAY * WAVE)
+        {
+            const idx *RESTRICT col = (const idx *)p->array[CSR_COL] + from + k;
+            const real *RESTRICT val = (const real *)p->array[CSR_VAL] + from + k;
+            idx c[UNDER_WAY];
+            real v[UNDER_WAY];
+            for (int i = 0; i < UNDER_WAY; i++) {
+                c[i] = simt_stream_if(k + i * WAVE < here, col + i * WAVE);
+                v[i] = simt_stream_if(k + i * WAVE < here, val + i * WAVE);
+            }
+            for (int i = 0; i < UNDER_WAY; i++) {
+                const real scale = simt_shfl(factor, k + i * WAVE < here ? row_of[k + i * WAVE] : 0, WAVE);
+                if (k + i * WAVE < here)
+                    add(to, c[i], v[i] * scale, on);
+            }
+        }
+        simt_wave_sync();
+    }
+}
+
+/* What was put off: bit i of `later` stands for the rows of the wave in pass i of the block, which takes `pass` rows. */
+DEVICE void uneven(const struct product *p, const struct sink *to, int64_t first, int64_t last, uint32_t later, const int pass,
+                   const int on)
+{
+    const int rows = pass / (BLOCK / WAVE);
+    SIMT_ROLLED for (; later; later &= later - 1)
+    {
+        const int64_t row = first + (int64_t)(simt_ffs(later) - 1) * pass + simt_wave_id() * rows, from = offset(p, row);
+        const int some = last - row < rows ? (int)(last - row) : rows;
+        by_entry(p, to, row, some, from, (int)(offset(p, row + some) - from), on);
+    }
+}
+
 struct chunk {
     int64_t first, last; /* rows */
-    int64_t from, to;    /* entries: all of these rows, or a piece of them */
 };
 
-/* A lane a row. */
-DEVICE void by_lane(const struct product *p, const struct sink *to, const struct chunk *c)
+/* `lanes` lanes a row, up to a wave, with 4 entries of each under way.  A wave that meets a long row puts its rows off. */
+DEVICE void by_lanes(const struct product *p, const struct sink *to, const struct chunk *c, const int lanes, const int on)
 {
-    const real alpha = scalar(p->alpha);
-    for (int64_t row = c->first + simt_thread_id(); row < c->last; row += BLOCK) {
+    const int pass = BLOCK / lanes;
+    uint32_t later = 0, now = 1;
+    SIMT_ROLLED for (int64_t row = c->first + simt_thread_id() / lanes; row - simt_lane() / lanes < c->last; row += pass, now <<= 1)
+    {
         const int64_t begin = offset(p, row);
-        const int n = (int)(offset(p, row + 1) - begin);
-        const real factor = alpha * simt_readonly((const real *)p->x + row);
-        const idx *RESTRICT col = (const idx *)p->array[CSR_COL] + begin;
-        const real *RESTRICT val = (const real *)p->array[CSR_VAL] + begin;
-        for (int k = 0; k < n; k += 4) {
+        const int n = row < c->last ? (int)(offset(p, row + 1) - begin) : 0;
+        if (simt_any(n > p->fact[WEFT_EVEN])) {
+            later |= now;
+            continue;
+        }
+        const real factor = n > 0 ? scalar(p->alpha) * simt_readonly((const real *)p->x + row) : 0;
+        SIMT_ROLLED for (int k = simt_lane() % lanes; k < n; k += 4 * lanes)
+        {
+            const idx *RESTRICT col = (const idx *)p->array[CSR_COL] + begin + k;
+            const real *RESTRICT val = (const real *)p->array[CSR_VAL] + begin + k;
             idx at[4];
             real v[4];
             for (int i = 0; i < 4; i++) {
-                at[i] = k + i < n ? simt_readonly(col + k + i) : 0;
-                v[i] = k + i < n ? simt_readonly(val + k + i) : 0;
+                at[i] = k + i * lanes >= n ? 0 : lanes == 1 ? simt_readonly(col + i) : simt_stream(col + i * lanes);
+                v[i] = k + i * lanes >= n ? 0 : lanes == 1 ? simt_readonly(val + i) : simt_stream(val + i * lanes);
             }
             for (int i = 0; i < 4; i++)
-                if (k + i < n)
-                    add(to, at[i], v[i] * factor);
+                if (k + i * lanes < n)
+                    add(to, at[i], v[i] * factor, on);
         }
     }
+    uneven(p, to, c->first, c->last, later, pass, on);
 }
 
 #define TOGETHER_MOST 8
 
 /* `lanes` lanes take `together` neighbouring rows: a lane the same place of each, and adds up those of one column. */
-DEVICE void by_rows(const struct product *p, const struct sink *to, const struct chunk *c, const int lanes, const int together)
+DEVICE void by_rows(const struct product *p, const struct sink *to, const struct chunk *c, const int lanes, const int together,
+                    const int on)
 {
     const real alpha = scalar(p->alpha);
     const int64_t step = BLOCK / lanes * together;
@@ -334,150 +392,127 @@ DEVICE void by_rows(const struct product *p, const struct sink *to, const struct
                 if (end[i] + k >= end[i + 1])
                     continue;
                 if (at[i] != open && open >= 0)
-                    add(to, open, sum);
+                    add(to, open, sum, on);
                 sum = at[i] == open ? sum + v[i] * factor[i] : v[i] * factor[i];
                 open = at[i];
             }
             if (open >= 0)
-                add(to, open, sum);
+                add(to, open, sum, on);
         }
     }
 }
 
-/* Fills the table with the rows of n entries behind `from`: counted from the chunk's first.  Long rows are written by the
- * wave. */
-DEVICE void tell_rows(const struct product *p, const struct chunk *c, uint16_t *row_of, int64_t from, int n)
+/* The window is about the middle of the columns that lanes see in as many rows. */
+DEVICE void begin_window(const struct product *p, struct sink *to, const struct chunk *c, int window)
 {
-    for (int64_t i = 0; i < c->last - c->first; i += BLOCK) {
-        const int64_t row = i + simt_thread_id() < c->last - c->first ? i + simt_thread_id() : c->last - c->first;
-        const int64_t begin = offset(p, c->first + row) - from;
-        const int64_t end = c->first + row < c->last ? offset(p, c->first + row + 1) - from : begin;
-        const int low = begin < 0 ? 0 : begin > n ? n : (int)begin, high = end < 0 ? 0 : end > n ? n : (int)end;
-        const int is_long = high - low > 16;
-        if (!is_long)
-            for (int k = low; k < high; k++)
-                row_of[k] = (uint16_t)row;
-        for (uint64_t todo = simt_ballot(is_long); todo; todo &= todo - 1) {
-            const int owner = simt_ffs(todo) - 1, till = simt_shfl(high, owner, WAVE);
-            for (int k = simt_shfl(low, owner, WAVE) + simt_lane(); k < till; k += WAVE)
-                row_of[k] = (uint16_t)(i + (simt_thread_id() - simt_lane()) + owner);
+    SHARED(int32_t, base, 1);
+    if (simt_thread_id() < LOOKS) {
+        const int lane = simt_lane();
+        idx below;
+        const idx mine = middle_of(p, c->first + (c->last - c->first) * lane / LOOKS, &below);
+        int rank = 0, some = 0;
+        for (int i = 0; i < LOOKS; i++) {
+            const idx other = simt_shfl(mine, i, LOOKS);
+            some += other >= 0;
+            rank += other >= 0 && (other < mine || (other == mine && i < lane));
         }
+        if (some == 0 ? lane == 0 : mine >= 0 && rank == some / 2)
+            *base = mine > window / 2 ? mine - window / 2 : 0;
     }
-}
-
-/* An entry after the other, whatever the rows are. */
-DEVICE void by_entry(const struct product *p, const struct sink *to, const struct chunk *c, uint16_t *row_of, const int under_way)
-{
-    const real *RESTRICT x = (const real *)p->x + c->first;
-    const real alpha = scalar(p->alpha);
-    for (int64_t from = c->from; from < c->to; from += TILE) {
-        const int n = (int)(c->to - from < TILE ? c->to - from : TILE);
-        tell_rows(p, c, row_of, from, n);
-        simt_sync();
-        for (int first = simt_thread_id(); first < n; first += BLOCK * under_way) {
-            const idx *RESTRICT col = (const idx *)p->array[CSR_COL] + from + first;
-            const real *RESTRICT val = (const real *)p->array[CSR_VAL] + from + first;
-            idx at[8];
-            real v[8];
-            for (int i = 0; i < under_way; i++) {
-                at[i] = simt_stream_if(first + i * BLOCK < n, col + i * BLOCK);
-                v[i] = simt_stream_if(first + i * BLOCK < n, val + i * BLOCK);
-            }
-            for (int i = 0; i < under_way; i++)
-                if (first + i * BLOCK < n)
-                    v[i] *= alpha * simt_readonly(x + row_of[first + i * BLOCK]);
-            for (int i = 0; i < under_way; i++)
-                if (first + i * BLOCK < n)
-                    add(to, at[i], v[i]);
-        }
-        simt_sync();
-    }
-}
-
-/* Has every row of the chunk at most so many entries?  Ends with a barrier. */
-DEVICE int is_even(const struct product *p, const struct chunk *c)
-{
-    SHARED(int32_t, uneven, 1);
-    if (simt_thread_id() == 0)
-        *uneven = 0;
-    simt_sync();
-    for (int64_t row = c->first + simt_thread_id(); row < c->last; row += BLOCK)
-        if (offset(p, row + 1) - offset(p, row) > p->fact[WEFT_EVEN])
-            simt_atomic_or(uneven, 1);
-    simt_sync();
-    return !*uneven;
-}
-
-DEVICE void begin_window(struct sink *to, const struct product *p, int32_t base, const int window)
-{
-    to->base = base;
-    to->width = p->cols - base < window ? (uint32_t)(p->cols - base) : (uint32_t)window;
     for (int i = simt_thread_id(); i < window; i += BLOCK)
-        to->window[i] = 0;
+        to->near[i] = 0;
     simt_sync();
+    to->base = *base;
+    to->width = p->cols - to->base < window ? (uint32_t)(p->cols - to->base) : (uint32_t)window;
 }
 
-DEVICE void end_window(struct sink *to)
+DEVICE void end_window(const struct sink *to)
 {
     const int width = (int)to->width;
     simt_sync();
     for (int i = simt_thread_id(); i < width; i += BLOCK)
-        if (to->window[i] != 0)
-            simt_atomic_add(to->y + to->base + i, to->window[i]);
-    to->width = 0;
-    simt_sync();
+        if (to->near[i] != 0)
+            simt_atomic_add(to->y + to->base + i, to->near[i]);
 }
 
-DEVICE struct chunk chunk_at(const struct product *p, int64_t number)
+DEVICE struct chunk rows_of(const struct product *p, int64_t number, int chunks)
 {
-    const int64_t first = number * p->fact[WEFT_HEIGHT], last = first + p->fact[WEFT_HEIGHT];
-    struct chunk c = {first, last < p->rows ? last : p->rows, 0, 0};
-    c.from = offset(p, c.first);
-    c.to = offset(p, c.last);
+    const int64_t first = number * p->fact[WEFT_HEIGHT], past = first + chunks * p->fact[WEFT_HEIGHT];
+    const struct chunk c = {first < p->rows ? first : p->rows, past < p->rows ? past : p->rows};
     return c;
 }
 
-/* What the kernels differ in. */
-struct habit {
-    int window;          /* entries of y, 0: none */
-    int lanes, together; /* for rows that are even and alike; 1 lane: for all that are even */
-    int under_way;       /* entries of a thread, where they are dealt out one by one */
-};
+/* How rows of a kind are taken, and what is set up for them. */
+enum way { BY_LANE, BY_LANE_NEAR, BY_EIGHT_NEAR, BY_WAVE, BY_WAVE_ALIKE, BY_BLOCK_ALIKE };
 
-/* `window` and `row_of` may be the same memory where lanes is 1: there one or the other is used. */
-DEVICE void one_chunk(const struct product *p, struct sink *to, int64_t number, uint16_t *row_of, const struct habit how)
+DEVICE void one_chunk(const struct product *p, const struct sink *to, int64_t number, const enum way way, const int on)
 {
-    const struct chunk c = chunk_at(p, number);
-    const int32_t kind = simt_readonly(kinds_of(p) + number);
-    if (c.to - c.from > p->fact[WEFT_LIMIT] || c.from == c.to)
+    const struct chunk c = rows_of(p, number, 1);
+    if (p->fact[WEFT_BLOCKS] > 0 && offset(p, c.last) - offset(p, c.first) > p->fact[WEFT_LIMIT])
         return;
-    const int even = (how.lanes == 1 || kind == ALIKE) && is_even(p, &c);
-    const int windowed = how.window && kind >= 0 && (how.lanes > 1 || even);
-    if (windowed)
-        begin_window(to, p, kind, how.window);
-    if (!even)
-        by_entry(p, to, &c, row_of, how.under_way);
-    else if (how.lanes == 1)
-        by_lane(p, to, &c);
+    if (way == BY_LANE || way == BY_LANE_NEAR)
+        by_lanes(p, to, &c, 1, on);
+    else if (way == BY_EIGHT_NEAR)
+        by_lanes(p, to, &c, 8, on);
+    else if (way == BY_WAVE)
+        by_rows(p, to, &c, 32, 3, on);
+    else if (way == BY_WAVE_ALIKE)
+        by_rows(p, to, &c, 32, sizeof(real) == 4 ? 6 : 3, on);
     else
-        by_rows(p, to, &c, how.lanes, how.together);
-    if (windowed)
+        by_rows(p, to, &c, 256, 8, on);
+}
+
+/* What a block does that has no pieces. */
+DEVICE void chunks(const struct product *p, struct sink *to, int64_t number, const enum way way, const int lines)
+{
+    const int window = way == BY_LANE_NEAR ? SHORT_WINDOW : way == BY_EIGHT_NEAR ? LONG_WINDOW : 0;
+    const int merged = window || lines ? (int)p->fact[WEFT_MERGED] : 1;
+    const struct chunk all = rows_of(p, number, merged);
+    if (window)
+        begin_window(p, to, &all, window);
+    SIMT_ROLLED for (int i = 0; i < merged; i++)
+        one_chunk(p, to, number + i, way, lines | (window ? WINDOW : 0));
+    if (window)
         end_window(to);
 }
 
-/* The blocks that share what is listed; the last of them leaves the counters as they were. */
-DEVICE void pieces(const struct product *p, struct sink *to, uint16_t *row_of, const struct habit how)
+/* The row that entry `key` behind `begin` belongs to, of the `rows` from `first` on. */
+DEVICE int row_at(const struct product *p, int64_t first, int rows, int64_t key)
+{
+    int low = 0, high = rows - 1;
+    while (low < high) {
+        const int middle = (low + high) / 2;
+        if (offset(p, first + middle + 1) <= key)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low;
+}
+
+/* A piece, by a wave: its rows are taken as many at a time as the wave has lanes. */
+DEVICE void one_piece(const struct product *p, const struct sink *to, const struct listed *entry, const int on)
+{
+    const struct chunk c = rows_of(p, entry->chunk, 1);
+    const int64_t begin = offset(p, c.first) + entry->piece * p->fact[WEFT_PIECE], rest = offset(p, c.last) - begin;
+    const int n = (int)(rest < p->fact[WEFT_PIECE] ? rest : p->fact[WEFT_PIECE]);
+    int64_t row = c.first + row_at(p, c.first, (int)(c.last - c.first), begin);
+    SIMT_ROLLED for (int done = 0, here; done < n; done += here, row += WAVE)
+    {
+        const int64_t more = offset(p, row + WAVE < c.last ? row + WAVE : c.last) - begin;
+        here = (int)(more < n ? more : n) - done;
+        by_entry(p, to, row, c.last - row < WAVE ? (int)(c.last - row) : WAVE, begin + done, here, on);
+    }
+}
+
+/* The waves that share what is listed; the last of their blocks leaves the counters as they were. */
+DEVICE void pieces(const struct product *p, const struct sink *to, const int on)
 {
     const int32_t listed = simt_fresh(p->counters + WEFT_LISTED), blocks = (int32_t)p->fact[WEFT_BLOCKS];
     if (listed == 0)
         return;
-    for (int32_t i = simt_block_id(); i < listed; i += blocks) {
-        const struct listed entry = list_of(p)[i];
-        struct chunk c = chunk_at(p, entry.chunk);
-        c.from += entry.piece * p->fact[WEFT_PIECE];
-        c.to = c.to - c.from < p->fact[WEFT_PIECE] ? c.to : c.from + p->fact[WEFT_PIECE];
-        by_entry(p, to, &c, row_of, how.under_way);
-    }
+    SIMT_ROLLED for (int32_t i = simt_wave_id() * blocks + simt_block_id(); i < listed; i += BLOCK / WAVE * blocks)
+        one_piece(p, to, list_of(p) + i, on);
     simt_sync();
     if (simt_thread_id() == 0 && simt_atomic_add(p->counters + WEFT_THROUGH, 1) == blocks - 1) {
         p->counters[WEFT_THROUGH] = 0;
@@ -485,53 +520,73 @@ DEVICE void pieces(const struct product *p, struct sink *to, uint16_t *row_of, c
     }
 }
 
-DEVICE void weft(const struct product *p, real *window, uint16_t *row_of, const struct habit how)
+/* The first blocks do pieces, the others chunks; where there is something to set up, one block does MERGED and the next ones
+ * leave. */
+DEVICE void work(const struct product *p, struct sink *to, const enum way way, const int lines)
+{
+    const int64_t behind = simt_block_id() - p->fact[WEFT_BLOCKS], number = p->fact[WEFT_BEGIN] + behind;
+    if (behind < 0)
+        pieces(p, to, lines);
+    else if (number % p->fact[WEFT_MERGED] == 0 || (!lines && (way == BY_LANE || way == BY_WAVE || way >= BY_WAVE_ALIKE)))
+        chunks(p, to, number, way, lines);
+}
+
+/* What has to be there in shared memory for a window of so many entries. */
+#define NEARBY(window) (window + WEFT_LINES * COPIES * LINE)
+
+DEVICE void weft(const struct product *p, real *near, int window, const enum way way)
 {
     SHARED(int32_t, key, KEYS);
     SHARED(int32_t, slot, KEYS);
-    SHARED(real, copies, WEFT_LINES * COPIES * LINE);
-    const struct crowded *found = (const struct crowded *)p->workspace;
-    struct sink to = {(real *)p->y, window, 0, 0, 0, 0, 0, 0};
-    begin_lines(&to, found, key, slot, copies);
-    if (simt_block_id() < p->fact[WEFT_BLOCKS])
-        pieces(p, &to, row_of, how);
-    else
-        one_chunk(p, &to, p->fact[WEFT_BEGIN] + simt_block_id() - p->fact[WEFT_BLOCKS], row_of, how);
+    const struct found *found = found_of(p);
+    struct sink to = {(real *)p->y, near, window, 0, 0, simt_readonly(&found->lines), 0, 0};
+    if (to.lines == 0) {
+        work(p, &to, way, 0);
+        return;
+    }
+    begin_lines(&to, found, key, slot);
+    work(p, &to, way, LINES);
     end_lines(&to, found);
 }
 
 /* ------------------------------------------------------------------ kernels ------------------------------------ */
 
-#define SHORT_WINDOW 2048
-#define LONG_WINDOW 4096
+/* Blocks on a multiprocessor: as many as do not make the compiler spill, for f32_i32 and the others. */
+#define EACH(small, large) (sizeof(real) + sizeof(off) == 8 ? small : large)
 
-KERNEL_BOUND(csr_weft_ready1, BLOCK)(struct product p)
+/* Short rows, short columns. */
+KERNEL_RESIDENT(csr_weft1, BLOCK, EACH(6, 5))(struct product p)
 {
-    make_ready(&p, SHORT_WINDOW);
-}
-KERNEL_BOUND(csr_weft_ready32, BLOCK)(struct product p)
-{
-    make_ready(&p, LONG_WINDOW);
+    SHARED(real, near, NEARBY(0));
+    weft(&p, near, 0, BY_LANE);
 }
 
-KERNEL_RESIDENT(csr_weft1, BLOCK, 6)(struct product p)
+/* Short rows, long columns: they are met again and again. */
+KERNEL_RESIDENT(csr_weft1_near, BLOCK, EACH(6, 5))(struct product p)
 {
-    SHARED(real, window, SHORT_WINDOW);
-    const struct habit how = {SHORT_WINDOW, 1, 1, 4};
-    weft(&p, window, (uint16_t *)(void *)window, how);
+    SHARED(real, near, NEARBY(SHORT_WINDOW));
+    weft(&p, near, SHORT_WINDOW, BY_LANE_NEAR);
 }
-KERNEL_RESIDENT(csr_weft32, BLOCK, 4)(struct product p)
+
+KERNEL_RESIDENT(csr_weft32, BLOCK, EACH(5, 4))(struct product p)
 {
-    SHARED(real, window, LONG_WINDOW);
-    SHARED(uint16_t, row_of, TILE);
-    const struct habit how = {LONG_WINDOW, 32, 6, sizeof(real) == 4 ? 8 : 4};
-    weft(&p, window, row_of, how);
+    SHARED(real, near, NEARBY(LONG_WINDOW));
+    const int kind = simt_readonly(&found_of(&p)->kind);
+    if (kind == ALIKE) { /* then crowded lines are no concern: columns are added up first */
+        struct sink to = {(real *)p.y, near, 0, 0, 0, 0, 0, 0};
+        work(&p, &to, BY_WAVE_ALIKE, 0);
+    } else if (kind == NEAR) {
+        weft(&p, near, LONG_WINDOW, BY_EIGHT_NEAR);
+    } else {
+        weft(&p, near, LONG_WINDOW, BY_WAVE);
+    }
 }
+
+/* Rows of hundreds of entries are taken for alike. */
 KERNEL_RESIDENT(csr_weft256, BLOCK, 2)(struct product p)
 {
-    SHARED(uint16_t, row_of, TILE);
-    const struct habit how = {0, 256, 8, 4};
-    weft(&p, 0, row_of, how);
+    struct sink to = {(real *)p.y, 0, 0, 0, 0, 0, 0, 0};
+    work(&p, &to, BY_BLOCK_ALIKE, 0);
 }
 
 #else
@@ -539,45 +594,47 @@ KERNEL_RESIDENT(csr_weft256, BLOCK, 2)(struct product p)
 
 /* The ways through the kernel; `way` picks one, and auto the one for the mean row length. */
 static const struct way {
-    const char *entry, *ready;
-    int pass;       /* rows that a block takes at once */
-    int64_t filled; /* entries that a chunk has at the mean row length, at most */
+    const char *entry;
+    int pass;     /* rows that a block takes at once */
+    int entries;  /* that a chunk has at the mean row length, if that is more than a pass */
+    int together; /* entries of a block that has something to set up */
+    int even;     /* times the mean row length: a row of more is not even */
 } ways[] = {
-    {NULL, NULL, 0, 0},
-    {"csr_weft1", "csr_weft_ready1", 256, 4096},
-    {"csr_weft32", "csr_weft_ready32", 48, 16384},
-    {"csr_weft256", "csr_weft_ready32", 8, 1},
+    {NULL, 0, 0, 0, 0},
+    {"csr_weft1", 256, 1024, 4096, 2},
+    {"csr_weft1_near", 256, 1024, 4096, 2},
+    {"csr_weft32", 48, 1, 16384, 4},
+    {"csr_weft256", 8, 1, 1, 1},
 };
+enum { AUTO, SHORT, SHORT_NEAR, LONG, DENSE };
 
-static const char *const way_words[] = {"auto", "1", "32", "256"}, *const sample_words[] = {"auto", "always"};
+static const char *const way_words[] = {"auto", "1", "1near", "32", "256"}, *const sample_words[] = {"auto", "always"};
 static const struct option options[] = {
     {"way", 0, WORDS(way_words)},
     {"sample", 0, WORDS(sample_words)},
     {0},
 };
 
-static const char *const entries[] = {"csr_weft1", "csr_weft32", "csr_weft256", "csr_weft_ready1", "csr_weft_ready32", NULL};
+static const char *const entries[] = {"csr_weft1", "csr_weft1_near", "csr_weft32", "csr_weft256", "csr_weft_ready", NULL};
 
 static double mean_of(const struct work *w)
 {
     return (double)w->product.nnz / (double)w->product.rows;
 }
 
+#define LONG_COLUMNS 16 /* entries of a column on average */
 static const struct way *way_of(const struct work *w)
 {
     const double mean = mean_of(w);
-    return &ways[w->option[0] ? w->option[0] : mean > 300 ? 3 : mean > 12 ? 2 : 1];
+    const int near = w->product.nnz / LONG_COLUMNS > w->product.cols;
+    return &ways[w->option[0] ? w->option[0] : mean > 300 ? DENSE : mean > 12 ? LONG : near ? SHORT_NEAR : SHORT];
 }
 
-/* Chunks: enough for every multiprocessor to have eight, if that leaves each a thousand entries. */
 static int64_t height_of(const struct work *w)
 {
     const struct way *way = way_of(w);
-    const int64_t share = w->product.nnz / (8 * (int64_t)gpu_info_of(w->device->gpu)->multiprocessors);
-    const int64_t filled = share < 1024 ? 1024 : share < way->filled ? share : way->filled;
-    const double passes = (double)(filled < way->filled ? filled : way->filled) / mean_of(w) / way->pass;
-    const int64_t most = UINT16_MAX / way->pass; /* the table of rows has 16 bits for each */
-    return way->pass * (passes < 1 ? 1 : passes > (double)most ? most : (int64_t)(passes + 0.5));
+    const double passes = (double)way->entries / mean_of(w) / way->pass + 0.5, most = 4;
+    return way->pass * (int64_t)(passes < 1 ? 1 : passes > most ? most : passes);
 }
 
 static int64_t chunks_of(const struct work *w)
@@ -586,25 +643,36 @@ static int64_t chunks_of(const struct work *w)
     return (w->product.rows + height - 1) / height;
 }
 
-/* So many entries may be left to one block; what has more goes into pieces.  A million pieces are enough for anyone. */
+/* Chunks of a block that has something to set up: so few that there are eight blocks for every multiprocessor. */
+static int64_t merged_of(const struct work *w)
+{
+    const int64_t most = chunks_of(w) / (8 * (int64_t)gpu_info_of(w->device->gpu)->multiprocessors);
+    const int64_t wanted = (int64_t)((double)way_of(w)->together / mean_of(w) / (double)height_of(w) + 0.5);
+    const int64_t merged = wanted < most ? wanted : most;
+    return merged < 1 ? 1 : merged;
+}
+
+/* What is too much for one block goes into pieces for waves, a million at most. */
 static int64_t piece_of(const struct work *w)
 {
     const int64_t least = w->product.nnz >> 20;
-    return least > 8192 ? least : 8192;
+    return least > 1024 ? least : 1024;
 }
 
+#define LIMIT_LEAST 2 /* pieces */
+#define LIMIT_DENSE 32768
 static int64_t limit_of(const struct work *w)
 {
     const double twice = 2 * mean_of(w) * (double)height_of(w);
-    const int64_t share = w->product.nnz / 512, most = share > INT32_MAX / 2 ? INT32_MAX / 2 : share;
-    const int64_t wanted = twice < (double)most ? (int64_t)twice : most;
-    return wanted > piece_of(w) ? wanted : piece_of(w);
+    const int64_t share = w->product.nnz / 512, capped = share > INT32_MAX / 2 ? INT32_MAX / 2 : share;
+    const int64_t most = capped < LIMIT_DENSE ? LIMIT_DENSE : capped, wanted = twice < (double)most ? (int64_t)twice : most;
+    return wanted > LIMIT_LEAST * piece_of(w) ? wanted : LIMIT_LEAST * piece_of(w);
 }
 
 /* A chunk on the list has more entries than a piece, so that its pieces are at most twice its share. */
 static int64_t workspace(const struct work *w)
 {
-    return WEFT_HEAD + (chunks_of(w) + 1) / 2 * 8 + (2 * (w->product.nnz / piece_of(w)) + 2) * 8;
+    return WEFT_HEAD + (2 * (w->product.nnz / piece_of(w)) + 2) * 8;
 }
 
 static int64_t counters(const struct work *w)
@@ -613,17 +681,15 @@ static int64_t counters(const struct work *w)
     return WEFT_COUNTERS * (int64_t)sizeof(int32_t);
 }
 
-#define SAMPLED 65536 /* entries of a matrix that is worth a sample */
+#define SAMPLED 300000 /* entries: less is done before it is found out what it is like */
 #define EVEN_LEAST 8
 
-/* y and what is listed are ready behind this. */
-static heddle_status make_ready(struct work *told, const struct way *way)
+static int64_t to_do(const struct work *w)
 {
-    const int64_t blocks = 8 * (int64_t)gpu_info_of(told->device->gpu)->multiprocessors, cols = told->product.cols;
-    const int64_t look = (told->product.fact[WEFT_CHUNKS] + 15) / 16, scale = (cols + 1023) / 1024;
-    const int nothing = scalar_get(told->product.beta, told->value) == 1;
-    told->product.fact[WEFT_BEGIN] = look < blocks ? look : blocks;
-    return gpu_run(told, way->ready, 1 + told->product.fact[WEFT_BEGIN] + (nothing ? 0 : scale < blocks ? scale : blocks), 256, 0);
+    const struct way *way = way_of(w);
+    const int found = (w->option[1] || w->product.nnz >= SAMPLED) && way != &ways[DENSE];
+    const int scaled = scalar_get(w->product.beta, w->value) != 1;
+    return (found ? WEFT_SAMPLE : 0) | (found && way == &ways[LONG] ? WEFT_LOOK : 0) | (scaled ? WEFT_SCALE : 0);
 }
 
 static heddle_status launch(const struct work *w)
@@ -632,25 +698,22 @@ static heddle_status launch(const struct work *w)
     const struct way *way = way_of(w);
     const struct gpu_info *info = gpu_info_of(w->device->gpu);
     struct work told = *w;
-    const int64_t chunks = chunks_of(w), threads = UINT32_MAX / 256; /* AMD: 32 bits */
-    int64_t *fact = told.product.fact, most = info->grid < threads ? info->grid : threads;
-    const double mean = mean_of(w), even = way->pass == 256 ? 2 * mean : 8 * mean;
-    const int large = w->product.cols * (int64_t)type_size(w->value) > info->cache / 2;
+    int64_t *fact = told.product.fact;
+    const int64_t chunks = chunks_of(w), threads = UINT32_MAX / 256, most = info->grid < threads ? info->grid : threads; /* AMD */
+    const int64_t items = chunks > w->product.cols / 2 ? chunks : w->product.cols / 2, wanted = (items + 1023) / 1024;
+    const int64_t even = (int64_t)(mean_of(w) * way->even), ready = 2 * (int64_t)info->multiprocessors;
     fact[WEFT_HEIGHT] = height_of(w);
-    fact[WEFT_CHUNKS] = chunks;
+    fact[WEFT_MERGED] = merged_of(w);
     fact[WEFT_LIMIT] = limit_of(w);
     fact[WEFT_PIECE] = piece_of(w);
-    fact[WEFT_EVEN] = even < EVEN_LEAST ? EVEN_LEAST : (int64_t)even;
-    fact[WEFT_DO] = (w->product.nnz >= SAMPLED || w->option[1] ? WEFT_SAMPLE : 0) | (large ? WEFT_SPARE : 0);
-    TRY(make_ready(&told, way));
+    fact[WEFT_EVEN] = even < EVEN_LEAST ? EVEN_LEAST : even;
+    fact[WEFT_DO] = to_do(w);
+    TRY(gpu_run(&told, "csr_weft_ready", 2 + (wanted < ready ? wanted : ready), 1024, 0));
     fact[WEFT_BLOCKS] = w->product.nnz > fact[WEFT_LIMIT] ? 2 * (int64_t)info->multiprocessors : 0;
-    for (int64_t begin = 0; begin < chunks; begin += most - fact[WEFT_BLOCKS]) {
-        const int64_t left = chunks - begin;
+    for (int64_t begin = 0, here; begin < chunks; begin += here) {
+        here = chunks - begin < most - fact[WEFT_BLOCKS] ? chunks - begin : most - fact[WEFT_BLOCKS];
         fact[WEFT_BEGIN] = begin;
-        if (begin > 0)
-            fact[WEFT_BLOCKS] = 0;
-        TRY(gpu_run(&told, way->entry, fact[WEFT_BLOCKS] + (left < most - fact[WEFT_BLOCKS] ? left : most - fact[WEFT_BLOCKS]),
-                    256, 0));
+        TRY(gpu_run(&told, way->entry, fact[WEFT_BLOCKS] + here, 256, 0));
     }
 done:
     return status;
