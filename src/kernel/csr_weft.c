@@ -28,7 +28,8 @@
 enum { WEFT_BEGIN, WEFT_HEIGHT, WEFT_MERGED, WEFT_LIMIT, WEFT_PIECE, WEFT_BLOCKS, WEFT_EVEN, WEFT_DO };
 enum { WEFT_SAMPLE = 1, /* look for crowded lines */
        WEFT_LOOK = 2,   /* find out what the rows are like */
-       WEFT_SCALE = 4 /* y is not ready as it is */ };
+       WEFT_REPEATED = 4, /* a column has several entries on average */
+       WEFT_SCALE = 8 /* y is not ready as it is */ };
 
 /* counters: pieces on the list; blocks that are through with it. */
 enum { WEFT_LISTED, WEFT_THROUGH, WEFT_COUNTERS };
@@ -83,21 +84,41 @@ DEVICE uint32_t scrambled(uint32_t key)
 
 /* ------------------------------------------------------------------ before anything is added ------------------- */
 
-/* One sample a thread, spread evenly over all entries.  A line is crowded that has this many, or 1 of 200 entries, and twice what is
- * its due: beyond 1 of 170 everything else waits for it. */
-#define OFTEN 5
+/* Two samples a thread, spread evenly over all entries.  A line is crowded that has OFTEN of them, or 1 of 340 entries, and twice
+ * what is its due: beyond 1 of 170 everything else waits for it. */
+#define SAMPLES (2 * READY)
+#define OFTEN 6
 #define PLACES 4096
 #define TOO_MANY 24 /* crowded lines: y is small, and has no others */
 
-/* Lines of y that many of the sampled columns lie in.  Where two fall on one place, the first counts. */
+struct sample {
+    int32_t line;
+    int at; /* its place in the table, where it was the first there; else -1 */
+};
+
+/* Counts a sample.  Where two lines fall on one place, the first counts. */
+DEVICE void count_sample(struct sample *s, int32_t *key, int32_t *count)
+{
+    const int at = (int)(scrambled((uint32_t)s->line) >> 20);
+    const int32_t before = simt_atomic_cas(key + at, -1, s->line);
+    if (before == -1 || before == s->line)
+        simt_atomic_add(count + at, 1);
+    s->at = before == -1 ? at : -1;
+}
+
+/* Lines of y that many of the sampled columns lie in, first those with very many. */
 DEVICE void find_crowded(const struct product *p)
 {
     SHARED(int32_t, key, PLACES);
     SHARED(int32_t, count, PLACES);
     SHARED(int32_t, lines, 1);
-    const uint64_t part = scrambled((uint32_t)simt_thread_id() + 1);
-    const int64_t k = (int64_t)((part * (uint64_t)((p->nnz >> 8) + 1)) >> 24);
-    const int32_t line = simt_readonly((const idx *)p->array[CSR_COL] + (k < p->nnz ? k : p->nnz - 1)) / LINE;
+    const int least = OFTEN + (int)(2 * SAMPLES * (int64_t)LINE / p->cols);
+    struct sample mine[2];
+    for (int i = 0; i < 2; i++) {
+        const uint64_t part = scrambled((uint32_t)(simt_thread_id() + i * READY) + 1);
+        const int64_t k = (int64_t)((part * (uint64_t)((p->nnz >> 8) + 1)) >> 24);
+        mine[i].line = simt_readonly((const idx *)p->array[CSR_COL] + (k < p->nnz ? k : p->nnz - 1)) / LINE;
+    }
     SIMT_ROLLED for (int i = simt_thread_id(); i < PLACES; i += READY)
     {
         key[i] = -1;
@@ -106,17 +127,20 @@ DEVICE void find_crowded(const struct product *p)
     if (simt_thread_id() == 0)
         *lines = 0;
     simt_sync();
-    const int at = (int)(scrambled((uint32_t)line) >> 20);
-    const int32_t before = simt_atomic_cas(key + at, -1, line);
-    if (before == -1 || before == line)
-        simt_atomic_add(count + at, 1);
+    for (int i = 0; i < 2; i++)
+        count_sample(&mine[i], key, count);
     simt_sync();
-    if (before == -1 && count[at] >= OFTEN + 2 * READY * LINE / p->cols) {
-        const int32_t place = simt_atomic_add(lines, 1);
-        if (place < WEFT_LINES)
-            found_of(p)->line[place] = line;
+    SIMT_ROLLED for (int often = 4 * least; often >= least; often -= 3 * least)
+    {
+        for (int i = 0; i < 2; i++)
+            if (mine[i].at >= 0 && count[mine[i].at] >= often) {
+                const int32_t place = simt_atomic_add(lines, 1);
+                mine[i].at = -1;
+                if (place < WEFT_LINES)
+                    found_of(p)->line[place] = mine[i].line;
+            }
+        simt_sync();
     }
-    simt_sync();
     if (simt_thread_id() == 0)
         found_of(p)->lines = *lines > TOO_MANY ? 0 : *lines > WEFT_LINES ? WEFT_LINES : *lines;
 }
@@ -147,8 +171,9 @@ DEVICE void find_kind(const struct product *p, int window)
     const int near = c >= 0 && other >= 0 && c - other < window / 2 && other - c < window / 2;
     const int seen = wave_sum_int((c >= 0) + (near << 8) + ((c >= 0 && below == c) << 16) + ((c >= 0 && below == c + 1) << 24), LOOKS);
     const int some = seen & 255, equal = seen >> 16 & 255, next = seen >> 24;
+    const int apart = 8 * (seen >> 8 & 255) < 3 * some || 2 * next >= some || !(p->fact[WEFT_DO] & WEFT_REPEATED);
     if (simt_lane() % LOOKS == 0 && some > 0)
-        simt_atomic_add(votes + (3 * equal >= some ? ALIKE : 8 * (seen >> 8 & 255) < 3 * some || 2 * next >= some ? SCATTERED : NEAR), 1);
+        simt_atomic_add(votes + (3 * equal >= some ? ALIKE : apart ? SCATTERED : NEAR), 1);
     simt_sync();
     if (simt_thread_id() == 0) {
         const int most = votes[NEAR] > votes[SCATTERED] ? NEAR : SCATTERED;
@@ -200,8 +225,9 @@ KERNEL_BOUND(csr_weft_ready, READY)(struct product p)
 /* ------------------------------------------------------------------ where additions go ------------------------- */
 
 /* Two ways to put additions together in shared memory.  Which of them is on is told to functions as a constant: what they
- * do for each entry should be short. */
-enum { WINDOW = 1, LINES = 2 };
+ * do for each entry should be short.  DEEP: four entries of a lane under way where rows are uneven, not two, which takes
+ * registers from those whose rows are even. */
+enum { WINDOW = 1, LINES = 2, DEEP = 4 };
 
 struct sink {
     real *y;
@@ -228,7 +254,7 @@ DEVICE void add(const struct sink *to, idx c, real v, const int on)
         if (to->key[at] == c / LINE)
             place = to->copies + (to->slot[at] * COPIES + simt_lane() % COPIES) * LINE + c % LINE;
     }
-    if (on && place >= 0)
+    if ((on & (WINDOW | LINES)) && place >= 0)
         simt_atomic_add(to->near + place, v);
     else
         simt_atomic_add(to->y + c, v);
@@ -269,12 +295,12 @@ DEVICE void end_lines(const struct sink *to, const struct found *found)
 
 /* Where the rows of a wave are uneven, its lanes take entries one by one: `row_of`, a table of the wave's own in shared memory,
  * tells the row of each.  Up to WAVE rows from `first` on; n entries from `from` on, all of these rows. */
-#define TILE 512
-#define UNDER_WAY 2 /* more takes too many registers from those whose rows are even */
+#define TILE 256
 DEVICE void by_entry(const struct product *p, const struct sink *to, int64_t first, int rows, int64_t from, int n, const int on)
 {
     SHARED(uint8_t, tables, BLOCK / WAVE * TILE);
     uint8_t *row_of = tables + simt_wave_id() * TILE;
+    const int under_way = on & DEEP ? 4 : 2;
     const int64_t row = first + (simt_lane() < rows ? simt_lane() : rows);
     int begin = offset(p, row) > from ? (int)(offset(p, row) - from) : 0;
     int end = simt_lane() >= rows ? begin : offset(p, row + 1) - from < n ? (int)(offset(p, row + 1) - from) : n;
@@ -292,17 +318,17 @@ DEVICE void by_entry(const struct product *p, const struct sink *to, int64_t fir
                 row_of[k] = (uint8_t)owner;
         }
         simt_wave_sync();
-        SIMT_ROLLED for (int k = simt_lane(); k - simt_lane() < here; k += UNDER_WAY * WAVE)
+        SIMT_ROLLED for (int k = simt_lane(); k - simt_lane() < here; k += under_way * WAVE)
         {
             const idx *RESTRICT col = (const idx *)p->array[CSR_COL] + from + k;
             const real *RESTRICT val = (const real *)p->array[CSR_VAL] + from + k;
-            idx c[UNDER_WAY];
-            real v[UNDER_WAY];
-            for (int i = 0; i < UNDER_WAY; i++) {
+            idx c[4];
+            real v[4];
+            for (int i = 0; i < under_way; i++) {
                 c[i] = simt_stream_if(k + i * WAVE < here, col + i * WAVE);
                 v[i] = simt_stream_if(k + i * WAVE < here, val + i * WAVE);
             }
-            for (int i = 0; i < UNDER_WAY; i++) {
+            for (int i = 0; i < under_way; i++) {
                 const real scale = simt_shfl(factor, k + i * WAVE < here ? row_of[k + i * WAVE] : 0, WAVE);
                 if (k + i * WAVE < here)
                     add(to, c[i], v[i] * scale, on);
@@ -327,22 +353,32 @@ DEVICE void uneven(const struct product *p, const struct sink *to, int64_t first
 
 struct chunk {
     int64_t first, last; /* rows */
+    int large;           /* it is listed: nothing to do, but what is read first may be under way by then */
 };
+
+/* Where row `row` of the chunk begins, counted from its first; behind its last, where that ends. */
+DEVICE off begin_of(const struct product *p, const struct chunk *c, int row)
+{
+    const int rows = (int)(c->last - c->first);
+    return simt_readonly((const off *)p->array[CSR_ROW_PTR] + c->first + (row < rows ? row : rows));
+}
 
 /* `lanes` lanes a row, up to a wave, with 4 entries of each under way.  A wave that meets a long row puts its rows off. */
 DEVICE void by_lanes(const struct product *p, const struct sink *to, const struct chunk *c, const int lanes, const int on)
 {
-    const int pass = BLOCK / lanes;
+    const int pass = BLOCK / lanes, rows = (int)(c->last - c->first), ahead = simt_lane() / lanes;
+    const int even = (int)p->fact[WEFT_EVEN];
+    const real *RESTRICT x = (const real *)p->x + c->first;
     uint32_t later = 0, now = 1;
-    SIMT_ROLLED for (int64_t row = c->first + simt_thread_id() / lanes; row - simt_lane() / lanes < c->last; row += pass, now <<= 1)
+    SIMT_ROLLED for (int row = simt_thread_id() / lanes; row - ahead < rows; row += pass, now <<= 1)
     {
-        const int64_t begin = offset(p, row);
-        const int n = row < c->last ? (int)(offset(p, row + 1) - begin) : 0;
-        if (simt_any(n > p->fact[WEFT_EVEN])) {
+        const off begin = begin_of(p, c, row), end = begin_of(p, c, row + 1);
+        const int n = c->large ? 0 : (int)(end - begin);
+        if (simt_any(n > even)) {
             later |= now;
             continue;
         }
-        const real factor = n > 0 ? scalar(p->alpha) * simt_readonly((const real *)p->x + row) : 0;
+        const real factor = n > 0 ? scalar(p->alpha) * simt_readonly(x + row) : 0;
         SIMT_ROLLED for (int k = simt_lane() % lanes; k < n; k += 4 * lanes)
         {
             const idx *RESTRICT col = (const idx *)p->array[CSR_COL] + begin + k;
@@ -367,19 +403,26 @@ DEVICE void by_lanes(const struct product *p, const struct sink *to, const struc
 DEVICE void by_rows(const struct product *p, const struct sink *to, const struct chunk *c, const int lanes, const int together,
                     const int on)
 {
-    const real alpha = scalar(p->alpha);
-    const int64_t step = BLOCK / lanes * together;
-    for (int64_t row = c->first + simt_thread_id() / lanes * together; row < c->last; row += step) {
-        const int64_t begin = offset(p, row);
+    const int pass = BLOCK / lanes * together, rows = (int)(c->last - c->first), ahead = simt_lane() / lanes * together;
+    const int even = (int)p->fact[WEFT_EVEN];
+    const real *RESTRICT x = (const real *)p->x + c->first;
+    uint32_t later = 0, now = 1;
+    SIMT_ROLLED for (int row = simt_thread_id() / lanes * together; row - ahead < rows; row += pass, now <<= 1)
+    {
+        const off begin = begin_of(p, c, row);
         const idx *RESTRICT col = (const idx *)p->array[CSR_COL] + begin;
         const real *RESTRICT val = (const real *)p->array[CSR_VAL] + begin;
         int end[TOGETHER_MOST + 1], most = 0;
         real factor[TOGETHER_MOST];
         end[0] = 0;
         for (int i = 0; i < together; i++) {
-            end[i + 1] = (int)(offset(p, row + i + 1 < c->last ? row + i + 1 : c->last) - begin);
-            factor[i] = row + i < c->last ? alpha * simt_readonly((const real *)p->x + row + i) : 0;
+            end[i + 1] = c->large ? 0 : (int)(begin_of(p, c, row + i + 1) - begin);
+            factor[i] = row + i < rows ? scalar(p->alpha) * simt_readonly(x + row + i) : 0;
             most = end[i + 1] - end[i] > most ? end[i + 1] - end[i] : most;
+        }
+        if (lanes <= WAVE && simt_any(most > even)) {
+            later |= now;
+            continue;
         }
         for (int k = simt_thread_id() % lanes; k < most; k += lanes) {
             idx at[TOGETHER_MOST], open = -1;
@@ -400,6 +443,8 @@ DEVICE void by_rows(const struct product *p, const struct sink *to, const struct
                 add(to, open, sum, on);
         }
     }
+    if (lanes <= WAVE)
+        uneven(p, to, c->first, c->last, later, pass, on);
 }
 
 /* The window is about the middle of the columns that lanes see in as many rows. */
@@ -435,43 +480,49 @@ DEVICE void end_window(const struct sink *to)
             simt_atomic_add(to->y + to->base + i, to->near[i]);
 }
 
+/* So many chunks from this one on. */
 DEVICE struct chunk rows_of(const struct product *p, int64_t number, int chunks)
 {
     const int64_t first = number * p->fact[WEFT_HEIGHT], past = first + chunks * p->fact[WEFT_HEIGHT];
-    const struct chunk c = {first < p->rows ? first : p->rows, past < p->rows ? past : p->rows};
+    const struct chunk c = {first < p->rows ? first : p->rows, past < p->rows ? past : p->rows, 0};
     return c;
 }
 
-/* How rows of a kind are taken, and what is set up for them. */
-enum way { BY_LANE, BY_LANE_NEAR, BY_EIGHT_NEAR, BY_WAVE, BY_WAVE_ALIKE, BY_BLOCK_ALIKE };
-
-DEVICE void one_chunk(const struct product *p, const struct sink *to, int64_t number, const enum way way, const int on)
+DEVICE struct chunk chunk_at(const struct product *p, int64_t number)
 {
-    const struct chunk c = rows_of(p, number, 1);
-    if (p->fact[WEFT_BLOCKS] > 0 && offset(p, c.last) - offset(p, c.first) > p->fact[WEFT_LIMIT])
-        return;
-    if (way == BY_LANE || way == BY_LANE_NEAR)
-        by_lanes(p, to, &c, 1, on);
-    else if (way == BY_EIGHT_NEAR)
-        by_lanes(p, to, &c, 8, on);
-    else if (way == BY_WAVE)
-        by_rows(p, to, &c, 32, 3, on);
-    else if (way == BY_WAVE_ALIKE)
-        by_rows(p, to, &c, 32, sizeof(real) == 4 ? 6 : 3, on);
-    else
-        by_rows(p, to, &c, 256, 8, on);
+    struct chunk c = rows_of(p, number, 1);
+    c.large = p->fact[WEFT_BLOCKS] > 0 && offset(p, c.last) - offset(p, c.first) > p->fact[WEFT_LIMIT];
+    return c;
 }
 
-/* What a block does that has no pieces. */
-DEVICE void chunks(const struct product *p, struct sink *to, int64_t number, const enum way way, const int lines)
+/* How rows are taken: by a lane; by a lane, and a window of y; by eight, and a window; by a wave; by the block. */
+enum way { BY_LANE, BY_LANE_NEAR, BY_EIGHT_NEAR, BY_WAVE, BY_BLOCK };
+
+DEVICE void one_chunk(const struct product *p, const struct sink *to, const struct chunk *c, const enum way way, const int on)
+{
+    if (way == BY_LANE || way == BY_LANE_NEAR)
+        by_lanes(p, to, c, 1, on);
+    else if (way == BY_EIGHT_NEAR)
+        by_lanes(p, to, c, 8, on);
+    else if (way == BY_WAVE)
+        by_rows(p, to, c, 32, (on & LINES) || sizeof(real) == 8 ? 3 : 6, on);
+    else
+        by_rows(p, to, c, 256, 8, on);
+}
+
+/* Chunks with a window, with copies of lines, or with both. */
+DEVICE void some_chunks(const struct product *p, struct sink *to, int64_t number, const enum way way, const int on)
 {
     const int window = way == BY_LANE_NEAR ? SHORT_WINDOW : way == BY_EIGHT_NEAR ? LONG_WINDOW : 0;
-    const int merged = window || lines ? (int)p->fact[WEFT_MERGED] : 1;
+    const int merged = (int)p->fact[WEFT_MERGED];
     const struct chunk all = rows_of(p, number, merged);
     if (window)
         begin_window(p, to, &all, window);
     SIMT_ROLLED for (int i = 0; i < merged; i++)
-        one_chunk(p, to, number + i, way, lines | (window ? WINDOW : 0));
+    {
+        const struct chunk c = chunk_at(p, number + i);
+        one_chunk(p, to, &c, way, window ? on | WINDOW : on);
+    }
     if (window)
         end_window(to);
 }
@@ -520,33 +571,56 @@ DEVICE void pieces(const struct product *p, const struct sink *to, const int on)
     }
 }
 
-/* The first blocks do pieces, the others chunks; where there is something to set up, one block does MERGED and the next ones
+/* The first blocks do pieces, the others chunks; where there is something to set up, one block does several and the next ones
  * leave. */
-DEVICE void work(const struct product *p, struct sink *to, const enum way way, const int lines)
+DEVICE int64_t number_of(const struct product *p)
 {
-    const int64_t behind = simt_block_id() - p->fact[WEFT_BLOCKS], number = p->fact[WEFT_BEGIN] + behind;
-    if (behind < 0)
-        pieces(p, to, lines);
-    else if (number % p->fact[WEFT_MERGED] == 0 || (!lines && (way == BY_LANE || way == BY_WAVE || way >= BY_WAVE_ALIKE)))
-        chunks(p, to, number, way, lines);
+    return p->fact[WEFT_BEGIN] + simt_block_id() - p->fact[WEFT_BLOCKS];
+}
+
+DEVICE void set_up(const struct product *p, struct sink *to, const enum way way, const int on)
+{
+    if (simt_block_id() < p->fact[WEFT_BLOCKS])
+        pieces(p, to, on);
+    else
+        some_chunks(p, to, number_of(p), way, on);
+}
+
+DEVICE void plain(const struct product *p, const struct sink *to, const struct chunk *c, const enum way way, const int on)
+{
+    if (simt_block_id() < p->fact[WEFT_BLOCKS])
+        pieces(p, to, on);
+    else
+        one_chunk(p, to, c, way, on);
 }
 
 /* What has to be there in shared memory for a window of so many entries. */
 #define NEARBY(window) (window + WEFT_LINES * COPIES * LINE)
 
-DEVICE void weft(const struct product *p, real *near, int window, const enum way way)
+DEVICE int is_idle(const struct product *p)
+{
+    return simt_block_id() >= p->fact[WEFT_BLOCKS] && number_of(p) % p->fact[WEFT_MERGED] != 0;
+}
+
+/* `window`: entries that the window has, `near` in front of the copies. */
+DEVICE void weft(const struct product *p, real *near, int window, const enum way way, const int on)
 {
     SHARED(int32_t, key, KEYS);
     SHARED(int32_t, slot, KEYS);
     const struct found *found = found_of(p);
+    const struct chunk c = chunk_at(p, number_of(p) < 0 ? 0 : number_of(p)); /* read early */
     struct sink to = {(real *)p->y, near, window, 0, 0, simt_readonly(&found->lines), 0, 0};
-    if (to.lines == 0) {
-        work(p, &to, way, 0);
+    if (to.lines == 0 && way != BY_EIGHT_NEAR) {
+        plain(p, &to, &c, way, on);
+    } else if (is_idle(p)) {
         return;
+    } else if (to.lines == 0) {
+        set_up(p, &to, way, on);
+    } else {
+        begin_lines(&to, found, key, slot);
+        set_up(p, &to, way, on | LINES);
+        end_lines(&to, found);
     }
-    begin_lines(&to, found, key, slot);
-    work(p, &to, way, LINES);
-    end_lines(&to, found);
 }
 
 /* ------------------------------------------------------------------ kernels ------------------------------------ */
@@ -558,35 +632,40 @@ DEVICE void weft(const struct product *p, real *near, int window, const enum way
 KERNEL_RESIDENT(csr_weft1, BLOCK, EACH(6, 5))(struct product p)
 {
     SHARED(real, near, NEARBY(0));
-    weft(&p, near, 0, BY_LANE);
+    weft(&p, near, 0, BY_LANE, 0);
 }
 
-/* Short rows, long columns: they are met again and again. */
+/* Short rows, long columns, which are met again and again. */
 KERNEL_RESIDENT(csr_weft1_near, BLOCK, EACH(6, 5))(struct product p)
 {
-    SHARED(real, near, NEARBY(SHORT_WINDOW));
-    weft(&p, near, SHORT_WINDOW, BY_LANE_NEAR);
+    SHARED(real, near, SHORT_WINDOW);
+    struct sink to = {(real *)p.y, near, 0, 0, 0, 0, 0, 0};
+    if (!is_idle(&p))
+        set_up(&p, &to, BY_LANE_NEAR, 0);
 }
 
+/* Long rows. */
 KERNEL_RESIDENT(csr_weft32, BLOCK, EACH(5, 4))(struct product p)
 {
     SHARED(real, near, NEARBY(LONG_WINDOW));
     const int kind = simt_readonly(&found_of(&p)->kind);
     if (kind == ALIKE) { /* then crowded lines are no concern: columns are added up first */
+        const struct chunk c = chunk_at(&p, number_of(&p) < 0 ? 0 : number_of(&p));
         struct sink to = {(real *)p.y, near, 0, 0, 0, 0, 0, 0};
-        work(&p, &to, BY_WAVE_ALIKE, 0);
+        plain(&p, &to, &c, BY_WAVE, DEEP);
     } else if (kind == NEAR) {
-        weft(&p, near, LONG_WINDOW, BY_EIGHT_NEAR);
+        weft(&p, near, LONG_WINDOW, BY_EIGHT_NEAR, DEEP);
     } else {
-        weft(&p, near, LONG_WINDOW, BY_WAVE);
+        weft(&p, near, LONG_WINDOW, BY_WAVE, DEEP);
     }
 }
 
 /* Rows of hundreds of entries are taken for alike. */
 KERNEL_RESIDENT(csr_weft256, BLOCK, 2)(struct product p)
 {
+    const struct chunk c = chunk_at(&p, number_of(&p) < 0 ? 0 : number_of(&p));
     struct sink to = {(real *)p.y, 0, 0, 0, 0, 0, 0, 0};
-    work(&p, &to, BY_BLOCK_ALIKE, 0);
+    plain(&p, &to, &c, BY_BLOCK, DEEP);
 }
 
 #else
@@ -602,11 +681,13 @@ static const struct way {
 } ways[] = {
     {NULL, 0, 0, 0, 0},
     {"csr_weft1", 256, 1024, 4096, 2},
-    {"csr_weft1_near", 256, 1024, 4096, 2},
-    {"csr_weft32", 48, 1, 16384, 4},
+    {"csr_weft1_near", 256, 4096, 4096, 2},
+    {"csr_weft32", 24, 4096, 16384, 8},
     {"csr_weft256", 8, 1, 1, 1},
 };
 enum { AUTO, SHORT, SHORT_NEAR, LONG, DENSE };
+
+#define PASSES_MOST 16 /* 32 can be put off */
 
 static const char *const way_words[] = {"auto", "1", "1near", "32", "256"}, *const sample_words[] = {"auto", "always"};
 static const struct option options[] = {
@@ -630,10 +711,13 @@ static const struct way *way_of(const struct work *w)
     return &ways[w->option[0] ? w->option[0] : mean > 300 ? DENSE : mean > 12 ? LONG : near ? SHORT_NEAR : SHORT];
 }
 
+/* Rows of a chunk: a small matrix has smaller ones, down to a thousand entries, so that they go round. */
 static int64_t height_of(const struct work *w)
 {
     const struct way *way = way_of(w);
-    const double passes = (double)way->entries / mean_of(w) / way->pass + 0.5, most = 4;
+    const int64_t share = w->product.nnz / (8 * (int64_t)gpu_info_of(w->device->gpu)->multiprocessors);
+    const int64_t wanted = share < 1024 ? 1024 : share, filled = wanted < way->entries ? wanted : way->entries;
+    const double passes = (double)filled / mean_of(w) / way->pass + 0.5, most = PASSES_MOST;
     return way->pass * (int64_t)(passes < 1 ? 1 : passes > most ? most : passes);
 }
 
@@ -663,7 +747,7 @@ static int64_t piece_of(const struct work *w)
 #define LIMIT_DENSE 32768
 static int64_t limit_of(const struct work *w)
 {
-    const double twice = 2 * mean_of(w) * (double)height_of(w);
+    const double twice = 2 * mean_of(w) * (double)height_of(w); /* what a chunk has on average */
     const int64_t share = w->product.nnz / 512, capped = share > INT32_MAX / 2 ? INT32_MAX / 2 : share;
     const int64_t most = capped < LIMIT_DENSE ? LIMIT_DENSE : capped, wanted = twice < (double)most ? (int64_t)twice : most;
     return wanted > LIMIT_LEAST * piece_of(w) ? wanted : LIMIT_LEAST * piece_of(w);
@@ -689,7 +773,8 @@ static int64_t to_do(const struct work *w)
     const struct way *way = way_of(w);
     const int found = (w->option[1] || w->product.nnz >= SAMPLED) && way != &ways[DENSE];
     const int scaled = scalar_get(w->product.beta, w->value) != 1;
-    return (found ? WEFT_SAMPLE : 0) | (found && way == &ways[LONG] ? WEFT_LOOK : 0) | (scaled ? WEFT_SCALE : 0);
+    return (found ? WEFT_SAMPLE : 0) | (found && way == &ways[LONG] ? WEFT_LOOK : 0) | (scaled ? WEFT_SCALE : 0) |
+           (w->product.nnz / 4 > w->product.cols ? WEFT_REPEATED : 0);
 }
 
 static heddle_status launch(const struct work *w)
