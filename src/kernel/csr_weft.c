@@ -4,32 +4,34 @@
  *
  * Computes   y = alpha Aᵀ x + beta y,  A in CSR.
  * Source     Heddle.  Additions into a copy in shared memory, flushed at the end, are an old trick of histograms.
- * Balance    a block owns a chunk of neighbouring rows, so many that they hold a few thousand entries at the mean row length: it
- *            finds them without a search.  Where its rows are even, a lane (short rows), a wave or the block (long ones)
- *            takes a row; where they are not, entries are dealt out one by one, behind a table in shared memory that tells
- *            the row of each.  A chunk that holds too many entries is only listed, and the first few blocks share what is.
+ * Balance    a block owns a chunk of neighbouring rows, with one to four thousand entries at the mean row length: it finds
+ *            them without a search.  A lane (short rows), a wave or the block (long ones) takes a row.  A wave that meets a
+ *            row much longer than the others deals out entries instead, by a table in shared memory that tells the row
+ *            of each.  A chunk with too many entries is only listed, and the waves of the first few blocks share the list.
  * Memory     val and col are read once.  What limits this product is additions to y in the second-level cache: on an H200
  *            about 95 billion a second to places all over y, 470 where the lanes of a wave add to neighbours, but one in
  *            1.8 ns within one line of 128 bytes.  So additions are put together first, in three ways:
  *            a lane takes the same place of several neighbouring rows and adds up those of one column (unknowns of a node,
- *            dense rows); a block keeps a window of y in shared memory around the columns that most of its rows are
- *            about, and adds it to y at its end; and the lines of y that a large share of all entries goes to (dense columns)
+ *            dense rows); a block keeps a window of y in shared memory around the columns that its rows are about,
+ *            and adds it to y at its end; and the lines of y that a large share of all entries goes to (dense columns)
  *            have copies in the shared memory of every block.
- *            A first small kernel scales y, and beside that looks at a few rows of every chunk (which of these pays?), lists
- *            chunks that are too large, and finds the crowded lines from a sample of all columns.
+ *            A first small kernel scales y.  Beside that it looks at some rows (which of these pays?), finds the crowded lines
+ *            from a sample of all columns, and lists the chunks that are too large.
  * Wins       columns that repeat within a chunk, dense columns, regular rows.
  * Loses      columns without any order: every entry is an addition in the second-level cache then, here as elsewhere.
  * Order      that of arrival: not repeatable.
  */
 
-/* What launch tells the device half in product.fact: the first chunk of this launch; rows of a chunk; how many
- * chunks a block takes that has something to set up; entries that a chunk may have; of a piece of one that has more; how many blocks do pieces; entries of a row that counts as even;
- * and what ready shall do. */
+/* What launch tells the device half in product.fact: the first chunk of this launch; rows of a chunk; how many chunks a block
+ * takes that has something to set up; entries that a chunk may have; of a piece of one that has more; how many blocks do
+ * pieces; entries of a row that counts as even; and what ready shall do. */
 enum { WEFT_BEGIN, WEFT_HEIGHT, WEFT_MERGED, WEFT_LIMIT, WEFT_PIECE, WEFT_BLOCKS, WEFT_EVEN, WEFT_DO };
-enum { WEFT_SAMPLE = 1, /* look for crowded lines */
-       WEFT_LOOK = 2,   /* find out what the rows are like */
-       WEFT_REPEATED = 4, /* a column has several entries on average */
-       WEFT_SCALE = 8 /* y is not ready as it is */ };
+enum {
+    WEFT_SAMPLE = 1,   /* look for crowded lines */
+    WEFT_LOOK = 2,     /* find out what the rows are like */
+    WEFT_REPEATED = 4, /* a column has several entries on average */
+    WEFT_SCALE = 8     /* y is not ready as it is */
+};
 
 /* counters: pieces on the list; blocks that are through with it. */
 enum { WEFT_LISTED, WEFT_THROUGH, WEFT_COUNTERS };
@@ -84,8 +86,8 @@ DEVICE uint32_t scrambled(uint32_t key)
 
 /* ------------------------------------------------------------------ before anything is added ------------------- */
 
-/* Two samples a thread, spread evenly over all entries.  A line is crowded that has OFTEN of them, or 1 of 340 entries, and twice
- * what is its due: beyond 1 of 170 everything else waits for it. */
+/* Two samples a thread, spread evenly over all entries.  A line is crowded that has OFTEN of them, or 1 of 340 entries, and
+ * twice what is its due: beyond 1 of 170 everything else waits for it. */
 #define SAMPLES (2 * READY)
 #define OFTEN 6
 #define PLACES 4096
@@ -154,9 +156,9 @@ DEVICE idx middle_of(const struct product *p, int64_t row, idx *below)
     return begin < end ? simt_readonly(col + begin + half) : -1;
 }
 
-/* Groups of lanes look at chunks, a lane at a row.  A chunk votes for what is most of its rows: alike, if the next row has the same
- * column in the middle; near, if the middle is near that of the others, and lanes that have a row each would not
- * add to neighbours anyway. */
+/* Groups of lanes look at chunks, a lane at a row, and a chunk votes: alike, if of a third of its rows the next has the same
+ * column in the middle; near, if columns repeat, three in eight middles lie close to one of them, and lanes with a row each
+ * would not add to neighbours anyway. */
 DEVICE void find_kind(const struct product *p, int window)
 {
     SHARED(int32_t, votes, 3);
@@ -169,7 +171,8 @@ DEVICE void find_kind(const struct product *p, int window)
     simt_sync();
     const idx c = middle_of(p, first + rows * (simt_lane() % LOOKS) / LOOKS, &below), other = simt_shfl(c, LOOKS / 2, LOOKS);
     const int near = c >= 0 && other >= 0 && c - other < window / 2 && other - c < window / 2;
-    const int seen = wave_sum_int((c >= 0) + (near << 8) + ((c >= 0 && below == c) << 16) + ((c >= 0 && below == c + 1) << 24), LOOKS);
+    const int follows = c < 0 ? 0 : below == c ? 1 << 16 : below == c + 1 ? 1 << 24 : 0;
+    const int seen = wave_sum_int((c >= 0) + (near << 8) + follows, LOOKS); /* four sums at once */
     const int some = seen & 255, equal = seen >> 16 & 255, next = seen >> 24;
     const int apart = 8 * (seen >> 8 & 255) < 3 * some || 2 * next >= some || !(p->fact[WEFT_DO] & WEFT_REPEATED);
     if (simt_lane() % LOOKS == 0 && some > 0)
@@ -308,9 +311,10 @@ DEVICE void by_entry(const struct product *p, const struct sink *to, int64_t fir
     SIMT_ROLLED for (; n > 0; n -= TILE, from += TILE, begin -= TILE, end -= TILE)
     {
         const int here = n < TILE ? n : TILE, low = begin > 0 ? begin : 0, high = end < here ? end : here;
-        if (high - low <= 8)
+        if (high - low <= 8) {
             SIMT_ROLLED for (int k = low; k < high; k++)
                 row_of[k] = (uint8_t)simt_lane();
+        }
         SIMT_ROLLED for (uint64_t todo = simt_ballot(high - low > 8); todo; todo &= todo - 1)
         {
             const int owner = simt_ffs(todo) - 1, till = simt_shfl(high, owner, WAVE);
@@ -527,27 +531,13 @@ DEVICE void some_chunks(const struct product *p, struct sink *to, int64_t number
         end_window(to);
 }
 
-/* The row that entry `key` behind `begin` belongs to, of the `rows` from `first` on. */
-DEVICE int row_at(const struct product *p, int64_t first, int rows, int64_t key)
-{
-    int low = 0, high = rows - 1;
-    while (low < high) {
-        const int middle = (low + high) / 2;
-        if (offset(p, first + middle + 1) <= key)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return low;
-}
-
 /* A piece, by a wave: its rows are taken as many at a time as the wave has lanes. */
 DEVICE void one_piece(const struct product *p, const struct sink *to, const struct listed *entry, const int on)
 {
     const struct chunk c = rows_of(p, entry->chunk, 1);
     const int64_t begin = offset(p, c.first) + entry->piece * p->fact[WEFT_PIECE], rest = offset(p, c.last) - begin;
     const int n = (int)(rest < p->fact[WEFT_PIECE] ? rest : p->fact[WEFT_PIECE]);
-    int64_t row = c.first + row_at(p, c.first, (int)(c.last - c.first), begin);
+    int64_t row = c.first + search_above((const off *)p->array[CSR_ROW_PTR] + 1 + c.first, c.last - c.first, begin);
     SIMT_ROLLED for (int done = 0, here; done < n; done += here, row += WAVE)
     {
         const int64_t more = offset(p, row + WAVE < c.last ? row + WAVE : c.last) - begin;
@@ -571,36 +561,46 @@ DEVICE void pieces(const struct product *p, const struct sink *to, const int on)
     }
 }
 
-/* The first blocks do pieces, the others chunks; where there is something to set up, one block does several and the next ones
- * leave. */
+/* The first blocks do pieces, the others chunks: this one. */
 DEVICE int64_t number_of(const struct product *p)
 {
     return p->fact[WEFT_BEGIN] + simt_block_id() - p->fact[WEFT_BLOCKS];
 }
 
-DEVICE void set_up(const struct product *p, struct sink *to, const enum way way, const int on)
+DEVICE int does_pieces(const struct product *p)
 {
-    if (simt_block_id() < p->fact[WEFT_BLOCKS])
-        pieces(p, to, on);
-    else
-        some_chunks(p, to, number_of(p), way, on);
+    return simt_block_id() < p->fact[WEFT_BLOCKS];
+}
+
+/* The chunk of a block that has nothing to set up.  Where there is, one block does several, and the next ones are idle. */
+DEVICE struct chunk own_chunk(const struct product *p)
+{
+    return chunk_at(p, does_pieces(p) ? 0 : number_of(p));
+}
+
+DEVICE int is_idle(const struct product *p)
+{
+    return !does_pieces(p) && number_of(p) % p->fact[WEFT_MERGED] != 0;
 }
 
 DEVICE void plain(const struct product *p, const struct sink *to, const struct chunk *c, const enum way way, const int on)
 {
-    if (simt_block_id() < p->fact[WEFT_BLOCKS])
+    if (does_pieces(p))
         pieces(p, to, on);
     else
         one_chunk(p, to, c, way, on);
 }
 
+DEVICE void set_up(const struct product *p, struct sink *to, const enum way way, const int on)
+{
+    if (does_pieces(p))
+        pieces(p, to, on);
+    else
+        some_chunks(p, to, number_of(p), way, on);
+}
+
 /* What has to be there in shared memory for a window of so many entries. */
 #define NEARBY(window) (window + WEFT_LINES * COPIES * LINE)
-
-DEVICE int is_idle(const struct product *p)
-{
-    return simt_block_id() >= p->fact[WEFT_BLOCKS] && number_of(p) % p->fact[WEFT_MERGED] != 0;
-}
 
 /* `window`: entries that the window has, `near` in front of the copies. */
 DEVICE void weft(const struct product *p, real *near, int window, const enum way way, const int on)
@@ -608,7 +608,7 @@ DEVICE void weft(const struct product *p, real *near, int window, const enum way
     SHARED(int32_t, key, KEYS);
     SHARED(int32_t, slot, KEYS);
     const struct found *found = found_of(p);
-    const struct chunk c = chunk_at(p, number_of(p) < 0 ? 0 : number_of(p)); /* read early */
+    const struct chunk c = own_chunk(p); /* read early: `lines` may take as long */
     struct sink to = {(real *)p->y, near, window, 0, 0, simt_readonly(&found->lines), 0, 0};
     if (to.lines == 0 && way != BY_EIGHT_NEAR) {
         plain(p, &to, &c, way, on);
@@ -650,7 +650,7 @@ KERNEL_RESIDENT(csr_weft32, BLOCK, EACH(5, 4))(struct product p)
     SHARED(real, near, NEARBY(LONG_WINDOW));
     const int kind = simt_readonly(&found_of(&p)->kind);
     if (kind == ALIKE) { /* then crowded lines are no concern: columns are added up first */
-        const struct chunk c = chunk_at(&p, number_of(&p) < 0 ? 0 : number_of(&p));
+        const struct chunk c = own_chunk(&p);
         struct sink to = {(real *)p.y, near, 0, 0, 0, 0, 0, 0};
         plain(&p, &to, &c, BY_WAVE, DEEP);
     } else if (kind == NEAR) {
@@ -663,7 +663,7 @@ KERNEL_RESIDENT(csr_weft32, BLOCK, EACH(5, 4))(struct product p)
 /* Rows of hundreds of entries are taken for alike. */
 KERNEL_RESIDENT(csr_weft256, BLOCK, 2)(struct product p)
 {
-    const struct chunk c = chunk_at(&p, number_of(&p) < 0 ? 0 : number_of(&p));
+    const struct chunk c = own_chunk(&p);
     struct sink to = {(real *)p.y, 0, 0, 0, 0, 0, 0, 0};
     plain(&p, &to, &c, BY_BLOCK, DEEP);
 }
@@ -784,7 +784,8 @@ static heddle_status launch(const struct work *w)
     const struct gpu_info *info = gpu_info_of(w->device->gpu);
     struct work told = *w;
     int64_t *fact = told.product.fact;
-    const int64_t chunks = chunks_of(w), threads = UINT32_MAX / 256, most = info->grid < threads ? info->grid : threads; /* AMD */
+    const int64_t threads = UINT32_MAX / 256, most = info->grid < threads ? info->grid : threads; /* AMD: 32 bits */
+    const int64_t chunks = chunks_of(w);
     const int64_t items = chunks > w->product.cols / 2 ? chunks : w->product.cols / 2, wanted = (items + 1023) / 1024;
     const int64_t even = (int64_t)(mean_of(w) * way->even), ready = 2 * (int64_t)info->multiprocessors;
     fact[WEFT_HEIGHT] = height_of(w);
