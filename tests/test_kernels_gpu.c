@@ -280,6 +280,24 @@ static void all_options(struct trial *t)
     t->kernel = name;
 }
 
+/* Where a large share of all entries goes to one line of y, csr_weft adds up in copies of it; small matrices are not worth the
+ * sample that finds out, unless asked. */
+TEST(copies_of_crowded_lines_are_added_to_y_once)
+{
+    static const char *const specs[] = {"csr_weft:way=1,sample=always", "csr_weft:way=32,sample=always"};
+    static const char *const names[] = {"emu:wave=32,seed=5,races=1", "emu:wave=64,seed=6,races=1"};
+    for (int i = 0; i < 8 && wanted("csr_weft"); i++) {
+        struct gpu *gpu;
+        CHECK_OK(gpu_open(&gpu, names[i % 2]));
+        struct trial t = {.name = names[i % 2], .kernel = specs[i / 2 % 2], .device = {.kind = DEVICE_gpu, .gpu = gpu}};
+        trial_new(&t, &awkward[i / 4 ? 20 : 21], i % 2 ? VARIANT_f32_o64 : VARIANT_f64_i32, HEDDLE_T, 1);
+        CHECK(strstr(t.matrix, "a wide matrix") != NULL);
+        two_products(&t);
+        trial_free(&t);
+        gpu_close(gpu);
+    }
+}
+
 /* On small matrices, unless there is time. */
 TEST(every_option_of_every_kernel_gives_the_same_product)
 {

@@ -108,7 +108,7 @@ static void takes_what_balances(const struct device *d)
     static const struct {
         const char *matrix, *n, *t;
     } expected[] = {
-        {"even rows", "csr_weave", "csr_hola_t"}, {"1 x 5000, full", "csr_weave", "csr_hola_t"},
+        {"even rows", "csr_weave", "csr_weft"}, {"1 x 5000, full", "csr_weave", "csr_weft"},
         {"no entries", "scale", "scale"},         {"0 x 0", "scale", "scale"},
         {"9 x 0", "scale", "scale"},
     };

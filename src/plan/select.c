@@ -38,7 +38,7 @@ struct source view_source(const struct view *A)
 /* On a GPU the arrays are out of reach, so these balance whatever they meet. */
 static enum kernel_id select_gpu(const struct view *A, int transposed)
 {
-    return A->format == HEDDLE_COO ? KERNEL_coo_balance : transposed ? KERNEL_csr_hola_t : KERNEL_csr_weave;
+    return A->format == HEDDLE_COO ? KERNEL_coo_balance : transposed ? KERNEL_csr_weft : KERNEL_csr_weave;
 }
 
 /* Entries and rows before the first row that does not lie wholly within the first `steps` of them: where a part that is
