@@ -648,7 +648,7 @@ KERNEL_RESIDENT(csr_weft1_near, BLOCK, EACH(6, 5))(struct product p)
 }
 
 /* Long rows. */
-KERNEL_RESIDENT(csr_weft32, BLOCK, EACH(5, 4))(struct product p)
+KERNEL_RESIDENT(csr_weft32, BLOCK, 4)(struct product p)
 {
     SHARED(real, near, NEARBY(LONG_WINDOW));
     simt_after_previous();
