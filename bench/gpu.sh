@@ -164,9 +164,11 @@ baseline() {
   step baseline-build nvcc -O3 -std=c++17 -arch=native carry/baseline.cu -lcusparse -o "$build/baseline" || return
   step baseline-kernels baseline_kernels "$large" || return
   step baseline-heddle-N "$build/heddle" bench "${matrices[@]}" --device "$device" --type f32,f64 --op N \
-    --kernel csr_naive,csr_vector --json "$out/baseline-N.jsonl"
+    --kernel csr_naive,csr_vector --peer cusparse:csr_alg1,cusparse:csr_alg2,cusparse:coo_alg1,cusparse:coo_alg2 \
+    --time-limit 0.05 --json "$out/baseline-N.jsonl"
   step baseline-heddle-T "$build/heddle" bench "${matrices[@]}" --device "$device" --type f32,f64 --op T \
-    --kernel csr_naive_t --json "$out/baseline-T.jsonl"
+    --kernel csr_naive_t --peer cusparse:csr_alg1,cusparse:csr_alg2,cusparse:coo_alg1,cusparse:coo_alg2 \
+    --time-limit 0.05 --json "$out/baseline-T.jsonl"
   step baseline awk -f bench/baseline.awk "$out/baseline.txt" "$out/baseline-N.jsonl" "$out/baseline-T.jsonl"
 }
 

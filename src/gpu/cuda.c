@@ -39,6 +39,7 @@ static struct {
 static struct vendor cuda;
 struct launch_config;
 static int (*launch_ex)(const struct launch_config *config, void *function, void **arguments, void **extra); /* since 11.8 */
+static int (*function_load)(void *function);                                                                     /* 12.4 */
 
 static int copy(void *to, const void *from, size_t bytes, void *stream)
 {
@@ -128,11 +129,14 @@ static int launch_behind(struct gpu *gpu, void *function, unsigned grid, unsigne
     return launch_ex(&config, function, arguments, NULL);
 }
 
-/* Once per kernel, so that a launch need not ask: it may use all that its static shared memory leaves. */
+/* Once per kernel, so that a launch need not ask: it may use all that its static shared memory leaves.  The driver loads a
+ * kernel when it is first used; it is told to do so now, because a launch that finds no memory for that is lost. */
 static int allow_shared(struct gpu *gpu, void *function)
 {
     int used = 0;
-    int code = own.function_get(&used, FUNCTION_SHARED_BYTES, function);
+    int code = function_load ? function_load(function) : 0;
+    if (!code)
+        code = own.function_get(&used, FUNCTION_SHARED_BYTES, function);
     if (code)
         return code;
     return own.function_set(function, FUNCTION_MOST_DYNAMIC, (int)gpu->head.info.shared_per_block - used);
@@ -162,6 +166,7 @@ static const struct vendor_symbol symbols[] = {
     OWN_CALLS(ROW)
 #undef ROW
     {"cuLaunchKernelEx", &launch_ex, 1},
+    {"cuFuncLoad", &function_load, 1},
     {NULL, NULL, 0}};
 
 static const char *const files[] = {"libcuda.so.1", NULL};
