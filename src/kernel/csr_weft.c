@@ -18,7 +18,7 @@
  *            A first small kernel scales y.  Beside that it looks at some rows (which of these pays?), finds the crowded lines
  *            from a sample of all columns, and lists the chunks that are too large.
  * Wins       columns that repeat within a chunk, dense columns, regular rows.
- * Loses      columns without any order: every entry is an addition in the second-level cache then, here as elsewhere.
+ * Loses      skewed rows; columns without any order, where every entry is an addition in the second-level cache, here as elsewhere.
  * Order      that of arrival: not repeatable.
  */
 
