@@ -570,14 +570,14 @@ static int64_t tile_of(const struct work *w)
     return !way->staged || usual < least ? least : usual > TILE_MOST ? TILE_MOST : usual & ~(int64_t)31;
 }
 
-/* What one block may take so that the others do not wait for it: twice its share, if the matrix fills the device, but several
- * pieces, and four times what its rows hold on average. */
+/* What one block may take so that the others do not wait for it: a strip takes it some 6 us, and the whole product some 6 us
+ * for every million entries, so a share of them, but two pieces, and four times what its rows hold on average. */
 #define LIMIT_LEAST (2 * PIECE)
-static int64_t limit_of(const struct work *w, const struct gpu_info *info)
+#define LIMIT_SHARE 4096
+static int64_t limit_of(const struct work *w)
 {
-    const struct way *way = way_of(w);
-    const int64_t share = w->product.nnz / ((int64_t)info->multiprocessors * (1024 / way->block));
-    const int64_t usual = 4 * (w->product.nnz / w->product.rows + 1) * height_of(way), most = share > usual ? share : usual;
+    const int64_t usual = 4 * (w->product.nnz / w->product.rows + 1) * height_of(way_of(w));
+    const int64_t share = w->product.nnz / LIMIT_SHARE, most = share > usual ? share : usual;
     return most > LIMIT_LEAST ? most : LIMIT_LEAST;
 }
 
@@ -592,7 +592,7 @@ static heddle_status launch(const struct work *w)
     int64_t *fact = told.product.fact;
     fact[WEAVE_HEIGHT] = height_of(way);
     fact[WEAVE_TILE] = tile_of(w);
-    fact[WEAVE_LIMIT] = limit_of(w, info);
+    fact[WEAVE_LIMIT] = limit_of(w);
     fact[WEAVE_LIST] = list_of(w);
     fact[WEAVE_SUMS] = list_of(w) + 2;
     for (int64_t begin = 0; begin < groups; begin += most) {
