@@ -224,6 +224,33 @@ TEST(a_launch_arrives_as_it_was_asked_for)
     }
 }
 
+TEST(a_launch_behind_another_may_come_early)
+{
+    FOR_BOTH(v) {
+        struct gpu *gpu = fake_open(v);
+        struct gpu_module *module = NULL;
+        struct gpu_function *f = kernel_of(v, gpu, &module);
+        struct fake_state *s = fake_state_of(v);
+        int64_t argument = 4712;
+        int early = s->launch.early, is_cuda = strcmp(v->driver->name, "cuda") == 0;
+        CHECK_OK(v->driver->launch_behind(gpu, f, 5, 128, 512, &argument, sizeof argument, &argument));
+        CHECK(s->launch.grid == 5 && s->launch.block == 128 && s->launch.shared == 512);
+        CHECK(s->launch.stream == &argument && s->launch.argument == 4712);
+        CHECK_THAT(s->launch.early == early + is_cuda, "%d came early", s->launch.early - early);
+        CHECK_OK(v->driver->launch_behind(gpu, f, 0, 128, 0, &argument, sizeof argument, NULL));
+        CHECK_FAILS(v->driver->launch_behind(gpu, f, 1, 1025, 0, &argument, 8, NULL), HEDDLE_BAD_ARGUMENT, "1025 threads");
+        if (is_cuda) {
+            fake_script(v, "cuLaunchKernelEx", "=701");
+            CHECK_FAILS(v->driver->launch_behind(gpu, f, 1, 1, 0, &argument, 8, NULL), HEDDLE_BAD_ARGUMENT, "more registers");
+            fake_script(v, "cuFuncLoad", "=2");
+            CHECK_FAILS(v->driver->find(gpu, &f, module, "scale"), HEDDLE_NO_MEMORY, "out of memory");
+        }
+        fake_script(v, NULL, NULL);
+        v->driver->unload(gpu, module);
+        fake_close(v, gpu);
+    }
+}
+
 TEST(a_launch_beyond_the_limits_says_which)
 {
     FOR_BOTH(v) {

@@ -30,7 +30,7 @@ struct fake_state {
         unsigned grid, block, shared;
         void *stream;
         int64_t argument; /* its first eight bytes */
-        int count;
+        int count, early; /* early: those that need not wait for what was launched before */
     } launch;
 };
 

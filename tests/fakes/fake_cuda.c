@@ -14,6 +14,20 @@ typedef struct module *CUmodule;
 typedef struct function *CUfunction;
 typedef struct stream *CUstream;
 typedef struct event *CUevent;
+typedef struct {
+    int id;
+    char pad[4];
+    union {
+        char pad[64];
+        int programmaticStreamSerializationAllowed;
+    } value;
+} CUlaunchAttribute;
+typedef struct {
+    unsigned gridDimX, gridDimY, gridDimZ, blockDimX, blockDimY, blockDimZ, sharedMemBytes;
+    CUstream hStream;
+    CUlaunchAttribute *attrs;
+    unsigned numAttrs;
+} CUlaunchConfig;
 #endif
 
 #include <stdio.h>
@@ -218,6 +232,23 @@ EXPORT cuLaunchKernel(CUfunction function, unsigned grid_x, unsigned grid_y, uns
     if (grid_y != 1 || grid_z != 1 || block_y != 1 || block_z != 1 || extra)
         return (CUresult)1;
     return (CUresult)fake_launch(function, size, stream, arguments);
+}
+
+/* For a kernel that may come to the device early, and for nothing else. */
+EXPORT cuLaunchKernelEx(const CUlaunchConfig *c, CUfunction function, void **arguments, void **extra)
+{
+    const unsigned size[3] = {c->gridDimX, c->blockDimX, c->sharedMemBytes};
+    ENTER_IN_CONTEXT(cuLaunchKernelEx);
+    if (c->gridDimY != 1 || c->gridDimZ != 1 || c->blockDimY != 1 || c->blockDimZ != 1 || extra || c->numAttrs != 1 ||
+        c->attrs->id != 6 || c->attrs->value.programmaticStreamSerializationAllowed != 1)
+        return (CUresult)1;
+    fake_state()->launch.early++;
+    return (CUresult)fake_launch(function, size, c->hStream, arguments);
+}
+EXPORT cuFuncLoad(CUfunction function)
+{
+    ENTER_IN_CONTEXT(cuFuncLoad);
+    return (CUresult)(function ? 0 : 1);
 }
 
 EXPORT cuStreamSynchronize(CUstream stream)
