@@ -32,15 +32,14 @@ enum { WEAVE_LISTED, WEAVE_THROUGH, WEAVE_DONE };
 /* Entries of a piece of a cut group. */
 #define PIECE 1024
 
-
 #ifdef HEDDLE_DEVICE
 #include "kernel/gpu.h"
 #include "simt/collective.h"
 
-#define MOST 256   /* rows of a group, threads of a block */
-#define LONG 16    /* entries a lane, in rows that are read directly; more make a group uneven */
-#define STAGED 32  /* likewise where products are staged */
-#define FEW 4      /* loads a thread has under way in the uneven path */
+#define MOST 256  /* rows of a group, threads of a block */
+#define LONG 16   /* entries a lane, in rows that are read directly; more make a group uneven */
+#define STAGED 32 /* likewise where products are staged */
+#define FEW 4     /* loads a thread has under way in the uneven path */
 
 /* A piece of a cut group: from its first entry on, or the next PIECE, ... */
 struct piece {
@@ -66,6 +65,11 @@ DEVICE struct space space_of(const struct product *p)
 DEVICE off offset(const struct product *p, int64_t row)
 {
     return simt_readonly((const off *)p->array[CSR_ROW_PTR] + (row < p->rows ? row : p->rows));
+}
+
+DEVICE int32_t pieces_of(int64_t entries)
+{
+    return (int32_t)((entries + PIECE - 1) / PIECE);
 }
 
 DEVICE void put(const struct product *p, int64_t row, real sum)
@@ -236,7 +240,7 @@ DEVICE void whole(const struct product *p, real *tile, int64_t row, const int he
 DEVICE void leave(const struct product *p, int64_t group, off entries)
 {
     const struct space s = space_of(p);
-    const int32_t pieces = (int32_t)((entries + PIECE - 1) / PIECE);
+    const int32_t pieces = pieces_of(entries);
     if (simt_wave_id() == 0) {
         const int32_t mine = simt_lane() == 0 ? simt_atomic_add(p->counters + WEAVE_LISTED, pieces) : 0;
         const int32_t at = simt_shfl(mine, 0, WAVE);
@@ -448,7 +452,7 @@ DEVICE void part(const struct product *p, real *tile, struct strip *strip, struc
     const off first = offset(p, row), last = offset(p, row + height);
     const off low = first + (off)piece.number * PIECE;
     const int n = last - low > PIECE ? PIECE : (int)(last - low);
-    const int64_t slot = (first + (int64_t)PIECE - 1) / PIECE, base = first / PIECE + slot;
+    const int64_t slot = pieces_of(first), base = first / PIECE + slot;
     simt_sync();
     stage(p, tile, low, n, MOST, FEW);
     const int rows = find_rows(p, strip, row, height, low, n);
@@ -463,7 +467,7 @@ DEVICE void part(const struct product *p, real *tile, struct strip *strip, struc
         s.opened[base + piece.number] = strip->edge[0];
         s.left[base + piece.number] = strip->edge[1];
     }
-    if (comes_last(s.done + slot, (int32_t)((last - first + PIECE - 1) / PIECE)))
+    if (comes_last(s.done + slot, pieces_of(last - first)))
         join(p, &s, row, height, first, base);
 }
 
@@ -571,13 +575,16 @@ static int64_t tile_of(const struct work *w)
 }
 
 /* What one block may take so that the others do not wait for it: a strip takes it some 6 us, and the whole product some 6 us
- * for every million entries, so a share of them, but two pieces, and four times what its rows hold on average. */
+ * for every million entries, so a share of them; but at least two pieces, and four times what its rows hold on average, if
+ * that is not too much. */
 #define LIMIT_LEAST (2 * PIECE)
+#define LIMIT_USUAL (16 * PIECE)
 #define LIMIT_SHARE 4096
 static int64_t limit_of(const struct work *w)
 {
-    const int64_t usual = 4 * (w->product.nnz / w->product.rows + 1) * height_of(way_of(w));
-    const int64_t share = w->product.nnz / LIMIT_SHARE, most = share > usual ? share : usual;
+    const int64_t mean = w->product.nnz / w->product.rows + 1, share = w->product.nnz / LIMIT_SHARE;
+    const int64_t usual = mean > LIMIT_USUAL / 4 / height_of(way_of(w)) ? LIMIT_USUAL : 4 * mean * height_of(way_of(w));
+    const int64_t most = share > usual ? share : usual;
     return most > LIMIT_LEAST ? most : LIMIT_LEAST;
 }
 
