@@ -3,8 +3,6 @@
  * cuda: NVIDIA GPUs through libcuda.so.1, the driver that comes with the kernel module; no toolkit is needed.  Everything
  * that is like HIP is in calls.def and vendor.c. */
 #include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include "gpu/vendor.h"
 
@@ -13,6 +11,7 @@ enum {
     COMPUTE_CAPABILITY_MINOR = 76,
     SHARED_PER_BLOCK_OPTIN = 97,   /* what a kernel can get when it asks; 48 KB is what it gets when it does not */
     FUNCTION_SHARED_BYTES = 1,     /* CUfunction_attribute: static shared memory */
+    FUNCTION_PTX_VERSION = 5,      /* CUfunction_attribute: 90 for compute_90 */
     FUNCTION_MOST_DYNAMIC = 8,     /* CUfunction_attribute: the dynamic shared memory that launches may ask for */
 };
 
@@ -118,13 +117,14 @@ struct launch_config {
     unsigned count;
 };
 
-/* Programmatic dependent launch: the kernel comes to the device while the one before it still runs, and waits there. */
-static int launch_behind(struct gpu *gpu, void *function, unsigned grid, unsigned block, unsigned shared, void *stream,
-                         void **arguments)
+/* Programmatic dependent launch: the kernel comes to the device while the one before it still runs, and waits there, if it was
+ * compiled for an architecture that has the instruction. */
+static int launch_behind(void *function, unsigned grid, unsigned block, unsigned shared, void *stream, void **arguments)
 {
     struct launch_attribute early = {.id = PROGRAMMATIC_STREAM_SERIALIZATION, .value.allowed = 1};
     struct launch_config config = {{grid, 1, 1}, {block, 1, 1}, shared, stream, &early, 1};
-    if (!launch_ex || atoi(gpu->head.info.arch + strlen("sm_")) < DEPENDENTS_SINCE)
+    int compiled_for = 0;
+    if (!launch_ex || own.function_get(&compiled_for, FUNCTION_PTX_VERSION, function) || compiled_for < DEPENDENTS_SINCE)
         return cuda.call.launch(function, grid, 1, 1, block, 1, 1, shared, stream, arguments, NULL);
     return launch_ex(&config, function, arguments, NULL);
 }

@@ -54,8 +54,7 @@ struct vendor {
     int (*enter)(struct gpu *gpu, void **before);   /* makes it current; `before` is for leave alone */
     void (*leave)(struct gpu *gpu, void *before);
     /* Like the call `launch`, but the kernel may come to the device early.  NULL: there is no such thing. */
-    int (*launch_behind)(struct gpu *gpu, void *function, unsigned grid, unsigned block, unsigned shared, void *stream,
-                         void **arguments);
+    int (*launch_behind)(void *function, unsigned grid, unsigned block, unsigned shared, void *stream, void **arguments);
     int (*allow_shared)(struct gpu *gpu, void *function); /* NULL: every kernel may use all of shared_per_block */
     const char *(*error_name)(int code);
     void (*forget_error)(void);                     /* NULL: failed calls leave nothing behind */

@@ -277,7 +277,7 @@ heddle_status vendor_launch_behind(struct gpu *gpu, struct gpu_function *functio
     status = enter(gpu, &before);
     if (status != HEDDLE_OK)
         return status;
-    int code = gpu->vendor->launch_behind(gpu, function, (unsigned)grid, (unsigned)block, (unsigned)shared, stream,
+    int code = gpu->vendor->launch_behind(function, (unsigned)grid, (unsigned)block, (unsigned)shared, stream,
                                           bytes > 0 ? arguments : NULL);
     if (code)
         status = vendor_failed(gpu->vendor, gpu, code, CALL_launch, NULL);

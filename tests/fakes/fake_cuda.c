@@ -214,8 +214,8 @@ EXPORT cuFuncGetAttribute(int *value, CUfunction_attribute attribute, CUfunction
 {
     ENTER_IN_CONTEXT(cuFuncGetAttribute);
     (void)function;
-    *value = 1024;
-    return (CUresult)(attribute == 1 ? 0 : 1);
+    *value = attribute == 1 ? 1024 : (int)fake_number("FAKE_COMPILED_FOR", 90);
+    return (CUresult)(attribute == 1 || attribute == 5 ? 0 : 1);
 }
 /* A kernel of 1024 static bytes may have the rest and no more. */
 EXPORT cuFuncSetAttribute(CUfunction function, CUfunction_attribute attribute, int value)
