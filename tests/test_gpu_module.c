@@ -194,7 +194,8 @@ TEST(every_resource_row_tells_something)
     CHECK(gpu_resource_count() >= 0);
     for (int i = 0; i < gpu_resource_count(); i++) {
         const struct gpu_resource *r = &gpu_resources[i];
-        CHECK_THAT(r->registers != 0 && r->registers <= 512, "%s %s: %d registers", r->kernel, r->target, r->registers);
+        int idle = strcmp(r->kernel, "limits_nothing") == 0; /* an empty kernel takes none on AMD */
+        CHECK_THAT((r->registers != 0 || idle) && r->registers <= 512, "%s %s: %d registers", r->kernel, r->target, r->registers);
         CHECK_THAT(r->shared >= -1 && r->spills >= -1, "%s %s", r->kernel, r->target);
         CHECK(strstr("hardware loop both -", r->atomics));
         CHECK_THAT(!strstr(r->kernel, "__"), "%s still has its variant", r->kernel);

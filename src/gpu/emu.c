@@ -29,8 +29,8 @@ struct gpu_event {
 };
 
 /* The rows that the pages of this program or library have put there; both NULL when it has none. */
-extern const struct emu_kernel *const __start_emu_kernels[] __attribute__((weak, visibility("hidden")));
-extern const struct emu_kernel *const __stop_emu_kernels[] __attribute__((weak, visibility("hidden")));
+extern const struct emu_kernel __start_emu_kernels[] __attribute__((weak, visibility("hidden")));
+extern const struct emu_kernel __stop_emu_kernels[] __attribute__((weak, visibility("hidden")));
 
 /* The build's list of the pages in the library; naming it is what makes the linker take them out of an archive. */
 extern const char *const emu_pages[];
@@ -187,9 +187,9 @@ static heddle_status emu_find(struct gpu *gpu, struct gpu_function **function, s
 {
     (void)module;
     *function = NULL;
-    for (const struct emu_kernel *const *row = __start_emu_kernels; row != __stop_emu_kernels; row++) {
-        const struct emu_kernel *kernel = *row;
-        if (kernel->wave == gpu->head.info.wave && kernel->hooked == gpu->races && strcmp(kernel->name, name) == 0) {
+    for (const struct emu_kernel *kernel = __start_emu_kernels; kernel != __stop_emu_kernels; kernel++) {
+        const struct emu_facts *facts = emu_facts_of(kernel);
+        if (facts->wave == gpu->head.info.wave && facts->hooked == gpu->races && strcmp(emu_name(kernel), name) == 0) {
             *function = (struct gpu_function *)(void *)(uintptr_t)kernel;
             return HEDDLE_OK;
         }
@@ -203,9 +203,9 @@ static heddle_status emu_launch_on(struct gpu *gpu, struct gpu_function *functio
 {
     const struct emu_kernel *kernel = (const struct emu_kernel *)(void *)function;
     (void)stream;
-    if (bytes != kernel->bytes)
-        return fail(HEDDLE_BAD_ARGUMENT, "emu: %s takes an argument of %lld bytes, not %lld", kernel->name,
-                    (long long)kernel->bytes, (long long)bytes);
+    if (bytes != emu_facts_of(kernel)->bytes)
+        return fail(HEDDLE_BAD_ARGUMENT, "emu: %s takes an argument of %d bytes, not %lld", emu_name(kernel),
+                    emu_facts_of(kernel)->bytes, (long long)bytes);
     uint64_t number = (uint64_t)gpu->seed + (uint64_t)gpu->launches++ * 0x10001;
     struct emu_launch launch = {.kernel = kernel,
                                 .grid = grid,

@@ -118,7 +118,7 @@ static void runner(void *worker)
     for (int thread = w->start;; thread = next_fresh(w)) {
         emu_now = &w->thread[thread];
         emu_now->caller = NULL;
-        w->launch->kernel->call(w->launch->argument);
+        emu_call(w->launch->kernel, w->launch->argument);
         emu_left(w, thread);
     }
 }
@@ -143,7 +143,7 @@ _Noreturn void emu_stop(struct emu_worker *w, int thread, const char *format, ..
 {
     va_list args;
     va_start(args, format);
-    int used = snprintf(w->error, sizeof w->error, "emu: %s: block %lld, thread %d: ", w->launch->kernel->name,
+    int used = snprintf(w->error, sizeof w->error, "emu: %s: block %lld, thread %d: ", emu_name(w->launch->kernel),
                         (long long)w->view.id, thread);
     if (used > 0 && used < (int)sizeof w->error)
         vsnprintf(w->error + used, sizeof w->error - (size_t)used, format, args);

@@ -48,13 +48,13 @@ static void take_blocks(void *argument, const struct team *team)
 
 static heddle_status check_limits(const struct emu_launch *l)
 {
-    const char *name = l->kernel->name;
+    const char *name = emu_name(l->kernel);
     if (l->grid < 1 || l->grid > EMU_GRID)
         return fail(HEDDLE_BAD_ARGUMENT, "emu: %s: a grid of %lld blocks, 1 to %d are possible", name, (long long)l->grid,
                     EMU_GRID);
-    if (l->block < 1 || l->block > l->kernel->most)
+    if (l->block < 1 || l->block > emu_facts_of(l->kernel)->most)
         return fail(HEDDLE_BAD_ARGUMENT, "emu: %s: %d threads a block, 1 to %d are possible", name, l->block,
-                    l->kernel->most);
+                    emu_facts_of(l->kernel)->most);
     if (l->shared < 0 || l->shared > l->shared_most)
         return fail(HEDDLE_BAD_ARGUMENT, "emu: %s: %lld bytes of dynamic shared memory, the device has %lld a block", name,
                     (long long)l->shared, (long long)l->shared_most);
@@ -72,7 +72,7 @@ heddle_status emu_launch(struct emu_launch *l, int threads)
     int failed = atomic_load(&l->failed);
     if (failed)
         return fail(HEDDLE_DEVICE_ERROR, "%s", l->workers[failed - 1]->error);
-    TRY(emu_zones_check(l->kernel->name));
+    TRY(emu_zones_check(emu_name(l->kernel)));
 done:
     return status;
 }

@@ -93,7 +93,7 @@ int emu_shared_end(struct emu_worker *w)
         const struct emu_slot *slot = emu_slot_near(w, at);
         if (at < to) {
             snprintf(w->error, sizeof w->error, "emu: %s: block %lld: a store outside of shared %s: element %lld of %lld",
-                     w->launch->kernel->name, (long long)w->view.id, slot->name, (long long)emu_slot_element(slot, at),
+                     emu_name(w->launch->kernel), (long long)w->view.id, slot->name, (long long)emu_slot_element(slot, at),
                      (long long)(slot->bytes / slot->size));
             return 0;
         }

@@ -395,8 +395,7 @@ WAY(csr_weave1_deep, 128, 12, direct(&p, tile, group, 1, 128, 8))
 WAY(csr_weave32_direct, 128, FULL(128), direct(&p, tile, group, 32, 128, 4))
 WAY(csr_weave2, 256, FULL(256), staged(&p, tile, group, 2, 256, 4))
 WAY(csr_weave4, 256, 6, staged(&p, tile, group, 4, 256, 8))
-WAY(csr_weave8, 128, FULL(128), staged(&p, tile, group, 8, 128, 4))
-WAY(csr_weave8_deep, 128, 12, staged(&p, tile, group, 8, 128, 8))
+WAY(csr_weave8, 128, sizeof(real) == 4 ? FULL(128) : 12, staged(&p, tile, group, 8, 128, sizeof(real) == 4 ? 4 : 8))
 
 KERNEL_RESIDENT(csr_weave_block, 256, 6)(struct product p)
 {
@@ -502,22 +501,21 @@ static const struct way {
     {"csr_weave2", 2, 256, 1},
     {"csr_weave4", 4, 256, 1},
     {"csr_weave8", 8, 128, 1},
-    {"csr_weave8_deep", 8, 128, 1},
     {"csr_weave32_direct", 32, 128, 0},
     {"csr_weave_block", 256, 256, 0},
     {"csr_weave_alone", 8, 128, 0},
 };
-enum { AUTO, DIRECT_1, DEEP_1, STAGED_2, STAGED_4, STAGED_8, DEEP_8, DIRECT_32, BLOCK, ALONE };
+enum { AUTO, DIRECT_1, DEEP_1, STAGED_2, STAGED_4, STAGED_8, DIRECT_32, BLOCK, ALONE };
 
-static const char *const words[] = {"auto", "1", "1deep", "2", "4", "8", "8deep", "32", "block", "alone"};
+static const char *const words[] = {"auto", "1", "1deep", "2", "4", "8", "32", "block", "alone"};
 static const struct option options[] = {
     {"way", 0, WORDS(words)},
     {0},
 };
 
 static const char *const entries[] = {"csr_weave1_direct", "csr_weave1_deep", "csr_weave2",         "csr_weave4",
-                                      "csr_weave8",        "csr_weave8_deep", "csr_weave32_direct", "csr_weave_block",
-                                      "csr_weave_alone",   "csr_weave_cut",   NULL};
+                                      "csr_weave8",        "csr_weave32_direct", "csr_weave_block", "csr_weave_alone",
+                                      "csr_weave_cut",     NULL};
 
 /* Small matrices are a matter of latency: one launch, many lanes a row, nothing staged.  Measured on an H200. */
 #define SMALL 131072
@@ -531,7 +529,7 @@ static const struct way *way_of(const struct work *w)
         return &ways[w->option[0]];
     return &ways[nnz <= SMALL  ? ALONE
                  : mean > 300  ? BLOCK
-                 : mean > 40   ? nnz < SMALL_LONG_ROWS ? DIRECT_32 : single ? STAGED_8 : DEEP_8
+                 : mean > 40   ? nnz < SMALL_LONG_ROWS ? DIRECT_32 : STAGED_8
                  : mean > 12   ? single && nnz >= SMALL_LONG_ROWS ? STAGED_2 : STAGED_4
                  : mean > 4.5  ? DEEP_1
                                : DIRECT_1];

@@ -584,43 +584,34 @@ DEVICE int is_idle(const struct product *p)
     return !does_pieces(p) && number_of(p) % p->fact[WEFT_MERGED] != 0;
 }
 
-DEVICE void plain(const struct product *p, const struct sink *to, const struct chunk *c, const enum way way, const int on)
-{
-    if (does_pieces(p))
-        pieces(p, to, on);
-    else
-        one_chunk(p, to, c, way, on);
-}
-
-DEVICE void set_up(const struct product *p, struct sink *to, const enum way way, const int on)
-{
-    if (does_pieces(p))
-        pieces(p, to, on);
-    else
-        some_chunks(p, to, number_of(p), way, on);
-}
-
 /* What has to be there in shared memory for a window of so many entries. */
 #define NEARBY(window) (window + WEFT_LINES * COPIES * LINE)
 
-/* `window`: entries that the window has, `near` in front of the copies. */
-DEVICE void weft(const struct product *p, real *near, int window, const enum way way, const int on)
+/* The block does pieces. */
+DEVICE void weft_pieces(const struct product *p, struct sink *to, int32_t *table, const int on)
 {
-    SHARED(int32_t, key, KEYS);
-    SHARED(int32_t, slot, KEYS);
-    const struct found *found = found_of(p);
-    const struct chunk c = own_chunk(p); /* read early: `lines` may take as long */
-    struct sink to = {(real *)p->y, near, window, 0, 0, simt_readonly(&found->lines), 0, 0};
-    if (to.lines == 0 && way != BY_EIGHT_NEAR) {
-        plain(p, &to, &c, way, on);
+    if (to->lines == 0) {
+        pieces(p, to, on);
+    } else {
+        begin_lines(to, found_of(p), table, table + KEYS);
+        pieces(p, to, on | LINES);
+        end_lines(to, found_of(p));
+    }
+}
+
+/* The block does a chunk, or several if there is something to set up for them. */
+DEVICE void weft(const struct product *p, struct sink *to, const struct chunk *c, int32_t *table, const enum way way, const int on)
+{
+    if (to->lines == 0 && way != BY_EIGHT_NEAR) {
+        one_chunk(p, to, c, way, on);
     } else if (is_idle(p)) {
         return;
-    } else if (to.lines == 0) {
-        set_up(p, &to, way, on);
+    } else if (to->lines == 0) {
+        some_chunks(p, to, number_of(p), way, on);
     } else {
-        begin_lines(&to, found, key, slot);
-        set_up(p, &to, way, on | LINES);
-        end_lines(&to, found);
+        begin_lines(to, found_of(p), table, table + KEYS);
+        some_chunks(p, to, number_of(p), way, on | LINES);
+        end_lines(to, found_of(p));
     }
 }
 
@@ -633,8 +624,14 @@ DEVICE void weft(const struct product *p, real *near, int window, const enum way
 KERNEL_RESIDENT(csr_weft1, BLOCK, EACH(6, 5))(struct product p)
 {
     SHARED(real, near, NEARBY(0));
+    SHARED(int32_t, table, 2 * KEYS);
     simt_after_previous();
-    weft(&p, near, 0, BY_LANE, 0);
+    const struct chunk c = own_chunk(&p); /* read early: `lines` may take as long */
+    struct sink to = {(real *)p.y, near, 0, 0, 0, simt_readonly(&found_of(&p)->lines), 0, 0};
+    if (does_pieces(&p))
+        weft_pieces(&p, &to, table, 0);
+    else
+        weft(&p, &to, &c, table, BY_LANE, 0);
 }
 
 /* Short rows, long columns, which are met again and again. */
@@ -643,25 +640,28 @@ KERNEL_RESIDENT(csr_weft1_near, BLOCK, EACH(6, 5))(struct product p)
     SHARED(real, near, SHORT_WINDOW);
     struct sink to = {(real *)p.y, near, 0, 0, 0, 0, 0, 0};
     simt_after_previous();
-    if (!is_idle(&p))
-        set_up(&p, &to, BY_LANE_NEAR, 0);
+    if (does_pieces(&p))
+        pieces(&p, &to, 0);
+    else if (!is_idle(&p))
+        some_chunks(&p, &to, number_of(&p), BY_LANE_NEAR, 0);
 }
 
-/* Long rows. */
+/* Long rows.  Where neighbours are alike crowded lines are no concern: their columns are added up first. */
 KERNEL_RESIDENT(csr_weft32, BLOCK, 4)(struct product p)
 {
     SHARED(real, near, NEARBY(LONG_WINDOW));
+    SHARED(int32_t, table, 2 * KEYS);
     simt_after_previous();
+    const struct chunk c = own_chunk(&p);
     const int kind = simt_readonly(&found_of(&p)->kind);
-    if (kind == ALIKE) { /* then crowded lines are no concern: columns are added up first */
-        const struct chunk c = own_chunk(&p);
-        struct sink to = {(real *)p.y, near, 0, 0, 0, 0, 0, 0};
-        plain(&p, &to, &c, BY_WAVE, DEEP);
-    } else if (kind == NEAR) {
-        weft(&p, near, LONG_WINDOW, BY_EIGHT_NEAR, DEEP);
-    } else {
-        weft(&p, near, LONG_WINDOW, BY_WAVE, DEEP);
-    }
+    const int lines = kind == ALIKE ? 0 : simt_readonly(&found_of(&p)->lines);
+    struct sink to = {(real *)p.y, near, LONG_WINDOW, 0, 0, lines, 0, 0};
+    if (does_pieces(&p))
+        weft_pieces(&p, &to, table, DEEP);
+    else if (kind == NEAR)
+        weft(&p, &to, &c, table, BY_EIGHT_NEAR, DEEP);
+    else
+        weft(&p, &to, &c, table, BY_WAVE, DEEP);
 }
 
 /* Rows of hundreds of entries are taken for alike. */
@@ -670,7 +670,10 @@ KERNEL_RESIDENT(csr_weft256, BLOCK, 2)(struct product p)
     const struct chunk c = own_chunk(&p);
     struct sink to = {(real *)p.y, 0, 0, 0, 0, 0, 0, 0};
     simt_after_previous();
-    plain(&p, &to, &c, BY_BLOCK, DEEP);
+    if (does_pieces(&p))
+        pieces(&p, &to, DEEP);
+    else
+        one_chunk(&p, &to, &c, BY_BLOCK, DEEP);
 }
 
 #else

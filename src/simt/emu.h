@@ -2,22 +2,47 @@
  *
  * emu.h: what a page compiled for the emulator and the emulator (src/gpu/emu*.c) know of each other.
  *
- * A page announces its kernels by pointers in the section "emu_kernels", which the linker gathers: linking a page is all
+ * A page announces its kernels by rows in the section "emu_kernels", which the linker gathers: linking a page is all
  * that it takes to have it found, in the library and in a test program alike. */
 #ifndef SIMT_EMU_H
 #define SIMT_EMU_H
 
 #include <stdint.h>
 
-struct emu_kernel {
-    const char *name;                  /* "csr_vector__f64_i32" */
-    const char *file;                  /* of the page */
-    void (*call)(const void *argument); /* one thread: copies the argument, as a launch does, and runs */
-    int64_t bytes;                     /* of the argument */
-    int wave;                          /* lanes it was compiled for */
-    int most;                          /* threads a block */
-    int hooked;                        /* 1: its loads and stores call the hooks of emu_hooks.c */
+struct emu_facts {
+    int32_t bytes;  /* of the argument */
+    int32_t wave;   /* lanes it was compiled for */
+    int32_t most;   /* threads a block */
+    int32_t hooked; /* 1: its loads and stores call the hooks of emu_hooks.c */
 };
+
+/* Each member is a distance from its own place. */
+struct emu_kernel {
+    int32_t call;  /* void (const void *argument): one thread, which copies the argument, as a launch does, and runs */
+    int32_t facts;
+    int32_t name;  /* "csr_vector__f64_i32" */
+};
+
+static inline const void *emu_at(const int32_t *distance)
+{
+    return (const char *)distance + *distance;
+}
+
+static inline const char *emu_name(const struct emu_kernel *k)
+{
+    return emu_at(&k->name);
+}
+
+static inline const struct emu_facts *emu_facts_of(const struct emu_kernel *k)
+{
+    return emu_at(&k->facts);
+}
+
+static inline void emu_call(const struct emu_kernel *k, const void *argument)
+{
+    uintptr_t code = (uintptr_t)emu_at(&k->call);
+    ((void (*)(const void *))code)(argument);
+}
 
 /* The block whose threads this processor runs, and the thread that runs now.  Fibres never change processors. */
 struct emu_block_view {

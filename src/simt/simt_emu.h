@@ -34,16 +34,27 @@
 #define KERNEL_RESIDENT(name, threads, blocks) KERNEL_BOUND(name, threads)
 #define KERNEL_BOUND(name, threads)                                                                       \
     static void SIMT_SYMBOL(name)(SIMT_ARGUMENT);                                                         \
-    static void SIMT_JOIN(call, name)(const void *argument)                                               \
+    __attribute__((used)) static void SIMT_JOIN(call, SIMT_SYMBOL(name))(const void *argument)            \
     {                                                                                                     \
         SIMT_SYMBOL(name)(*(const SIMT_ARGUMENT *)argument);                                              \
     }                                                                                                     \
-    static const struct emu_kernel SIMT_JOIN(kernel, name) = {                                            \
-        SIMT_TEXT(SIMT_NAME(name)), __FILE__,  SIMT_JOIN(call, name), sizeof(SIMT_ARGUMENT),              \
-        SIMT_WAVE,                  (threads), SIMT_IS_HOOKED};                                           \
-    static const struct emu_kernel *const SIMT_JOIN(row, name)                                            \
-        __attribute__((used, section("emu_kernels"))) = &SIMT_JOIN(kernel, name);                         \
+    __attribute__((used)) static const struct emu_facts SIMT_JOIN(facts, SIMT_SYMBOL(name)) = {           \
+        sizeof(SIMT_ARGUMENT), SIMT_WAVE, (threads), SIMT_IS_HOOKED};                                     \
+    SIMT_ROW(SIMT_JOIN(call, SIMT_SYMBOL(name)), SIMT_JOIN(facts, SIMT_SYMBOL(name)), SIMT_NAME(name))    \
     static void SIMT_SYMBOL(name)
+
+/* A struct emu_kernel: distances to what it names, so that nothing is left for the dynamic linker to fill in. */
+#define SIMT_ROW(call, facts, name) SIMT_ROW_(call, facts, name)
+#define SIMT_ROW_(call, facts, name)                                                                      \
+    __asm__(".pushsection emu_kernels, \"a\"\n"                                                           \
+            ".balign 4\n"                                                                                 \
+            ".long " #call " - .\n"                                                                       \
+            ".long " #facts " - .\n"                                                                      \
+            ".long 1f - .\n"                                                                              \
+            ".popsection\n"                                                                               \
+            ".pushsection .rodata.str1.1, \"aMS\", %progbits, 1\n"                                        \
+            "1: .asciz \"" #name "\"\n"                                                                   \
+            ".popsection");
 
 /* A page in an archive must be asked for by a symbol, or the linker leaves it out: the build makes a list of these. */
 #ifdef PAGE_NAME
