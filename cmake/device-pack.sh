@@ -5,7 +5,7 @@
 #
 #   heddle-pack xz ptx 1234567 5432      how it is compressed, the form of the binaries, bytes of what follows when it is
 #                                        unpacked, and bytes of the directory with which that begins
-#   3915528286 12345 csr_vector__f64_i32 a line of the directory per binary: what cksum says, and its name
+#   3915528286 12345 csr_vector__f64_i32 a line of the directory per binary: what cksum says, and its name (AMD's: ....gfx90a)
 #   ...                                  the binaries, one behind the other
 #
 # HOW is the program that compresses, xz or gzip, or none.  FORM ptx means PTX as device-ptx.awk shortens it, cubin and co are
@@ -14,7 +14,9 @@ set -eu
 how=$1 form=$2 lzma=$3 list=$4 out=$5
 each() { tr ';' '\n' <"$list" | xargs "$@"; }
 
-each cksum | sed 's|^\([0-9]* [0-9]*\) .*/\([^/.]*\)\.[^/]*$|\1 \2|' >"$out.raw"
+# AMD's, of several architectures, keep that in the name.
+case $form in co) ending='\.co' ;; *) ending='\.[^/ ]*' ;; esac
+each cksum | sed "s|^\([0-9]* [0-9]*\) .*/\([^/]*\)$|\1 \2|; s|$ending\$||" >"$out.raw"
 directory=$(wc -c <"$out.raw")
 each cat >>"$out.raw"
 name=${how##*/}

@@ -193,8 +193,13 @@ function(heddle_device_page page source)
   endif()
 endfunction()
 
-# The pack of a target, and its row in the table of packs: FORM is cubin, ptx or co, the others as in struct gpu_pack.
+# The pack of a target, and its row in the table of packs: FORM is cubin, ptx or co, the others as in struct gpu_pack; behind
+# them the targets, if there are several.
 function(heddle_device_pack driver target form holds)
+  set(made_for ${target} ${ARGN})
+  if(ARGN)
+    list(JOIN ARGN " " made_for)
+  endif()
   get_property(files GLOBAL PROPERTY device_files_${target})
   set(pack ${device_dir}/${target}.pack)
   heddle_device_list(${target}.list "${files}")
@@ -206,7 +211,7 @@ function(heddle_device_pack driver target form holds)
   set_property(GLOBAL APPEND PROPERTY device_packs ${pack})
   set_property(GLOBAL APPEND_STRING PROPERTY device_names "PACK(${symbol}, \"${pack}\")\n")
   set_property(GLOBAL APPEND_STRING PROPERTY device_table
-               "    {\"${driver}\", \"${target}\", \"${holds}\", ${symbol}, ${symbol}_end},\n")
+               "    {\"${driver}\", \"${made_for}\", \"${holds}\", ${symbol}, ${symbol}_end},\n")
 endfunction()
 
 # A list in a file, which is touched only when the list changes: on a command line it would outgrow that one day.
@@ -235,10 +240,24 @@ macro(heddle_device_packs)
   if("ptx" IN_LIST device_cuda)
     heddle_device_pack(cuda ptx ptx "PTX for sm_80")
   endif()
-  foreach(arch IN LISTS device_hip)
-    heddle_device_pack(hip ${arch} co ${arch})
-  endforeach()
+  if(device_hip)
+    heddle_device_side_by_side()
+    list(JOIN device_hip " " device_hip_words)
+    heddle_device_pack(hip gfx co "${device_hip_words}" ${device_hip})
+  endif()
 endmacro()
+
+# AMD's binaries in one list: of each page and variant those of all architectures, which are much alike.
+function(heddle_device_side_by_side)
+  list(GET device_hip 0 arch)
+  get_property(files GLOBAL PROPERTY device_files_${arch})
+  foreach(file IN LISTS files)
+    foreach(other IN LISTS device_hip)
+      string(REPLACE ".${arch}.co" ".${other}.co" beside ${file})
+      set_property(GLOBAL APPEND PROPERTY device_files_gfx ${beside})
+    endforeach()
+  endforeach()
+endfunction()
 
 # kernel_rows and variant_rows are those of heddle-build.cmake; afterwards HEDDLE_OBJECTS has the packs and their table, and
 # device_tool_sources what the command has beyond the library: the compilers' account.  Services come first in a pack, then

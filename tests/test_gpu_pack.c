@@ -221,7 +221,8 @@ static void path_of(char path[1024], const struct gpu_pack *from, const char *na
                          : strncmp(target, "compute_", 8) == 0 ? ".ptx"
                          : strncmp(target, "gfx", 3) == 0      ? ".co"
                                                                : "";
-    snprintf(path, 1024, "%s/%s.%s%s", DEVICE_DIR, name, target, ending);
+    int amd = strcmp(ending, ".co") == 0; /* their names tell the target */
+    snprintf(path, 1024, "%s/%s%s%s%s", DEVICE_DIR, name, amd ? "" : ".", amd ? "" : target, ending);
 }
 
 TEST(every_embedded_binary_is_what_the_compiler_made)
