@@ -124,7 +124,7 @@ static heddle_status load_packed(struct gpu *gpu, struct found_module *m, struct
 {
     heddle_status status = HEDDLE_OK;
     int64_t size = 0;
-    char name[128];
+    char name[192];
     int amd = strncmp(gpu_packs[number].target, "gfx", 3) == 0;
     snprintf(name, sizeof name, "%s%s%s", m->name, amd ? "." : "", amd ? gpu_info_of(gpu)->arch : "");
     mem_free(m->image);
