@@ -53,6 +53,9 @@ function(heddle_objects name)
   set(HEDDLE_OBJECT_TARGETS ${HEDDLE_OBJECT_TARGETS} ${name} PARENT_SCOPE)
 endfunction()
 
+# No exception ever passes through kernels.
+set(no_unwinding -fno-asynchronous-unwind-tables -fno-unwind-tables)
+
 macro(heddle_library_objects)
   set(HEDDLE_OBJECTS "")
   heddle_rows(variant_rows ${CMAKE_SOURCE_DIR}/src/matrix/variants.def VARIANT)
@@ -67,8 +70,8 @@ macro(heddle_library_objects)
   set(typed ${plain})
   list(FILTER typed INCLUDE REGEX "_typed\\.c$")
   list(FILTER plain EXCLUDE REGEX "_typed\\.c$")
-  # Exact arithmetic outside the kernels: compensated sums must not be contracted.
-  heddle_objects(heddle_plain SOURCES ${plain} OPTIONS -ffp-contract=off)
+  # Exact arithmetic outside the kernels: compensated sums must not be contracted.  What is no kernel is long but not hot: -O2.
+  heddle_objects(heddle_plain SOURCES ${plain} OPTIONS -ffp-contract=off $<$<CONFIG:Release>:-O2>)
   target_compile_definitions(heddle_plain PRIVATE HEDDLE_VERSION_TEXT="${PROJECT_VERSION}")
 
   set(pages src/kernel/cpu.c)
@@ -83,14 +86,14 @@ macro(heddle_library_objects)
     list(GET row 1 real)
     list(GET row 2 off)
     set(types real=${real} off=${off} VARIANT_NAME=${variant})
-    heddle_objects(heddle_typed_${variant} SOURCES ${typed} DEFINES ${types} OPTIONS -ffp-contract=off)
+    heddle_objects(heddle_typed_${variant} SOURCES ${typed} DEFINES ${types} OPTIONS -ffp-contract=off ${no_unwinding})
     foreach(isa_row IN LISTS isa_rows)
       string(REGEX REPLACE "^([^|]*)[|](.*)$" "\\1" isa "${isa_row}")
       string(REGEX REPLACE "^([^|]*)[|](.*)$" "\\2" isa_flags "${isa_row}")
       separate_arguments(isa_flags)
       # Kernels may fuse a multiplication with an addition: it is faster and rounds less.
       heddle_objects(heddle_cpu_${variant}_${isa} SOURCES ${pages}
-                     DEFINES ${types} HEDDLE_DEVICE ISA_NAME=${isa} OPTIONS -ffp-contract=fast ${isa_flags})
+                     DEFINES ${types} HEDDLE_DEVICE ISA_NAME=${isa} OPTIONS -ffp-contract=fast ${isa_flags} ${no_unwinding})
     endforeach()
   endforeach()
   heddle_device_objects() # cmake/heddle-device.cmake
@@ -103,8 +106,8 @@ endmacro()
 # the tests, with -fsanitize=thread, whose calls are renamed to the emulator's own hooks (src/gpu/emu_hooks.c).
 
 # There are eight of each page, which at -O3 would be most of the library: -Os makes them a third of that, and the tests on the
-# emulator, which spend their time between fibres, 4 % slower.  No exception ever passes through them.
-set(emu_small $<$<CONFIG:Release>:-Os> -fno-asynchronous-unwind-tables -fno-unwind-tables)
+# emulator, which spend their time between fibres, 4 % slower.
+set(emu_small $<$<CONFIG:Release>:-Os> ${no_unwinding})
 
 # heddle_emu_types(OUT ROW): the definitions that a row of variants.def stands for.
 function(heddle_emu_types out row)
