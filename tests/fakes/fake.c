@@ -181,7 +181,8 @@ int fake_pointer(void *value, int attribute, const void *p)
 static int is_binary(const char *image)
 {
     static const unsigned char fatbin[4] = {0x50, 0xed, 0x55, 0xba}, elf[4] = {0x7f, 'E', 'L', 'F'};
-    return memcmp(image, fatbin, 4) == 0 || memcmp(image, elf, 4) == 0 || strncmp(image, ".version", 8) == 0;
+    return memcmp(image, fatbin, 4) == 0 || memcmp(image, elf, 4) == 0 || memcmp(image, "//", 2) == 0 ||
+           strncmp(image, ".version", 8) == 0;
 }
 
 /* The options are those of CUDA's compiler: a buffer for its messages (5) and its size (6). */
