@@ -186,6 +186,9 @@ printf 'garbage' >set/broken.mtx
 run heddle bench set:set --time-limit 0.01 --no-cold
 verdict 'a broken file in a set is told, and the others run' \
     "$([ $rc -eq 2 ] && grep -q '4 verified' "$work/out" && grep -q '1 of 3 matrices' "$work/err" || echo "status $rc")"
+run heddle check set:set --kernel cpu_csr --type f64 --op N
+verdict 'and so does check' "$([ $rc -eq 2 ] && grep -q '2 of 3 combinations verified, 0 wrong, 1 skipped' "$work/out" &&
+    grep -q '1 of 3 matrices' "$work/err" || echo "status $rc")"
 rm -r set
 
 # ---------------------------------------------------------------- bad usage

@@ -58,6 +58,8 @@ struct checking {
     struct outcome (*outcome)[KINDS]; /* one row per kernel */
     struct json json;
     int json_wanted;
+    int several, unread; /* matrices: one of several that cannot be read is skipped, one alone is an error */
+    int unreadable;      /* of several: how many are broken, as one that Heddle has no kernel for is not */
     int64_t done, total, wrong, skipped, products;
 };
 
@@ -162,13 +164,33 @@ static heddle_status check_kernel(struct checking *k, struct bench_top *b, heddl
     return status;
 }
 
+/* Every combination of a matrix that cannot be read. */
+static void skip_matrix(struct checking *k)
+{
+    for (int i = 0; i < k->kernels.count; i++)
+        for (int kind = 0; kind < k->kinds; kind++) {
+            struct outcome *o = &k->outcome[i][kind];
+            *o = (struct outcome){.skipped = 1};
+            snprintf(o->text, sizeof o->text, "%s", heddle_last_error());
+        }
+    k->done += (int64_t)k->kernels.count * k->kinds;
+}
+
 static heddle_status check_matrix(struct checking *k, const struct subject *subject)
 {
     heddle_status status = HEDDLE_OK;
     struct loaded m = {0};
     struct bench_top b = {0};
     progress(k->s, k->done, k->total, "%s", subject->name);
-    TRY(subject_load(&m, subject, k->kind[k->kinds - 1].type)); /* the widest */
+    status = subject_load(&m, subject, k->kind[k->kinds - 1].type); /* the widest */
+    k->unread = status != HEDDLE_OK && k->several;
+    if (k->unread) {
+        k->unreadable += status == HEDDLE_BAD_FILE || status == HEDDLE_FILE_ERROR || status == HEDDLE_BAD_ARGUMENT;
+        skip_matrix(k);
+        status = HEDDLE_OK;
+        goto done;
+    }
+    TRY(status);
     for (int kind = 0; kind < k->kinds; kind++) {
         const heddle_type type = k->kind[kind].type;
         const heddle_op op = k->kind[kind].op;
@@ -226,6 +248,10 @@ static void tell_people(struct checking *k, const struct subject *subject)
     char heads[KINDS][8];
     struct table t;
     out(k->s, "%s\n", subject->origin);
+    if (k->unread) {
+        out(k->s, "skipped: %s\n\n", k->outcome[0][0].text);
+        return;
+    }
     for (int kind = 0; kind < k->kinds; kind++) {
         snprintf(heads[kind], sizeof heads[kind], "%s %s", type_name(k->kind[kind].type), op_name(k->kind[kind].op));
         columns[1 + kind] = (struct column){heads[kind], 1, 8};
@@ -268,6 +294,7 @@ static heddle_status check_all(struct checking *k, const struct subject_list *li
 {
     heddle_status status = HEDDLE_OK;
     k->total = list->count * k->kernels.count * k->kinds;
+    k->several = list->count > 1;
     TRY(NEW_ZEROED(k->outcome, k->kernels.count));
     for (int64_t i = 0; i < list->count; i++) {
         TRY(check_matrix(k, &list->item[i]));
@@ -359,6 +386,11 @@ static heddle_status run(struct session *s, void *into)
     json_array(&k->json, "results");
     TRY(check_all(k, &list));
     TRY(finish(k, &list));
+    if (k->unreadable > 0) {
+        TRY(out_flush(s));
+        TRY(fail(HEDDLE_BAD_FILE, "%d of %lld matrices could not be read; see above why", k->unreadable,
+                 (long long)list.count));
+    }
 done:
     if (k) {
         json_free(&k->json);
