@@ -96,23 +96,31 @@ done:
     return status;
 }
 
+/* A ratio has no column for what it is taken against. */
+static int has_column(const struct panel *p, int s)
+{
+    return p->e->look->shown != SHOW_RATIO || p->row[s].versus != s;
+}
+
 /* Each matrix and series, with the paper's number behind it. */
 static void matrix_table(struct showing *w, const struct panel *p)
 {
     struct text row = {0};
     text_add(&w->page, "\n%s, %s: %s.\n\n| matrix |", record_text(&w->r->records, p->device), p->type, panel_value_name(p));
     for (int s = 0; s < p->series; s++)
-        text_add(&w->page, " %s |", p->label[s]);
+        if (has_column(p, s))
+            text_add(&w->page, " %s%s |", p->e->look->shown == SHOW_RATIO ? "over " : "", p->label[s]);
     text_add(&w->page, "\n|---|");
     for (int s = 0; s < p->series; s++)
-        text_add(&w->page, "--:|");
+        text_add(&w->page, has_column(p, s) ? "--:|" : "");
     text_add(&w->page, "\n");
     for (int64_t c = 0; c < p->columns; c++) {
         text_free(&row);
         text_add(&row, "%s", p->name[c]);
         for (int s = 0; s < p->series; s++)
-            add_cell(&row, panel_value(p, s, c),
-                     experiment_published(p->e, s, p->type, p->subjects.item[p->subject[c]].origin), 0);
+            if (has_column(p, s))
+                add_cell(&row, panel_value(p, s, c),
+                         experiment_published(p->e, s, p->type, p->subjects.item[p->subject[c]].origin), 0);
         if (row.data)
             page_row(&w->page, row.data);
     }
@@ -218,7 +226,7 @@ static void legend(struct showing *w, const struct panel *p)
         text_add(&w->page, "Least to harmonic mean (mean: geometric): how many times as fast %s is. Faster on: the share of "
                            "matrices on which the series wins over it; fastest on: over all. Average: of %s. The paper's "
                            "numbers, where its text has any, stand in brackets.\n\n",
-                 first.data ? first.data : "", panel_value_name(p));
+                 first.data ? first.data : "", look->reduced == CORRELATED ? "milliseconds" : panel_value_name(p));
     text_free(&first);
 }
 
@@ -289,7 +297,8 @@ static heddle_status show(struct reproducing *r, const struct experiment *e)
     struct showing w = {.r = r, .e = e};
     out(r->s, "\n%s: %s %s, %s\n", e->name, e->paper, e->where, e->what);
     text_add(&w.page, "# %s %s: %s\n\n", e->paper, e->where, e->what);
-    text_add(&w.page, "%s\n\n", e->comment);
+    size_t words = strlen(e->comment);
+    text_add(&w.page, "%.*s\n\n", (int)(words && e->comment[words - 1] == ' ' ? words - 1 : words), e->comment);
     if (r->group_instead[e->group])
         text_add(&w.page, "The matrices of the paper are too large for --most %lld: small generated ones took their place.\n\n",
                  (long long)r->most);
@@ -305,14 +314,35 @@ done:
     return status;
 }
 
+/* Each device of the records, with its runs and the day of the last one. */
+static void add_devices(struct text *page, const struct records *r)
+{
+    for (int64_t i = 0; i < r->runs; i++) {
+        int64_t device = r->run[i].device, runs = 0, k = 0;
+        const char *last = "";
+        while (r->run[k].device != device)
+            k++;
+        if (k < i)
+            continue; /* it has its line */
+        for (; k < r->runs; k++)
+            if (r->run[k].device == device) {
+                const char *date = record_text(r, r->run[k].date);
+                runs++;
+                last = date && strcmp(date, last) > 0 ? date : last;
+            }
+        text_add(page, "- %s: %lld runs, %.10s\n", record_text(r, device), (long long)runs, last);
+    }
+}
+
 /* README.md: every page that is in the folder, whenever it was made. */
 static heddle_status contents(struct reproducing *r)
 {
     heddle_status status = HEDDLE_OK;
     struct text page = {0}, path = {0};
     text_add(&page, "# The papers' tables and figures, measured again\n\n"
-                    "Made by `heddle reproduce`; docs/measuring.md tells how.\n\n| experiment | paper | | what it shows |\n"
-                    "|---|---|---|---|\n");
+                    "Made by `heddle reproduce`; docs/measuring.md tells how. Measured on\n\n");
+    add_devices(&page, &r->records);
+    text_add(&page, "\n| experiment | paper | | what it shows |\n|---|---|---|---|\n");
     for (const struct experiment *e = experiments; e->name; e++) {
         text_free(&path);
         text_add(&path, "%s/%s.md", r->c->output, e->name);

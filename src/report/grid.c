@@ -309,11 +309,13 @@ static void draw_bars(struct chart *c, const struct grid *g)
         row_name(c, g, k, y);
         for (int s = 0; s < g->series; s++, y += ROW) {
             double v = grid_at(g, s, k);
-            if (!is_number(v))
+            double end = is_number(v) ? axis_at(&c->x, v) : c->x.from; /* what is below 0 has its number alone */
+            if (!isfinite(v))
                 continue;
-            bar(c, g->head[s].colour, c->x.from, axis_at(&c->x, v), y, 14);
+            if (is_number(v))
+                bar(c, g->head[s].colour, c->x.from, end, y, 14);
             snprintf(words, sizeof words, "%.3g", v);
-            svg_text(c->svg, axis_at(&c->x, v) + 6, y + 4, ANCHOR_START, INK, words);
+            svg_text(c->svg, end + 6, y + 4, ANCHOR_START, INK, words);
         }
         y += ROW / 2.0;
     }

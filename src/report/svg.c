@@ -83,7 +83,9 @@ void svg_line(struct text *svg, double x1, double y1, double x2, double y2, cons
 
 void svg_legend_add(struct text *svg, struct svg_legend *l, const char *name, const char *colour)
 {
-    double width = 26 + 6.9 * (double)strlen(name);
+    double width = 26;
+    for (const char *c = name; *c; c++)
+        width += *c >= 'A' && *c <= 'Z' ? 8.8 : 6.9;
     if (l->x > 0 && l->x + width > l->width - 16) {
         l->x = 0;
         l->top += 19;
