@@ -17,10 +17,12 @@
 
 KERNEL(csr_naive_t_scale)(struct product p)
 {
+    simt_let_next();
     scale_all((real *)p.y, p.cols, scalar(p.beta));
 }
 
-DEVICE void add_rows(const struct product *p, const int cas)
+/* Scaling writes y alone, so all else may be read while it still goes on. */
+DEVICE void add_row(const struct product *p, const int cas)
 {
     const off *RESTRICT row_ptr = (const off *)p->array[CSR_ROW_PTR];
     const idx *RESTRICT col = (const idx *)p->array[CSR_COL];
@@ -28,27 +30,30 @@ DEVICE void add_rows(const struct product *p, const int cas)
     const real *RESTRICT x = (const real *)p->x;
     real *y = (real *)p->y;
     const real alpha = scalar(p->alpha);
-    for (int64_t i = simt_global_id(); i < p->rows; i += simt_global_size()) {
-        const off end = simt_readonly(row_ptr + i + 1);
-        const real xi = alpha * simt_readonly(x + i);
-        for (off k = simt_readonly(row_ptr + i); k < end; k++) {
-            real *to = y + simt_readonly(col + k);
-            if (cas)
-                simt_atomic_add_cas(to, simt_readonly(val + k) * xi);
-            else
-                simt_atomic_add(to, simt_readonly(val + k) * xi);
-        }
+    const int64_t i = p->first + simt_global_id();
+    if (i >= p->rows)
+        return;
+    const off end = simt_readonly(row_ptr + i + 1);
+    const real xi = alpha * simt_readonly(x + i);
+    off k = simt_readonly(row_ptr + i);
+    simt_after_previous();
+    for (; k < end; k++) {
+        real *to = y + simt_readonly(col + k);
+        if (cas)
+            simt_atomic_add_cas(to, simt_readonly(val + k) * xi);
+        else
+            simt_atomic_add(to, simt_readonly(val + k) * xi);
     }
 }
 
 KERNEL(csr_naive_t)(struct product p)
 {
-    add_rows(&p, 0);
+    add_row(&p, 0);
 }
 
 KERNEL(csr_naive_t_cas)(struct product p)
 {
-    add_rows(&p, 1);
+    add_row(&p, 1);
 }
 
 #else
@@ -64,9 +69,10 @@ static const char *const entries[] = {"csr_naive_t", "csr_naive_t_cas", "csr_nai
 static heddle_status launch(const struct work *w)
 {
     heddle_status status = HEDDLE_OK;
-    if (scalar_get(w->product.beta, w->value) != 1)
+    const int scaled = scalar_get(w->product.beta, w->value) != 1;
+    if (scaled)
         TRY(gpu_run_over(w, "csr_naive_t_scale", w->product.cols));
-    TRY(gpu_run_over(w, entries[w->option[0]], w->product.rows));
+    TRY((scaled ? gpu_run_rows_behind : gpu_run_rows)(w, entries[w->option[0]], 1));
 done:
     return status;
 }
