@@ -3,8 +3,8 @@
 # awk -f bench/baseline.awk BASELINE RECORDS...: two tables, in microseconds with cold caches.
 #
 # The first has Heddle's csr_naive, csr_vector and csr_naive_t beside the plain kernels of the same idea; csr_vector has the
-# number of lanes that is best for the matrix, as the plain kernel has (its number in parentheses).  The second has cuSPARSE as heddle
-# bench times it beside the same calls as the baseline times them.  A ratio is the time of heddle bench over the other.
+# number of lanes that is best for the matrix, as the plain kernel has (its number in parentheses).  The second has cuSPARSE as
+# heddle bench times it beside the same calls as the baseline times them.  A ratio is the time of heddle bench over the other.
 #
 # BASELINE has a line per matrix and type, in the order of set:baseline; COLD and WARM are milliseconds:
 #   NAME f64 ROWS x COLS nnz N floor MS | cs1 COLD/WARM(pre MS) ... coo1T COLD/WARM(pre MS) scalar COLD/WARM vecW COLD/WARM
