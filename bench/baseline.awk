@@ -1,9 +1,15 @@
 # SPDX-License-Identifier: MIT
 #
-# awk -f bench/baseline.awk BASELINE RECORDS...: Heddle's csr_naive, csr_vector and csr_naive_t beside the plain kernels of the
-# same idea, in microseconds with cold caches.  BASELINE has a line per matrix and type,
-#   NAME f64 ROWS x COLS nnz N floor MS | ... scalar COLD/WARM vecW COLD/WARM sT COLD v8T COLD
-# in the order of set:baseline; RECORDS are those of heddle bench.  A ratio is Heddle's time over the other: below 1 is faster.
+# awk -f bench/baseline.awk BASELINE RECORDS...: two tables, in microseconds with cold caches.
+#
+# The first has Heddle's csr_naive, csr_vector and csr_naive_t beside the plain kernels of the same idea; csr_vector has the
+# number of lanes that is best for the matrix, as the plain kernel has (its number in parentheses).  The second has cuSPARSE as
+# heddle bench times it beside the same calls as the baseline times them.  A ratio is the time of heddle bench over the other.
+#
+# BASELINE has a line per matrix and type, in the order of set:baseline; COLD and WARM are milliseconds:
+#   NAME f64 ROWS x COLS nnz N floor MS | cs1 COLD/WARM(pre MS) ... coo1T COLD/WARM(pre MS) scalar COLD/WARM vecW COLD/WARM
+#   sT COLD
+# RECORDS are those of heddle bench.
 
 # The value behind "key": in a record, without quotes.
 function field(key,    at, rest) {
@@ -14,55 +20,102 @@ function field(key,    at, rest) {
   return rest
 }
 
-# The cold time behind a word of the baseline's line, in microseconds.
-function cold(word,    i, pair) {
-  for (i = 1; i < NF; i++) if ($i ~ "^" word "$") { split($(i + 1), pair, "/"); return 1000 * pair[1] }
-  return 0
+# The times behind a word of the baseline's line, in microseconds.
+function take(kernel, word,    i, pair) {
+  for (i = 1; i < NF; i++) if ($i ~ "^" word "$") {
+    split($(i + 1), pair, "/")
+    theirs["cold", number, type, kernel] = 1000 * pair[1]
+    theirs["warm", number, type, kernel] = 1000 * pair[2]
+  }
+}
+
+# Adds a pair of times to a column's mean and tells their ratio; 0: one of them is missing.
+function compare(column, state, m, type, kernel,    a, b, r) {
+  a = ours[state, m, type, kernel]; b = theirs[state, m, type, kernel]
+  if (!a || !b) return 0
+  r = a / b
+  logs[column] += log(r); count[column]++
+  if (r > 1.1) slower[column]++
+  if (r < 1 / 1.1) faster[column]++
+  if (r > worst[column]) { worst[column] = r; worst_at[column] = names[m] " " type }
+  if (!(column in least) || r < least[column]) { least[column] = r; least_at[column] = names[m] " " type }
+  return r
+}
+
+function summary(column) {
+  return !count[column] ? "nothing to compare" : \
+    sprintf("geometric mean %.3f, least %.3f (%s), most %.3f (%s); of %d %d are slower by more than 10 %% and %d faster", \
+            exp(logs[column] / count[column]), least[column], least_at[column], worst[column], worst_at[column], count[column],
+            slower[column], faster[column])
 }
 
 / floor [0-9.]+ \|/ {
   type = /(^| )f32 / ? "f32" : "f64"
   number = ++lines[type]
   match($0, /nnz +[0-9]+/); entries[number] = substr($0, RSTART + 3) + 0
-  plain[number, type, "csr_naive"] = cold("scalar")
-  plain[number, type, "csr_vector"] = cold("vec[0-9]+")
-  plain[number, type, "csr_naive_t"] = cold("sT")
+  take("csr_naive", "scalar"); take("csr_vector", "vec[0-9]+"); take("csr_naive_t", "sT")
+  theirs["cold", number, type, "by itself"] = theirs["cold", number, type, "csr_vector"]
+  take("csr_alg1 N", "cs1"); take("csr_alg2 N", "cs2"); take("coo_alg1 N", "coo1"); take("coo_alg2 N", "coo2")
+  take("csr_alg1 T", "cs1T"); take("coo_alg1 T", "coo1T")
+  match($0, / vec[0-9]+ /); plain_lanes[number, type] = substr($0, RSTART + 4) + 0
   next
 }
 
 /"record":"run"/ {
-  name = field("matrix")
+  name = field("matrix"); type = field("value"); kernel = field("kernel"); lanes = ""
   if (!(name in order)) { order[name] = ++matrices; names[matrices] = name }
-  if (field("verified") == "true") heddle[order[name], field("value"), field("kernel")] = 1000 * field("cold_ms")
-  else wrong[order[name], field("value"), field("kernel")] = field("skipped") == "null" ? "WRONG" : "skipped"
-  nonzeros[order[name]] = field("nnz")
+  m = order[name]
+  nonzeros[m] = field("nnz")
+  if (kernel == "csr_vector") kernel = "by itself"
+  if (kernel ~ /^csr_vector:lanes=/) { lanes = substr(kernel, 18) + 0; kernel = "csr_vector" }
+  if (sub(/^cusparse:/, "", kernel)) kernel = kernel " " field("op")
+  if (field("verified") != "true") { wrong[m, type, kernel] = field("skipped") == "null" ? "WRONG" : "skipped"; next }
+  if (lanes && ours["cold", m, type, kernel] && ours["cold", m, type, kernel] <= 1000 * field("cold_ms")) next
+  ours["cold", m, type, kernel] = 1000 * field("cold_ms")
+  ours["warm", m, type, kernel] = 1000 * field("warm_ms")
+  best_lanes[m, type] = lanes ? lanes : best_lanes[m, type]
 }
 
 END {
-  split("csr_naive csr_vector csr_naive_t", kernels)
-  printf "%-16s %-4s", "matrix", "type"
-  for (k = 1; k <= 3; k++) printf "   %-11s %9s %6s", kernels[k], "plain us", "ratio"
-  printf "\n"
+  heddles = split("csr_naive,csr_vector,csr_naive_t", kernel_of, ",")
+  printf "%-16s %-4s   %-9s %8s %6s   %-10s %8s %6s   %-7s   %-11s %8s %6s\n", "matrix", "type", "csr_naive", "plain", "ratio",
+         "csr_vector", "plain", "ratio", "lanes", "csr_naive_t", "plain", "ratio"
   for (m = 1; m <= matrices; m++) for (t = 32; t <= 64; t += 32) {
     type = "f" t
     printf "%-16s %-4s", names[m], type
-    for (k = 1; k <= 3; k++) {
-      ours = heddle[m, type, kernels[k]]; theirs = plain[m, type, kernels[k]]
-      if (!ours || !theirs) {
-        printf "   %-11s %9.1f %6s", ((m, type, kernels[k]) in wrong) ? wrong[m, type, kernels[k]] : "-", theirs, "-"
-        continue
-      }
-      printf "   %-11.1f %9.1f %6.3f", ours, theirs, ours / theirs
-      logs[k] += log(ours / theirs); count[k]++
-      if (ours / theirs > worst[k]) { worst[k] = ours / theirs; worst_at[k] = names[m] " " type }
+    for (k = 1; k <= heddles; k++) {
+      kernel = kernel_of[k]; r = compare(kernel, "cold", m, type, kernel)
+      wide = length(kernel)
+      if (r) printf "   %-*.1f %8.1f %6.3f", wide, ours["cold", m, type, kernel], theirs["cold", m, type, kernel], r
+      else printf "   %-*s %8.1f %6s", wide, ((m, type, kernel) in wrong) ? wrong[m, type, kernel] : "-",
+                  theirs["cold", m, type, kernel], "-"
+      if (kernel == "csr_vector") printf "   %2d (%2d)", best_lanes[m, type], plain_lanes[m, type]
     }
+    compare("by itself", "cold", m, type, "by itself")
     off = entries[m] ? nonzeros[m] / entries[m] - 1 : 0
-    note = (off > 0.01 || off < -0.01) ? sprintf("   nonzeros differ by %.1f %%", 100 * off) : ""
-    print note
+    print (off > 0.01 || off < -0.01) ? sprintf("   nonzeros differ by %.1f %%", 100 * off) : ""
   }
-  if (!count[1]) { print "there is nothing to compare"; exit 1 }
-  for (k = 1; k <= 3; k++) if (count[k])
-    printf "%s%s: geometric mean %.3f, worst %.3f (%s)", (k > 1) ? "; " : "", kernels[k], exp(logs[k] / count[k]), worst[k],
-           worst_at[k]
+  peers = split("csr_alg1 N,csr_alg2 N,coo_alg1 N,coo_alg2 N,csr_alg1 T,coo_alg1 T", peer, ",")
+  printf "\ncuSPARSE by heddle bench, and its ratio to the baseline's time\n%-16s %-4s", "matrix", "type"
+  for (k = 1; k <= peers; k++) printf "   %10s %6s", peer[k], "ratio"
   print ""
+  for (m = 1; m <= matrices; m++) for (t = 32; t <= 64; t += 32) {
+    type = "f" t
+    printf "%-16s %-4s", names[m], type
+    for (k = 1; k <= peers; k++) {
+      r = compare(peer[k], "cold", m, type, peer[k])
+      compare("warm " peer[k], "warm", m, type, peer[k])
+      if (r) { printf "   %10.1f %6.3f", ours["cold", m, type, peer[k]], r; compare("all", "cold", m, type, peer[k]) }
+      else printf "   %10s %6s", "-", "-"
+      compare("warm all", "warm", m, type, peer[k])
+    }
+    print ""
+  }
+  print ""
+  for (k = 1; k <= peers; k++) printf "cuSPARSE %s: %s\n", peer[k], summary(peer[k])
+  for (k = 1; k <= peers; k++) printf "cuSPARSE %s, warm: %s\n", peer[k], summary("warm " peer[k])
+  printf "cuSPARSE, all: %s\ncuSPARSE, all, warm: %s\n", summary("all"), summary("warm all")
+  for (k = 1; k <= heddles; k++) printf "%s: %s\n", kernel_of[k], summary(kernel_of[k])
+  printf "csr_vector, its own choice of lanes: %s\n", summary("by itself")
+  if (!count["csr_naive"]) exit 1
 }

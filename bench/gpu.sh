@@ -8,8 +8,8 @@
 #                                                  `test kernels_gpu`: those that are named
 #   bench/gpu.sh check smoke paper                 heddle check set:smoke set:paper on the device
 #   bench/gpu.sh sanitize smoke                    the same under compute-sanitizer: memcheck, racecheck, initcheck
-#   bench/gpu.sh baseline                          the ten-line kernels of carry/baseline.cu beside Heddle's, over set:baseline
-#                                                  (`baseline small`: without its four largest matrices)
+#   bench/gpu.sh baseline                          the ten-line kernels of carry/baseline.cu beside Heddle's, and cuSPARSE timed
+#                                                  by both, over set:baseline (`baseline small`: without its four largest)
 #   bench/gpu.sh bench set:baseline --type f64     heddle bench; words that begin with - and what follows go to heddle
 #   bench/gpu.sh reproduce all                     heddle reproduce: the papers' tables and figures; pages and drawings in
 #                                                  reproduce/, records in reproduce.jsonl
@@ -155,7 +155,7 @@ baseline_kernels() {
 }
 
 baseline() {
-  local large=1 matrices=(set:baseline)
+  local large=1 matrices=(set:baseline) peers=cusparse:csr_alg1,cusparse:csr_alg2,cusparse:coo_alg1,cusparse:coo_alg2
   step baseline-source test -f carry/baseline.cu || return
   if [ "${1:-}" = small ]; then
     large=0
@@ -163,12 +163,10 @@ baseline() {
   fi
   step baseline-build nvcc -O3 -std=c++17 -arch=native carry/baseline.cu -lcusparse -o "$build/baseline" || return
   step baseline-kernels baseline_kernels "$large" || return
-  step baseline-heddle-N "$build/heddle" bench "${matrices[@]}" --device "$device" --type f32,f64 --op N \
-    --kernel csr_naive,csr_vector --peer cusparse:csr_alg1,cusparse:csr_alg2,cusparse:coo_alg1,cusparse:coo_alg2 \
-    --time-limit 0.05 --json "$out/baseline-N.jsonl"
-  step baseline-heddle-T "$build/heddle" bench "${matrices[@]}" --device "$device" --type f32,f64 --op T \
-    --kernel csr_naive_t --peer cusparse:csr_alg1,cusparse:csr_alg2,cusparse:coo_alg1,cusparse:coo_alg2 \
-    --time-limit 0.05 --json "$out/baseline-T.jsonl"
+  step baseline-heddle-N "$build/heddle" bench "${matrices[@]}" --device "$device" --type f32,f64 --op N --peer "$peers" \
+    --kernel "csr_naive,csr_vector$(printf ',csr_vector:lanes=%d' 2 4 8 16 32)" --time-limit 0.05 --json "$out/baseline-N.jsonl"
+  step baseline-heddle-T "$build/heddle" bench "${matrices[@]}" --device "$device" --type f32,f64 --op T --peer "$peers" \
+    --kernel csr_naive_t --time-limit 0.05 --json "$out/baseline-T.jsonl"
   step baseline awk -f bench/baseline.awk "$out/baseline.txt" "$out/baseline-N.jsonl" "$out/baseline-T.jsonl"
 }
 

@@ -240,10 +240,12 @@ TEST(a_launch_behind_another_may_come_early)
         CHECK_OK(v->driver->launch_behind(gpu, f, 0, 128, 0, &argument, sizeof argument, NULL));
         CHECK_FAILS(v->driver->launch_behind(gpu, f, 1, 1025, 0, &argument, 8, NULL), HEDDLE_BAD_ARGUMENT, "1025 threads");
         if (is_cuda) {
+            struct gpu_function *older = NULL;
             setenv("FAKE_COMPILED_FOR", "80", 1); /* such a kernel does not wait by itself */
-            CHECK_OK(v->driver->launch_behind(gpu, f, 1, 1, 0, &argument, 8, NULL));
-            CHECK_THAT(s->launch.early == early + 1, "a kernel that cannot wait came early");
+            CHECK_OK(v->driver->find(gpu, &older, module, "fill"));
             unsetenv("FAKE_COMPILED_FOR");
+            CHECK_OK(v->driver->launch_behind(gpu, older, 1, 1, 0, &argument, 8, NULL));
+            CHECK_THAT(s->launch.early == early + 1, "a kernel that cannot wait came early");
             fake_script(v, "cuLaunchKernelEx", "=701");
             CHECK_FAILS(v->driver->launch_behind(gpu, f, 1, 1, 0, &argument, 8, NULL), HEDDLE_BAD_ARGUMENT, "more registers");
             fake_script(v, "cuFuncLoad", "=2");

@@ -117,29 +117,29 @@ struct launch_config {
     unsigned count;
 };
 
-/* Programmatic dependent launch: the kernel comes to the device while the one before it still runs, and waits there, if it was
- * compiled for an architecture that has the instruction. */
-static int launch_behind(void *function, unsigned grid, unsigned block, unsigned shared, void *stream, void **arguments)
+/* Programmatic dependent launch: the kernel comes to the device while the one before it still runs, and waits there. */
+static int launch_early(void *handle, unsigned grid, unsigned block, unsigned shared, void *stream, void **arguments)
 {
     struct launch_attribute early = {.id = PROGRAMMATIC_STREAM_SERIALIZATION, .value.allowed = 1};
     struct launch_config config = {{grid, 1, 1}, {block, 1, 1}, shared, stream, &early, 1};
-    int compiled_for = 0;
-    if (!launch_ex || own.function_get(&compiled_for, FUNCTION_PTX_VERSION, function) || compiled_for < DEPENDENTS_SINCE)
-        return cuda.call.launch(function, grid, 1, 1, block, 1, 1, shared, stream, arguments, NULL);
-    return launch_ex(&config, function, arguments, NULL);
+    return launch_ex(&config, handle, arguments, NULL);
 }
 
-/* Once per kernel, so that a launch need not ask: it may use all that its static shared memory leaves.  The driver loads a
- * kernel when it is first used; it is told to do so now, because a launch that finds no memory for that is lost. */
-static int allow_shared(struct gpu *gpu, void *function)
+/* Once per kernel, so that a launch need not ask: it may use all that its static shared memory leaves, and knows to wait if it
+ * was compiled for an architecture that has the instruction.  The driver loads a kernel when it is first used; it is told to do
+ * so now, because a launch that finds no memory for that is lost. */
+static int prepare(struct gpu *gpu, struct gpu_function *function)
 {
-    int used = 0;
-    int code = function_load ? function_load(function) : 0;
+    int used = 0, compiled_for = 0;
+    int code = function_load ? function_load(function->handle) : 0;
     if (!code)
-        code = own.function_get(&used, FUNCTION_SHARED_BYTES, function);
+        code = own.function_get(&used, FUNCTION_SHARED_BYTES, function->handle);
+    if (!code)
+        code = own.function_get(&compiled_for, FUNCTION_PTX_VERSION, function->handle);
+    function->early = launch_ex && compiled_for >= DEPENDENTS_SINCE;
     if (code)
         return code;
-    return own.function_set(function, FUNCTION_MOST_DYNAMIC, (int)gpu->head.info.shared_per_block - used);
+    return own.function_set(function->handle, FUNCTION_MOST_DYNAMIC, (int)gpu->head.info.shared_per_block - used);
 }
 
 static const char *error_name(int code)
@@ -187,8 +187,8 @@ static struct vendor cuda = {
     .detach = detach,
     .enter = enter,
     .leave = leave,
-    .launch_behind = launch_behind,
-    .allow_shared = allow_shared,
+    .launch_early = launch_early,
+    .prepare = prepare,
     .error_name = error_name,
     .call = {.copy = copy, .fill = fill, .pointer = pointer},
 };

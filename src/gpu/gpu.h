@@ -64,7 +64,7 @@ struct gpu_driver {
     heddle_status (*launch_behind)(struct gpu *gpu, struct gpu_function *function, int64_t grid, int block, int64_t shared,
                                    const void *argument, int64_t bytes, void *stream);
     /* The host's time for `count` launches of one block, with nothing of Heddle's in between: what a call is measured against.
-     * Does not wait for them.  NULL: a launch is the run itself. */
+     * One more goes ahead of them, which wakes the device.  Does not wait for them.  NULL: a launch is the run itself. */
     heddle_status (*launches_ms)(struct gpu *gpu, double *ms, struct gpu_function *function, const void *argument, int count,
                                  void *stream);
 

@@ -53,9 +53,9 @@ struct vendor {
     void (*detach)(struct gpu *gpu);
     int (*enter)(struct gpu *gpu, void **before);   /* makes it current; `before` is for leave alone */
     void (*leave)(struct gpu *gpu, void *before);
-    /* Like the call `launch`, but the kernel may come to the device early.  NULL: there is no such thing. */
-    int (*launch_behind)(void *function, unsigned grid, unsigned block, unsigned shared, void *stream, void **arguments);
-    int (*allow_shared)(struct gpu *gpu, void *function); /* NULL: every kernel may use all of shared_per_block */
+    /* Like the call `launch`, for functions that are `early`. */
+    int (*launch_early)(void *handle, unsigned grid, unsigned block, unsigned shared, void *stream, void **arguments);
+    int (*prepare)(struct gpu *gpu, struct gpu_function *function); /* once for each that is found; NULL: they can be launched */
     const char *(*error_name)(int code);
     void (*forget_error)(void);                     /* NULL: failed calls leave nothing behind */
 
@@ -66,12 +66,19 @@ struct vendor {
     char why[512];
 };
 
+struct gpu_function {
+    void *handle;              /* the vendor's */
+    int early;                 /* it may come to the device before the kernel ahead of it is done, and waits there */
+    struct gpu_function *next; /* of those that the device has found; they live until it is closed */
+};
+
 struct gpu {
     struct gpu_head head;
     struct vendor *vendor;
     int device;    /* the vendor's handle */
     void *context; /* likewise; NULL where a device number is all it takes */
     int lost;      /* the sticky error that was seen; 0: none */
+    struct gpu_function *functions;
 };
 
 /* Opens the library and initialises the driver, once; HEDDLE_NO_DEVICE says why it is not there. */

@@ -81,6 +81,10 @@ void vendor_close(struct gpu *gpu)
 {
     if (!gpu)
         return;
+    for (struct gpu_function *f = gpu->functions, *next; f; f = next) {
+        next = f->next;
+        mem_free(f);
+    }
     gpu->vendor->detach(gpu);
     mem_free(gpu);
 }
@@ -217,18 +221,23 @@ void vendor_unload(struct gpu *gpu, struct gpu_module *module)
 
 heddle_status vendor_find(struct gpu *gpu, struct gpu_function **function, struct gpu_module *module, const char *name)
 {
-    void *before, *found = NULL;
+    void *before;
+    struct gpu_function *made;
     *function = NULL;
     heddle_status status = enter(gpu, &before);
     if (status != HEDDLE_OK)
         return status;
-    int code = gpu->vendor->call.find(&found, module, name);
-    if (!code && gpu->vendor->allow_shared)
-        code = gpu->vendor->allow_shared(gpu, found);
-    if (code)
-        status = vendor_failed(gpu->vendor, gpu, code, CALL_find, name);
-    else
-        *function = (struct gpu_function *)found;
+    TRY(NEW_ZEROED(made, 1));
+    int code = gpu->vendor->call.find(&made->handle, module, name);
+    if (!code && gpu->vendor->prepare)
+        code = gpu->vendor->prepare(gpu, made);
+    if (code) {
+        mem_free(made);
+        TRY(vendor_failed(gpu->vendor, gpu, code, CALL_find, name));
+    }
+    made->next = gpu->functions;
+    *function = gpu->functions = made;
+done:
     gpu->vendor->leave(gpu, before);
     return status;
 }
@@ -261,7 +270,7 @@ heddle_status vendor_launch(struct gpu *gpu, struct gpu_function *function, int6
     heddle_status wrong = launchable(gpu, grid, block, shared, bytes);
     if (wrong != HEDDLE_OK || grid == 0)
         return wrong;
-    RETURN_CALL(gpu, launch, NULL, function, (unsigned)grid, 1, 1, (unsigned)block, 1, 1, (unsigned)shared, stream,
+    RETURN_CALL(gpu, launch, NULL, function->handle, (unsigned)grid, 1, 1, (unsigned)block, 1, 1, (unsigned)shared, stream,
                 bytes > 0 ? arguments : NULL, NULL);
 }
 
@@ -269,7 +278,7 @@ heddle_status vendor_launch_behind(struct gpu *gpu, struct gpu_function *functio
                                    const void *argument, int64_t bytes, void *stream)
 {
     void *arguments[] = {(void *)(uintptr_t)argument}, *before;
-    if (!gpu->vendor->launch_behind)
+    if (!function->early)
         return vendor_launch(gpu, function, grid, block, shared, argument, bytes, stream);
     heddle_status status = launchable(gpu, grid, block, shared, bytes);
     if (status != HEDDLE_OK || grid == 0)
@@ -277,25 +286,29 @@ heddle_status vendor_launch_behind(struct gpu *gpu, struct gpu_function *functio
     status = enter(gpu, &before);
     if (status != HEDDLE_OK)
         return status;
-    int code = gpu->vendor->launch_behind(function, (unsigned)grid, (unsigned)block, (unsigned)shared, stream,
-                                          bytes > 0 ? arguments : NULL);
+    int code = gpu->vendor->launch_early(function->handle, (unsigned)grid, (unsigned)block, (unsigned)shared, stream,
+                                         bytes > 0 ? arguments : NULL);
     if (code)
         status = vendor_failed(gpu->vendor, gpu, code, CALL_launch, NULL);
     gpu->vendor->leave(gpu, before);
     return status;
 }
 
+/* The first wakes the device, and is not counted. */
 heddle_status vendor_launches_ms(struct gpu *gpu, double *ms, struct gpu_function *function, const void *argument, int count,
                                  void *stream)
 {
     void *arguments[] = {(void *)(uintptr_t)argument}, *before;
+    const unsigned wave = (unsigned)gpu->head.info.wave;
     heddle_status status = enter(gpu, &before);
     if (status != HEDDLE_OK)
         return status;
+    double begin = 0;
     int code = 0;
-    double begin = now_ms();
-    for (int i = 0; i < count && !code; i++)
-        code = gpu->vendor->call.launch(function, 1, 1, 1, (unsigned)gpu->head.info.wave, 1, 1, 0, stream, arguments, NULL);
+    for (int i = 0; i <= count && !code; i++) {
+        begin = i == 1 ? now_ms() : begin;
+        code = gpu->vendor->call.launch(function->handle, 1, 1, 1, wave, 1, 1, 0, stream, arguments, NULL);
+    }
     *ms = now_ms() - begin;
     if (code)
         status = vendor_failed(gpu->vendor, gpu, code, CALL_launch, NULL);

@@ -24,13 +24,14 @@ KERNEL(csr_naive)(struct product p)
     const real *RESTRICT x = (const real *)p.x;
     real *RESTRICT y = (real *)p.y;
     const real alpha = scalar(p.alpha), beta = scalar(p.beta);
-    for (int64_t i = simt_global_id(); i < p.rows; i += simt_global_size()) {
-        const off end = simt_readonly(row_ptr + i + 1);
-        real sum = 0;
-        for (off k = simt_readonly(row_ptr + i); k < end; k++)
-            sum += simt_readonly(val + k) * simt_readonly(x + simt_readonly(col + k));
-        store(y + i, alpha, sum, beta);
-    }
+    const int64_t i = p.first + simt_global_id();
+    if (i >= p.rows)
+        return;
+    const off end = simt_readonly(row_ptr + i + 1);
+    real sum = 0;
+    for (off k = simt_readonly(row_ptr + i); k < end; k++)
+        sum += simt_readonly(val + k) * simt_readonly(x + simt_readonly(col + k));
+    store(y + i, alpha, sum, beta);
 }
 
 #else
@@ -38,7 +39,7 @@ KERNEL(csr_naive)(struct product p)
 
 static heddle_status launch(const struct work *w)
 {
-    return gpu_run_over(w, "csr_naive", w->product.rows);
+    return gpu_run_rows(w, "csr_naive", 1);
 }
 
 /* A lane reads a row by itself: of rows up to a sector long it uses all that it fetches before the next lane needs the place;

@@ -6,8 +6,9 @@
  * Source     naive-spmv-2016 Alg. 2 and section V.  A small kernel scales y first.  With cas=1 additions are compare-and-swap
  *            loops, the paper's Alg. 3 for double precision, which GPUs of its time could not add atomically.
  * Balance    as csr_naive: a row is a thread's work.
- * Memory     val and col as in csr_naive; x is read once, coalesced.  Every entry is an addition to y in the second-level
- *            cache, whose result nobody waits for; with cas=1 everybody does, and again when another thread was faster.
+ * Memory     val and col as in csr_naive, four entries at a time; x is read once, coalesced.  Every entry is an addition to y
+ *            in the second-level cache, whose result nobody waits for; with cas=1 everybody does, and again when another
+ *            thread was faster.
  * Wins       no preparation, no second copy of A: the first few products with Aᵀ.
  * Loses      columns with many entries, whose additions queue up; many products: a plan transposes once.
  * Order      that of arrival: not repeatable.
@@ -17,38 +18,57 @@
 
 KERNEL(csr_naive_t_scale)(struct product p)
 {
+    simt_let_next();
     scale_all((real *)p.y, p.cols, scalar(p.beta));
 }
 
-DEVICE void add_rows(const struct product *p, const int cas)
+DEVICE void add(real *to, real value, const int cas)
+{
+    if (cas)
+        simt_atomic_add_cas(to, value);
+    else
+        simt_atomic_add(to, value);
+}
+
+/* Compilers keep loads behind additions that stand before them, so a few entries are read first and added then.  Scaling writes
+ * y alone: all else may be read while it still goes on. */
+#define AHEAD 4
+DEVICE void add_row(const struct product *p, const int cas)
 {
     const off *RESTRICT row_ptr = (const off *)p->array[CSR_ROW_PTR];
     const idx *RESTRICT col = (const idx *)p->array[CSR_COL];
     const real *RESTRICT val = (const real *)p->array[CSR_VAL];
     const real *RESTRICT x = (const real *)p->x;
     real *y = (real *)p->y;
-    const real alpha = scalar(p->alpha);
-    for (int64_t i = simt_global_id(); i < p->rows; i += simt_global_size()) {
-        const off end = simt_readonly(row_ptr + i + 1);
-        const real xi = alpha * simt_readonly(x + i);
-        for (off k = simt_readonly(row_ptr + i); k < end; k++) {
-            real *to = y + simt_readonly(col + k);
-            if (cas)
-                simt_atomic_add_cas(to, simt_readonly(val + k) * xi);
-            else
-                simt_atomic_add(to, simt_readonly(val + k) * xi);
+    const int64_t i = p->first + simt_global_id();
+    if (i >= p->rows)
+        return;
+    const off end = simt_readonly(row_ptr + i + 1);
+    const real xi = scalar(p->alpha) * simt_readonly(x + i);
+    off k = simt_readonly(row_ptr + i);
+    simt_after_previous();
+    SIMT_ROLLED for (; end - k >= AHEAD; k += AHEAD) {
+        idx c[AHEAD];
+        real v[AHEAD];
+        for (int j = 0; j < AHEAD; j++) {
+            c[j] = simt_readonly(col + k + j);
+            v[j] = simt_readonly(val + k + j);
         }
+        for (int j = 0; j < AHEAD; j++)
+            add(y + c[j], v[j] * xi, cas);
     }
+    SIMT_ROLLED for (; k < end; k++)
+        add(y + simt_readonly(col + k), simt_readonly(val + k) * xi, cas);
 }
 
 KERNEL(csr_naive_t)(struct product p)
 {
-    add_rows(&p, 0);
+    add_row(&p, 0);
 }
 
 KERNEL(csr_naive_t_cas)(struct product p)
 {
-    add_rows(&p, 1);
+    add_row(&p, 1);
 }
 
 #else
@@ -64,9 +84,10 @@ static const char *const entries[] = {"csr_naive_t", "csr_naive_t_cas", "csr_nai
 static heddle_status launch(const struct work *w)
 {
     heddle_status status = HEDDLE_OK;
-    if (scalar_get(w->product.beta, w->value) != 1)
+    const int scaled = scalar_get(w->product.beta, w->value) != 1;
+    if (scaled)
         TRY(gpu_run_over(w, "csr_naive_t_scale", w->product.cols));
-    TRY(gpu_run_over(w, entries[w->option[0]], w->product.rows));
+    TRY((scaled ? gpu_run_rows_behind : gpu_run_rows)(w, entries[w->option[0]], 1));
 done:
     return status;
 }

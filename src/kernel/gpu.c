@@ -62,16 +62,44 @@ heddle_status gpu_run_behind(const struct work *w, const char *entry, int64_t gr
     return run(w, entry, grid, block, shared, 1);
 }
 
-/* AMD counts the threads of a grid in 32 bits; what is not covered, the threads come round to. */
+/* AMD counts the threads of a grid in 32 bits. */
+static int64_t most_blocks(const struct gpu *gpu, int block)
+{
+    const int64_t most = UINT32_MAX / block, grid = gpu_info_of(gpu)->grid;
+    return grid < most ? grid : most;
+}
+
 heddle_status gpu_run_over(const struct work *w, const char *entry, int64_t items)
 {
     int block = gpu_arch(w->device->gpu)->block;
-    int64_t most = UINT32_MAX / block, grid = (items + block - 1) / block;
-    if (items == 0)
-        return HEDDLE_OK;
-    if (gpu_info_of(w->device->gpu)->grid < most)
-        most = gpu_info_of(w->device->gpu)->grid;
-    return gpu_run(w, entry, grid < most ? grid : most, block, 0);
+    int64_t most = most_blocks(w->device->gpu, block), grid = (items + block - 1) / block;
+    return items == 0 ? HEDDLE_OK : gpu_run(w, entry, grid < most ? grid : most, block, 0);
+}
+
+static heddle_status run_rows(const struct work *w, const char *entry, int64_t lanes, int behind)
+{
+    heddle_status status = HEDDLE_OK;
+    const int block = gpu_arch(w->device->gpu)->block;
+    const int64_t rows = w->product.rows, each = block / lanes, most = most_blocks(w->device->gpu, block);
+    struct work part = *w;
+    for (int64_t first = 0, grid; first < rows; first += grid * each) {
+        grid = (rows - first + each - 1) / each;
+        grid = grid < most ? grid : most;
+        part.product.first = first;
+        TRY(run(&part, entry, grid, block, 0, behind));
+    }
+done:
+    return status;
+}
+
+heddle_status gpu_run_rows(const struct work *w, const char *entry, int64_t lanes)
+{
+    return run_rows(w, entry, lanes, 0);
+}
+
+heddle_status gpu_run_rows_behind(const struct work *w, const char *entry, int64_t lanes)
+{
+    return run_rows(w, entry, lanes, 1);
 }
 
 heddle_status kernel_load(const struct device *device, const struct kernel *kernel, enum variant variant)

@@ -41,7 +41,8 @@
  *               simt_fence()        what this thread wrote so far is seen by every block before what it does next
  *               simt_fresh(p)       *p as another block left it before its simt_fence
  *               simt_let_next()     the next kernel of the stream may come to the device, if it was launched with gpu_run_behind
- *               simt_after_previous() such a kernel says this first, and then sees all that was launched before it done
+ *               simt_after_previous() such a kernel says this, and from there on sees all that was launched before it done; earlier
+ *                                   it may read only what the kernel right before it does not write
  *               simt_readonly(p)    *p, of global memory that nobody writes during the launch
  *               simt_stream(p)      the same, and nobody will read it again soon: it should not displace x in the caches
  *               simt_stream_if(condition, p): simt_stream(p), or 0 without reading p; costs no branch
