@@ -298,6 +298,39 @@ TEST(copies_of_crowded_lines_are_added_to_y_once)
     }
 }
 
+/* Groups of csr_weave that have too many entries for one block, be it in rows that are short, long or huge. */
+static int64_t crowded_rows(int64_t i, int64_t rows, int64_t cols)
+{
+    (void)rows;
+    return i < 600 ? 14 : i < 650 ? 300 : i == 1500 ? cols : i % 3 == 0;
+}
+
+static int64_t strewn_column(int64_t i, int64_t j, int64_t n, int64_t cols, uint64_t random)
+{
+    (void)n;
+    (void)random;
+    return (37 * i + 11 * j) % cols;
+}
+
+TEST(every_way_through_csr_weave_takes_every_group_once)
+{
+    static const struct awkward crowded = {"crowded groups", "groups taken twice or not at all", 2600, 9000, crowded_rows,
+                                           strewn_column};
+    static const char *const names[] = {"emu:wave=32,seed=7,races=1", "emu:wave=64,seed=8,races=1"};
+    static const char *const ways[] = {"1", "2", "4", "8", "8direct", "32", "block"};
+    for (size_t i = 0; i < 2 * sizeof ways / sizeof ways[0] && wanted("csr_weave"); i++) {
+        char spec[32];
+        struct gpu *gpu;
+        snprintf(spec, sizeof spec, "csr_weave:way=%s", ways[i / 2]);
+        CHECK_OK(gpu_open(&gpu, names[i % 2]));
+        struct trial t = {.name = names[i % 2], .kernel = spec, .device = {.kind = DEVICE_gpu, .gpu = gpu}};
+        trial_new(&t, &crowded, i % 2 ? VARIANT_f32_o64 : VARIANT_f64_i32, HEDDLE_N, 1);
+        two_products(&t);
+        trial_free(&t);
+        gpu_close(gpu);
+    }
+}
+
 /* On small matrices, unless there is time. */
 TEST(every_option_of_every_kernel_gives_the_same_product)
 {

@@ -282,8 +282,8 @@ DRAWINGS = {
             ("add up", "=a+b =0 =c…g =h | =i…k =l . ."),
             ("write", "y0 y1 y2 y3 | y4 y5 . .")]}],
         "strips": [("val", "a b c d e f g h | i j k l")],
-        "notes": ["A block finds its rows by its number alone.  Where some are long, its threads add up equal shares instead; a group",
-                  "that is too much for a block is listed in pieces, which a second small kernel takes."],
+        "notes": ["A block finds its rows by its number alone.  A row that is long for its lanes is added up by the wave; a group that",
+                  "is too much for a block is taken by others, the first of the launch, piece by piece."],
     },
     "csr_adaptive": {
         "title": "blocks of whole rows, staged in shared memory (here capacity 8, window 7)",

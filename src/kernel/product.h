@@ -21,13 +21,13 @@ struct product {
     unsigned char alpha[SCALAR_BYTES];   /* the first bytes hold a `real`; alpha is not 0 */
     unsigned char beta[SCALAR_BYTES];
     const void *array[FORMAT_ARRAYS];    /* of its format: layout.h names them */
+    int64_t fact[PRODUCT_FACTS];         /* what `prepare` or launch tells it in numbers */
     int64_t dim[FORMAT_DIMS];            /* likewise */
     int64_t transposed;                  /* 1: y = alpha Aᵀ x + beta y for the stored A */
     int64_t parts;                       /* the work is cut into so many parts, whoever takes them */
     void *workspace;                     /* what the kernel asked for, not initialised, aligned to 64 bytes */
     int32_t *counters;                   /* what the kernel asked for: 0 before every launch, and it leaves them so */
     void *prepared;                      /* what its `prepare` derived from the matrix; NULL without one */
-    int64_t fact[PRODUCT_FACTS];         /* numbers, likewise */
 };
 
 /* The device half of a CPU page; every thread of the team (base/thread.h) runs it. */

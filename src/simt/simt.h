@@ -44,6 +44,7 @@
  *               simt_after_previous() such a kernel says this, and from there on sees all that was launched before it done; earlier
  *                                   it may read only what the kernel right before it does not write
  *               simt_readonly(p)    *p, of global memory that nobody writes during the launch
+ *               simt_again(p)       the same, read anew even where the compiler could keep it in a register
  *               simt_stream(p)      the same, and nobody will read it again soon: it should not displace x in the caches
  *               simt_stream_if(condition, p): simt_stream(p), or 0 without reading p; costs no branch
  *               simt_load2(to, p), simt_load4(to, p); simt_stream2, simt_stream4: p[0], p[1] (and p[2], p[3]) into an array of

@@ -185,6 +185,22 @@ template <class T> DEVICE T simt_fresh(const T *p)
     return *(const volatile T *)p;
 }
 
+template <class T> DEVICE T simt_again(const T *p)
+{
+    static_assert(sizeof(T) == 4 || sizeof(T) == 8, "loads take 32 or 64 bits");
+    T value;
+    if (sizeof(T) == 4) {
+        uint32_t bits;
+        asm volatile("ld.global.nc.b32 %0, [%1];" : "=r"(bits) : "l"(p));
+        __builtin_memcpy(&value, &bits, sizeof(T) & 4);
+    } else {
+        uint64_t bits;
+        asm volatile("ld.global.nc.b64 %0, [%1];" : "=l"(bits) : "l"(p));
+        __builtin_memcpy(&value, &bits, sizeof(T) & 8);
+    }
+    return value;
+}
+
 /* Programmatic dependent launch, since sm_90; before, and where the host did not ask for it, kernels of a stream never meet. */
 DEVICE void simt_let_next(void)
 {

@@ -229,6 +229,7 @@ SIMT_ATOMIC_REAL(double, f64)
 
 #define simt_fence() emu_fence()
 #define simt_fresh(p) (*(const volatile __typeof__(*(p)) *)(p))
+#define simt_again(p) simt_fresh(p)
 #define simt_let_next() ((void)0)
 #define simt_after_previous() ((void)0)
 

@@ -218,6 +218,11 @@ template <class T> DEVICE T simt_fresh(const T *p)
     return *(const volatile T *)p;
 }
 
+template <class T> DEVICE T simt_again(const T *p)
+{
+    return *(const volatile T *)p;
+}
+
 /* Kernels of a stream never meet. */
 DEVICE void simt_let_next(void)
 {
