@@ -33,7 +33,8 @@ set(device_accepted ${CMAKE_SOURCE_DIR}/src/kernel/spills.accepted)
 set(device_common -O3 -DHEDDLE_DEVICE -I${CMAKE_SOURCE_DIR}/src -I${CMAKE_SOURCE_DIR}/include)
 set(device_nvcc_flags -x cu)
 set(device_ptx_flags -x cuda --cuda-device-only -nocudainc -nocudalib --cuda-path=${CMAKE_BINARY_DIR}/no-sdk
-                     -Wno-unknown-cuda-version --cuda-gpu-arch=sm_80 --cuda-feature=+ptx70) # CUDA 11.0 and every later driver
+                     -Wno-unknown-cuda-version --cuda-gpu-arch=sm_80 --cuda-feature=+ptx70 # CUDA 11.0 and every later driver
+                     -mllvm -unroll-threshold=1000) # as nvcc: a loop over a small array that stays a loop keeps it in memory
 
 # How packs are compressed: by what the library can read.  xz's settings fit what is repeated: text, instructions of 16 bytes
 # (NVIDIA) and of 4 (AMD).
