@@ -399,6 +399,23 @@ TEST(every_figure_is_a_drawing_that_names_its_kernels)
     records_free(&r);
 }
 
+TEST(rows_leave_room_for_the_longest_name)
+{
+    struct records r;
+    struct figure_choice c = {0};
+    struct text svg = {0};
+    static const char name[] = "cusparse:csr_alg1:preprocess=0";
+    read_lines(&r, RUN("a", "1") RUN("cusparse:csr_alg1:preprocess=0", "2"));
+    CHECK_OK(figure_choose(&c, &r));
+    CHECK_OK(figures[3].draw(&svg, &r, &c));
+    const char *at = svg.data ? strstr(svg.data, name) : NULL;
+    while (at && at > svg.data && strncmp(at, "<text x=\"", 9) != 0)
+        at--;
+    CHECK(at && strtod(at + 9, NULL) > 6.5 * (double)(sizeof name - 1)); /* it ends there */
+    text_free(&svg);
+    records_free(&r);
+}
+
 TEST(one_run_alone_can_be_drawn)
 {
     struct records r;
