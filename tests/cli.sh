@@ -15,17 +15,7 @@ export ASAN_OPTIONS="${ASAN_OPTIONS:+$ASAN_OPTIONS:}detect_leaks=0"
 work=$(mktemp -d "${TMPDIR:-/tmp}/heddle-cli-XXXXXX")
 trap 'rm -rf "$work"' EXIT
 mkdir "$work/here" && cd "$work/here" || exit 1
-passed=0
-failed=0
-
-verdict() { # verdict NAME PROBLEM: a test passed if PROBLEM is empty
-    if [ -z "$2" ]; then
-        passed=$((passed + 1))
-    else
-        failed=$((failed + 1))
-        printf 'FAILED %s: %s\n' "$1" "$2"
-    fi
-}
+. "$source/tests/verdict.bash"
 
 run() { # run COMMAND...: status in $rc, output in ../out and ../err
     "$@" >"$work/out" 2>"$work/err"
@@ -358,5 +348,4 @@ good 'compare does not leak' '0 slower' heddle compare leak.jsonl leak.jsonl
 good 'check does not leak' ' 0 wrong' heddle check s.mtx
 bad 'errors do not leak' 'range.mtx:4' heddle bench range.mtx
 
-printf '%d passed, %d failed\n' "$passed" "$failed"
-[ "$failed" -eq 0 ]
+told

@@ -10,17 +10,7 @@ export PATH="$build:$PATH" NO_COLOR=1 LC_ALL=C ASAN_OPTIONS="${ASAN_OPTIONS:+$AS
 work=$(mktemp -d "${TMPDIR:-/tmp}/heddle-reproduce-XXXXXX")
 trap 'rm -rf "$work"' EXIT
 cd "$work" || exit 1
-passed=0
-failed=0
-
-verdict() { # verdict NAME PROBLEM: a test passed if PROBLEM is empty
-    if [ -z "$2" ]; then
-        passed=$((passed + 1))
-    else
-        failed=$((failed + 1))
-        printf 'FAILED %s: %s\n' "$1" "$2"
-    fi
-}
+. "$source/tests/verdict.bash"
 says() { # says NAME STATUS WORDS COMMAND...
     local name=$1 status=$2 words=$3 rc
     shift 3
@@ -68,5 +58,4 @@ if python=$(command -v python3); then
     verdict 'records are valid' "$("$python" "$source/tests/schema.py" "$source/docs/record.schema.json" emulated/records.jsonl \
         processor/records.jsonl >said 2>&1 || cat said)"
 fi
-printf '%d passed, %d failed\n' "$passed" "$failed"
-[ "$failed" -eq 0 ]
+told

@@ -202,7 +202,20 @@ TEST(blocks_are_found_where_they_are_and_refused_where_they_are_not)
     CHECK(c.peer && c.peer->arrays.block == 5 && wrong_entries(&s, &c) == 0);
     candidate_free(&c);
     CHECK_FAILS(candidate_new(&c, s.h, s.A, HEDDLE_N, "cusparse:bsr:block=7"), HEDDLE_NO_KERNEL, "do not divide");
-    CHECK_FAILS(candidate_new(&c, s.h, s.A, HEDDLE_T, "cusparse:bsr"), HEDDLE_NOT_SUPPORTED,
+    drop(&s);
+}
+
+TEST(cusparse_is_not_asked_to_transpose_blocks_and_what_it_refuses_is_named)
+{
+    struct setting s;
+    struct candidate c;
+    use("HEDDLE_CUSPARSE_LIBRARY", "libfake_cusparse.so");
+    make(&s, "emu", &blocked, HEDDLE_F64, HEDDLE_I32);
+    setenv("FAKE_FAIL", "cusparseCreateBsr=3", 1); /* what it would say if it were */
+    CHECK_FAILS(candidate_new(&c, s.h, s.A, HEDDLE_T, "cusparse:bsr"), HEDDLE_NO_KERNEL,
+                "cusparse: SpMV computes only A x of a matrix in BSR");
+    unsetenv("FAKE_FAIL");
+    CHECK_FAILS(candidate_new(&c, s.h, s.A, HEDDLE_T, "cusparse:sell"), HEDDLE_NOT_SUPPORTED,
                 "cusparse: cusparseSpMV_bufferSize: FAKE_STATUS_NOT_SUPPORTED");
     drop(&s);
 }

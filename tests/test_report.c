@@ -215,6 +215,24 @@ TEST(an_origin_stands_for_one_matrix)
     records_free(&r);
 }
 
+TEST(a_generated_matrix_is_not_the_file_of_its_name)
+{
+    struct records r;
+#define MATRIX_FROM(origin, longest) \
+    "{\"schema\":1,\"record\":\"matrix\",\"matrix\":\"m\",\"origin\":\"" origin "\"," SIZES \
+    ",\"row\":{\"longest\":" longest "}}\n"
+#define RUN_FROM(origin, ms) \
+    "{\"device\":\"GPU\",\"matrix\":\"m\",\"origin\":\"" origin "\"," SIZES ",\"kernel\":\"a\",\"op\":\"N\",\"value\":\"f64\"," \
+    "\"date\":\"2026-01-01T00:00:00Z\",\"warm_ms\":" ms ",\"verified\":true}\n"
+    read_lines(&r, MATRIX_FROM("set:paper/m", "6") RUN_FROM("set:paper/m", "1") MATRIX_FROM("here/m.mtx", "9")
+                   RUN_FROM("here/m.mtx", "2") RUN_FROM("there/m.mtx.xz", "2") RUN_FROM("transpose:gen:m", "1"));
+    CHECK(r.warning_count == 0 && r.matrices == 2 && r.plottable == 2);
+    CHECK(strcmp(record_text(&r, r.matrix[0].name), "m (generated)") == 0 && r.matrix[0].stat[STAT_row_longest] == 6);
+    CHECK(strcmp(record_text(&r, r.matrix[1].name), "m") == 0 && r.matrix[1].stat[STAT_row_longest] == 9);
+    CHECK(r.run[0].matrix == 0 && r.run[0].warm_ms == 1 && r.run[1].matrix == 1 && r.run[1].warm_ms == 2);
+    records_free(&r);
+}
+
 TEST(skipped_runs_are_kept_with_their_reason_and_not_plotted)
 {
     struct records r;
@@ -242,7 +260,7 @@ TEST(two_descriptions_of_a_matrix_must_agree)
     struct records r;
 #define DESCRIBED(longest) \
     "{\"schema\":1,\"record\":\"matrix\",\"matrix\":\"m\",\"origin\":\"gen:m\"," SIZES ",\"row\":{\"longest\":" longest "}}\n"
-    read_lines(&r, DESCRIBED("6") DESCRIBED("6") RUN("a", "1") DESCRIBED("7"));
+    read_lines(&r, DESCRIBED("6.12345678") DESCRIBED("6.1235") RUN("a", "1") DESCRIBED("6.13"));
     CHECK(r.warning_count == 1 && warned(&r, "r.jsonl:4: contradictory: other statistics of m than at"));
     records_free(&r);
 }
@@ -378,6 +396,23 @@ TEST(every_figure_is_a_drawing_that_names_its_kernels)
             f->name);
         text_free(&svg);
     }
+    records_free(&r);
+}
+
+TEST(rows_leave_room_for_the_longest_name)
+{
+    struct records r;
+    struct figure_choice c = {0};
+    struct text svg = {0};
+    static const char name[] = "cusparse:csr_alg1:preprocess=0";
+    read_lines(&r, RUN("a", "1") RUN("cusparse:csr_alg1:preprocess=0", "2"));
+    CHECK_OK(figure_choose(&c, &r));
+    CHECK_OK(figures[3].draw(&svg, &r, &c));
+    const char *at = svg.data ? strstr(svg.data, name) : NULL;
+    while (at && at > svg.data && strncmp(at, "<text x=\"", 9) != 0)
+        at--;
+    CHECK(at && strtod(at + 9, NULL) > 6.5 * (double)(sizeof name - 1)); /* it ends there */
+    text_free(&svg);
     records_free(&r);
 }
 

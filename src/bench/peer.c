@@ -347,6 +347,8 @@ heddle_status peer_new(struct peer **out, const struct device *d, const struct c
     TRY(open_handle(number, d));
     (*out)->handle = libraries[number].handle;
     snprintf((*out)->version, sizeof (*out)->version, "%s %s", libraries[number].name, libraries[number].version);
+    if ((*out)->library->suits)
+        TRY((*out)->library->suits(*out));
     double begin = now_ms();
     TRY(peer_convert(*out));
     TRY(device_sync(d));

@@ -32,6 +32,8 @@ struct peer_library {
     /* The library's handle for this device, and its version; NULL members: there is none. */
     heddle_status (*open)(const struct peer_library *l, void **handle, const struct device *d, char version[16]);
     void (*close)(const struct peer_library *l, void *handle);
+    /* Is this algorithm there, and does it take the operation?  Asked before anything is converted; NULL: each does. */
+    heddle_status (*suits)(const struct peer *p);
     heddle_status (*bind)(struct peer *p);  /* descriptions and workspace; everything in p is set */
     heddle_status (*prepare)(struct peer *p); /* the step that preprocess=0 leaves out; NULL: there is none */
     heddle_status (*run)(struct peer *p, const void *x, void *y);

@@ -23,6 +23,7 @@ const struct peer_library peer_cusparse = {
     .calls = &calls,
     .open = generic_open,
     .close = generic_close,
+    .suits = generic_suits,
     .bind = generic_bind,
     .prepare = generic_prepare,
     .run = generic_run,

@@ -144,6 +144,14 @@ done:
 
 /* ------------------------------------------------------------------ SpMV */
 
+/* BSR is not transposed: the library would say so for each matrix, and print a line beside. */
+heddle_status generic_suits(const struct peer *p)
+{
+    if (p->row->format == PEER_bsr && p->op != HEDDLE_N)
+        return fail(HEDDLE_NO_KERNEL, "%s: SpMV computes only A x of a matrix in BSR", calls_of(p)->library);
+    return is_op(p) ? op_there(p) : HEDDLE_OK;
+}
+
 /* Vectors need an address; the real ones are set before the first product. */
 static heddle_status describe_vectors(struct peer *p, struct generic *g)
 {
@@ -163,8 +171,6 @@ heddle_status generic_bind(struct peer *p)
     const struct generic_calls *call = calls_of(p);
     struct generic *g = NULL;
     size_t bytes = 0;
-    if (is_op(p))
-        TRY(op_there(p));
     TRY(NEW_ZEROED(g, 1));
     p->state = g;
     g->type = p->A.value == HEDDLE_F32 ? REAL_32F : REAL_64F;

@@ -54,6 +54,7 @@ struct generic_calls {
 /* The functions of struct peer_library, whose `calls` is a table as above. */
 heddle_status generic_open(const struct peer_library *l, void **handle, const struct device *d, char version[16]);
 void generic_close(const struct peer_library *l, void *handle);
+heddle_status generic_suits(const struct peer *p);
 heddle_status generic_bind(struct peer *p);
 heddle_status generic_prepare(struct peer *p);
 heddle_status generic_run(struct peer *p, const void *x, void *y);

@@ -53,6 +53,17 @@ struct way {
     void (*stop)(struct pack *p);
 };
 
+/* Keeps what a library unpacks with, unless it did not start: all that it can lack is memory. */
+static heddle_status started(struct pack *p, void *z, int good)
+{
+    if (!good) {
+        mem_free(z);
+        return fail(HEDDLE_NO_MEMORY, "no memory to unpack device binaries");
+    }
+    p->state = z;
+    return HEDDLE_OK;
+}
+
 static heddle_status start_gzip(struct pack *p, const unsigned char *data, int64_t size)
 {
     z_stream *z = NULL;
@@ -60,12 +71,7 @@ static heddle_status start_gzip(struct pack *p, const unsigned char *data, int64
         return HEDDLE_NO_MEMORY;
     z->next_in = (unsigned char *)(uintptr_t)data;
     z->avail_in = (unsigned)size;
-    if (inflateInit2(z, 15 + 16) != Z_OK) { /* the largest window, gzip's framing */
-        mem_free(z);
-        return fail(HEDDLE_NO_MEMORY, "no memory to unpack device binaries");
-    }
-    p->state = z;
-    return HEDDLE_OK;
+    return started(p, z, inflateInit2(z, 15 + 16) == Z_OK); /* the largest window, gzip's framing */
 }
 
 static int unpack_gzip(struct pack *p, char *out, int64_t size)
@@ -92,12 +98,7 @@ static heddle_status start_xz(struct pack *p, const unsigned char *data, int64_t
     *z = (lzma_stream)LZMA_STREAM_INIT;
     z->next_in = data;
     z->avail_in = (size_t)size;
-    if (lzma_stream_decoder(z, UINT64_MAX, 0) != LZMA_OK) {
-        mem_free(z);
-        return fail(HEDDLE_NO_MEMORY, "no memory to unpack device binaries");
-    }
-    p->state = z;
-    return HEDDLE_OK;
+    return started(p, z, lzma_stream_decoder(z, UINT64_MAX, 0) == LZMA_OK);
 }
 
 static int unpack_xz(struct pack *p, char *out, int64_t size)

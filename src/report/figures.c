@@ -256,7 +256,16 @@ static void rank_by(struct drawing *d, double (*value)(const struct drawing *d, 
 }
 
 #define ROW 26
-#define ROWS_LEFT 190
+#define LETTER 7 /* width, at most, of one in the name of a kernel */
+
+/* Where rows begin: behind the longest name, in the middle at the latest. */
+static double rows_left(const struct drawing *d)
+{
+    double left = 190;
+    for (int64_t k = 0; k < d->cases.kernels; k++)
+        left = fmax(left, 20 + LETTER * (double)strlen(kernel_name(d, k)));
+    return fmin(left, WIDTH / 2.0);
+}
 
 /* The name at the left of row i and a mean at its right: "1.52x" or "1.52x of 18". */
 static void row_words(struct drawing *d, int i, double y, const char *unit)
@@ -265,7 +274,7 @@ static void row_words(struct drawing *d, int i, double y, const char *unit)
     int64_t k = d->order[i];
     int count;
     double mean = mean_of(d, k, unit[0] == ' ' ? gflops_of : speedup_of, &count);
-    svg_text(d->chart.svg, ROWS_LEFT - 14, y + 4, ANCHOR_END, d->cases.colour[k], kernel_name(d, k));
+    svg_text(d->chart.svg, d->chart.x.from - 14, y + 4, ANCHOR_END, d->cases.colour[k], kernel_name(d, k));
     if (!count)
         snprintf(words, sizeof words, "no matrix in common");
     else if (count < d->cases.matrices)
@@ -282,7 +291,7 @@ static heddle_status draw_speedup(struct text *svg, const struct records *r, con
     char title[160];
     TRY(drawing_begin(&d, svg, r, choice));
     rank_by(&d, speedup_of);
-    d.chart.x = (struct axis){.log = 1, .from = ROWS_LEFT, .to = WIDTH - 150};
+    d.chart.x = (struct axis){.log = 1, .from = rows_left(&d), .to = WIDTH - 150};
     axis_hold(&d.chart.x, 0.8);
     axis_hold(&d.chart.x, 1.25);
     for (int64_t k = 0; k < d.cases.kernels; k++)
@@ -320,7 +329,7 @@ static heddle_status draw_means(struct text *svg, const struct records *r, const
     struct drawing d;
     TRY(drawing_begin(&d, svg, r, choice));
     rank_by(&d, gflops_of);
-    d.chart.x = (struct axis){.from = ROWS_LEFT, .to = WIDTH - 190};
+    d.chart.x = (struct axis){.from = rows_left(&d), .to = WIDTH - 190};
     for (int64_t k = 0; k < d.cases.kernels; k++)
         d.chart.x.high = fmax(d.chart.x.high, d.score[k]);
     axis_round(&d.chart.x);
@@ -332,8 +341,8 @@ static heddle_status draw_means(struct text *svg, const struct records *r, const
         double y = 78 + ROW * (i + 0.5), to = axis_at(&d.chart.x, d.score[d.order[i]]);
         int taken;
         mean_of(&d, d.order[i], gflops_of, &taken);
-        text_add(svg, "<rect x=\"%d\" y=\"%.1f\" width=\"%.1f\" height=\"14\" rx=\"2\" fill=\"%s\"%s/>\n", ROWS_LEFT, y - 7,
-                 fmax(to - ROWS_LEFT, 1), d.cases.colour[d.order[i]], taken < d.cases.matrices ? " fill-opacity=\".45\"" : "");
+        text_add(svg, "<rect x=\"%.0f\" y=\"%.1f\" width=\"%.1f\" height=\"14\" rx=\"2\" fill=\"%s\"%s/>\n", d.chart.x.from, y - 7,
+                 fmax(to - d.chart.x.from, 1), d.cases.colour[d.order[i]], taken < d.cases.matrices ? " fill-opacity=\".45\"" : "");
         row_words(&d, i, y, " GFLOP/s");
     }
     chart_end(&d.chart);

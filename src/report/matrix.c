@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
  * Matrix records: statistics, the histogram of row lengths and the picture.  A matrix is known by its name and sizes, so that
- * runs of several machines meet; an origin stands for one matrix only. */
+ * runs of several machines meet, and by whether it was read from a file: set:paper/bcsstk24 is generated and only looks like
+ * the bcsstk24.mtx of a folder.  An origin stands for one matrix only. */
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -20,6 +21,21 @@ const char *const stat_names[STAT_COUNT] = {
 static int whole(double value)
 {
     return value >= 0 && value <= 9e15 && value == floor(value);
+}
+
+/* Was the matrix read from a file?  What is generated has an origin of gen: or set:, and so has its transpose. */
+static int from_file(const char *origin)
+{
+    static const char transpose[] = "transpose:";
+    while (origin && strncmp(origin, transpose, sizeof transpose - 1) == 0)
+        origin += sizeof transpose - 1;
+    return origin && strncmp(origin, "gen:", 4) != 0 && strncmp(origin, "set:", 4) != 0;
+}
+
+/* What a matrix is known by; its number in matrix_keys is that of the matrix. */
+static void add_key(struct text *key, const char *name, const double size[3], int file)
+{
+    text_add(key, "%s\x1f%.0f\x1f%.0f\x1f%.0f%s", name, size[0], size[1], size[2], file ? "\x1f""file" : "");
 }
 
 /* The matrix that `origin` stood for so far, or `matrix` if it is met for the first time. */
@@ -75,7 +91,7 @@ heddle_status record_matrix_of(struct records *r, const struct json_tree *t, str
             records_warn(r, place, "\"%s\" is not a whole number from 0 on", members[i]);
             return HEDDLE_OK;
         }
-    text_add(&key, "%s\x1f%.0f\x1f%.0f\x1f%.0f", name, size[0], size[1], size[2]);
+    add_key(&key, name, size, from_file(origin));
     TRY(key.failed ? HEDDLE_NO_MEMORY : HEDDLE_OK);
     int64_t next = r->matrix_keys.count;
     TRY(names_add(&r->matrix_keys, key.data, &number));
@@ -186,12 +202,13 @@ static heddle_status read_picture(struct records *r, struct record_matrix *m, co
     return encode_picture(m, t, cells);
 }
 
-/* Two descriptions of one matrix agree when everything that does not depend on the type of values does. */
+/* Two descriptions of one matrix agree when everything that does not depend on the type of values does, to the five digits
+ * that records in a repository may be cut down to. */
 static int same_stats(const struct record_matrix *a, const struct record_matrix *b)
 {
     for (int s = 0; s < STAT_COUNT; s++) {
         int by_value = s == STAT_numeric_symmetry || s == STAT_distinct_values;
-        if (!by_value && !isnan(a->stat[s]) && !isnan(b->stat[s]) && fabs(a->stat[s] - b->stat[s]) > 1e-6 * fabs(a->stat[s]))
+        if (!by_value && !isnan(a->stat[s]) && !isnan(b->stat[s]) && fabs(a->stat[s] - b->stat[s]) > 1e-4 * fabs(a->stat[s]))
             return 0;
     }
     return a->bins == 0 || b->bins == 0 ||
@@ -225,5 +242,25 @@ heddle_status record_add_matrix(struct records *r, const struct json_tree *t, st
     *m = said;
     TRY(read_picture(r, m, t, place));
 done:
+    return status;
+}
+
+heddle_status records_tell_apart(struct records *r)
+{
+    heddle_status status = HEDDLE_OK;
+    for (int64_t i = 0; i < r->matrices && status == HEDDLE_OK; i++) {
+        struct record_matrix *m = &r->matrix[i];
+        const double size[3] = {(double)m->rows, (double)m->cols, (double)m->nnz};
+        const char *name = record_text(r, m->name);
+        struct text key = {0}, label = {0};
+        add_key(&key, name, size, 1);
+        if (!key.failed && !from_file(record_text(r, m->origin)) && names_find(&r->matrix_keys, key.data) >= 0) {
+            text_add(&label, "%s (generated)", name);
+            status = label.failed ? HEDDLE_NO_MEMORY : names_add(&r->strings, label.data, &m->name);
+        }
+        status = key.failed ? HEDDLE_NO_MEMORY : status;
+        text_free(&key);
+        text_free(&label);
+    }
     return status;
 }

@@ -49,14 +49,18 @@ done:
     return status;
 }
 
+int64_t names_find(const struct names *n, const char *text)
+{
+    return n->slots ? *find(n, text) - 1 : -1;
+}
+
 heddle_status names_add(struct names *n, const char *text, int64_t *number)
 {
     heddle_status status = HEDDLE_OK;
     char *copy = NULL;
-    if (n->slots && *find(n, text)) {
-        *number = *find(n, text) - 1;
+    *number = names_find(n, text);
+    if (*number >= 0)
         return HEDDLE_OK;
-    }
     TRY(grow(n));
     int64_t size = (int64_t)strlen(text) + 1;
     TRY(NEW(copy, size));

@@ -15,6 +15,8 @@ struct names {
 
 /* The number of `text`, which is added if it is new. */
 heddle_status names_add(struct names *n, const char *text, int64_t *number);
+/* The number of `text`, or -1. */
+int64_t names_find(const struct names *n, const char *text);
 void names_free(struct names *n);
 
 #endif

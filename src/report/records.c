@@ -159,7 +159,7 @@ heddle_status records_finish(struct records *r)
         r->run[kept++] = r->run[i];
     }
     r->runs = kept;
-    return r->warnings.failed ? HEDDLE_NO_MEMORY : HEDDLE_OK;
+    return r->warnings.failed ? HEDDLE_NO_MEMORY : records_tell_apart(r);
 }
 
 void records_free(struct records *r)

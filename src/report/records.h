@@ -101,6 +101,8 @@ heddle_status record_add_run(struct records *r, const struct json_tree *t, struc
 heddle_status record_add_matrix(struct records *r, const struct json_tree *t, struct place place);
 /* The matrix that a line speaks of, added if it is new; -1 with a warning when the line's sizes are not in order. */
 heddle_status record_matrix_of(struct records *r, const struct json_tree *t, struct place place, int64_t *matrix);
+/* After the last line: a generated matrix that has the name and sizes of one from a file is called "NAME (generated)". */
+heddle_status records_tell_apart(struct records *r);
 /* *number = -1 for a member that is not there. */
 heddle_status record_string(struct records *r, const struct json_tree *t, const char *key, int64_t *number);
 /* The array with room for one more item; NULL when memory runs out. */

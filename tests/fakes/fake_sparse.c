@@ -194,7 +194,7 @@ EXPORT API(DestroyDnVec)(const_vec vec)
 
 /* ------------------------------------------------------------------ SpMV */
 
-/* As the real one: sliced ELL and BSR are not transposed. */
+/* BSR is not transposed, as by the real one, nor is sliced ELL, so that something is refused. */
 EXPORT API(SpMV_bufferSize)(handle_type handle, op_type op, const void *alpha, const_mat mat, const_vec x, const void *beta,
                             vec_type y, data_type type, alg_type alg, size_t *bytes)
 {

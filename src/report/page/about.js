@@ -2,12 +2,16 @@
  *
  * about.js: where the numbers come from, what was left out, and how they are to be read. */
 
+function lineCount(n) {
+  return `${count(n)} ${n === 1 ? "line" : "lines"}`;
+}
+
 views.about = {
   title: "About",
   lead: "Where these numbers come from, what was left out, and how to read them.",
   render(main) {
     card(main, { id: "sources", title: "Records", picture: false, csv: () => sourceRows(), draw: drawSources });
-    if (records.warning_count) card(main, { id: "warnings", title: `Left out: ${count(records.warning_count)} lines`,
+    if (records.warning_count) card(main, { id: "warnings", title: `Left out: ${lineCount(records.warning_count)}`,
       picture: false, csv: () => [["warning"], ...records.warnings.map(w => [w])], draw: drawWarnings });
     card(main, { id: "reading", title: "How to read them", picture: false, draw: drawReading });
     card(main, { id: "thanks", title: "Drawn with d3", picture: false, draw: drawLicence });
@@ -29,7 +33,7 @@ function drawSources(body) {
     ...records.files.flatMap((file, i) => [i ? ", " : "", make("code", {}, file.split("/").pop())]),
     `. ${count(runs.count)} verified runs are shown, ${count(runs.skipped.length)} were skipped with a reason, ` +
     `${count(records.measured_again)} were measured again (the latest counts), ` +
-    `${count(records.warning_count)} lines were left out. ` +
+    `${lineCount(records.warning_count)} ${records.warning_count === 1 ? "was" : "were"} left out. ` +
     `Measured ${first}${first === last ? "" : " to " + last}; page made ${records.made} by heddle ${records.heddle}.`));
 }
 

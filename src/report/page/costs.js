@@ -87,9 +87,7 @@ function drawCosts(body, width, rows) {
   listen(svg, "pointermove", event => {
     const n = Math.round(Math.max(1, Math.min(1e5, x.invert(pointerIn(svg.node(), event)[0]))));
     rule.attr("x1", x(n)).attr("x2", x(n)).attr("opacity", 1);
-    tip(event, [make("strong", {}, `${count(n)} products`), ...rows.map(r => make("div", { class: "pair" },
-      make("span", {}, dot(kernels[r.kernel]), runs.kernels[r.kernel]),
-        make("span", {}, `${Math.round(100 * r.share(n))} %`)))]);
+    tip(event, shareTip(`${count(n)} products`, rows.map(r => ({ kernel: r.kernel, share: r.share(n) }))));
   });
   listen(svg, "pointerleave", () => { rule.attr("opacity", 0); hideTip(); });
   return { svg: () => svg.node(), highlight: k => {

@@ -128,13 +128,13 @@ function logDomain(values, least = 1.2) {
   return [low / room, high * room];
 }
 
-/* Positions of labels, moved apart; [{ y, ... }] in, the same objects with `at`. */
+/* Positions of labels, moved apart; [{ y, ... }] in, the first of them that there is room for out, with `at`. */
 function spreadLabels(labels, gap, low, high) {
-  const sorted = labels.slice().sort((a, b) => a.y - b.y);
+  const kept = labels.slice(0, Math.floor((high - low) / gap) + 1), sorted = kept.slice().sort((a, b) => a.y - b.y);
   sorted.forEach((l, i) => { l.at = Math.max(l.y, low, i ? sorted[i - 1].at + gap : -Infinity); });
   for (let i = sorted.length - 1; i >= 0; i--)
     sorted[i].at = Math.min(sorted[i].at, i === sorted.length - 1 ? high : sorted[i + 1].at - gap);
-  return labels;
+  return kept;
 }
 
 /* ---------------------------------------------------------------- the tip */
@@ -148,6 +148,15 @@ function tip(event, rows) {
   const right = clientX + 16 + w < innerWidth ? clientX + 16 : Math.max(4, clientX - w - 16);
   tipElement.style.left = `${right}px`;
   tipElement.style.top = `${Math.max(4, Math.min(innerHeight - h - 4, clientY - h / 2))}px`;
+}
+
+/* Shares of kernels under a title, [{ kernel, share }], the ten largest. */
+function shareTip(title, shares) {
+  const most = 10, sorted = shares.slice().sort((a, b) => b.share - a.share);
+  return [make("strong", {}, title),
+          ...sorted.slice(0, most).map(({ kernel, share }) => make("div", { class: "pair" },
+            make("span", {}, dot(kernels[kernel]), kernels[kernel].name), make("span", {}, `${Math.round(100 * share)} %`))),
+          sorted.length > most && make("div", {}, `and ${sorted.length - most} more`)].filter(Boolean);
 }
 
 function hideTip() {

@@ -73,7 +73,8 @@ function drawProfile(body, width, lines, s) {
     label: `Performance profile of ${lines.length} kernels over ${s.groups.length} cases. ` +
            `Best overall: ${kernels[best.kernel].name}, the fastest on ${percent(best.share(1))} of them. ` +
            "The table below has the numbers." });
-  axisX(svg, x, y, { label: "time at most this many times the best kernel's", format: v => `${v}×` });
+  axisX(svg, x, y, { format: v => `${v}×`,
+    label: narrow ? "times the best kernel's time" : "time at most this many times the best kernel's" });
   axisY(svg, y, x, { label: "share of matrices", format: d3.format(".0%") });
   const paths = svg.append("g").selectAll("path").data(lines.slice().reverse()).enter().append("path").attr("class", "line")
     .attr("d", l => stair(l, x, y)).attr("stroke", l => kernels[l.kernel].colour)
@@ -94,9 +95,8 @@ function drawProfile(body, width, lines, s) {
 }
 
 function profileLabels(svg, lines, x, y, bottom) {
-  const room = Math.floor((bottom - 20) / 16), end = x.range()[1];
-  const labels = lines.slice(0, room).map((l, rank) => ({ ...l, y: y(l.share(10)) + rank * 1e-3 }));
-  spreadLabels(labels, 16, 22, bottom);
+  const labels = spreadLabels(lines.map((l, rank) => ({ ...l, y: y(l.share(10)) + rank * 1e-3 })), 16, 22, bottom);
+  const end = x.range()[1];
   const g = svg.append("g").selectAll("g").data(labels).enter().append("g").attr("class", "direct");
   g.append("path").attr("class", "leader").attr("d", l => `M${end + 1},${l.y}L${end + 9},${l.at}`)
     .attr("stroke", l => kernels[l.kernel].colour);
@@ -109,10 +109,6 @@ function profileLabels(svg, lines, x, y, bottom) {
 }
 
 function profileTip(lines, factor) {
-  const sorted = lines.map(l => [l, l.share(factor)]).sort((a, b) => b[1] - a[1]);
-  return [make("strong", {}, factor < 1.005 ? "the fastest" : `within ${factor.toFixed(2)}×`),
-          ...sorted.slice(0, 10).map(([l, share]) => make("div", { class: "pair" },
-            make("span", {}, dot(kernels[l.kernel]), kernels[l.kernel].name),
-              make("span", {}, `${Math.round(100 * share)} %`))),
-          sorted.length > 10 && make("div", {}, `and ${sorted.length - 10} more`)].filter(Boolean);
+  return shareTip(factor < 1.005 ? "the fastest" : `within ${factor.toFixed(2)}×`,
+                  lines.map(l => ({ kernel: l.kernel, share: l.share(factor) })));
 }

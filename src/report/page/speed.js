@@ -67,13 +67,13 @@ function speedTrends(points, width) {
 function drawTrends(svg, trends, x, y, labelled) {
   const line = d3.line().x(p => x(p[0])).y(p => y(p[1])).curve(d3.curveMonotoneX), end = x.range()[1];
   for (const t of trends) t.y = y(t.path[t.path.length - 1][1]);
-  spreadLabels(trends, 16, y.range()[1], y.range()[0]);
+  const labels = spreadLabels(trends.slice().sort((a, b) => a.y - b.y), 16, y.range()[1], y.range()[0]); /* the fastest */
   svg.append("g").selectAll("path").data(trends).enter().append("path").attr("class", "halo").attr("d", t => line(t.path));
   const g = svg.append("g").selectAll("g").data(trends).enter().append("g").attr("class", "direct");
   g.append("path").attr("class", "trend").attr("d", t => line(t.path)).attr("stroke", t => wordColour(kernels[t.kernel].colour))
     .attr("stroke-dasharray", t => kernels[t.kernel].peer ? "6 3" : null);
   if (labelled)
-    g.append("text").attr("x", end + 8).attr("y", t => t.at).attr("dy", "0.34em")
+    g.filter(t => labels.includes(t)).append("text").attr("x", end + 8).attr("y", t => t.at).attr("dy", "0.34em")
       .attr("fill", t => wordColour(kernels[t.kernel].colour))
       .text(t => runs.kernels[t.kernel]);
 }

@@ -10,12 +10,20 @@ function usual(column, names, wanted) {
   return names[count.indexOf(Math.max(...count))] ?? "";
 }
 
+/* Where kernels are very many, those that are another one with an option are not shown at first: hyb:split=minimal beside
+ * hyb. */
+function variants(names) {
+  const crowd = 24, plain = name => name.replace(/:[^:]*=[^:]*$/, "");
+  return names.length > crowd ? names.filter(n => plain(n) !== n && names.includes(plain(n))).join(" ") : "";
+}
+
 const presets = {
   view: "profile", matrix: "",
   device: usual(runs.device, runs.devices), type: usual(runs.type, runs.types, "f64"), op: usual(runs.op, runs.ops, "N"),
   time: "warm", setup: "without", products: 100,
   base: ["auto", "csr_vector", "cpu_csr"].find(k => runs.kernels.includes(k)) ?? usual(runs.kernel, runs.kernels),
-  hide: "", metric: "gflops", by: "size", mean: "gflops", q: "", size: "any", structure: "any", sort: "-nnz", more: 1,
+  hide: variants(runs.kernels), metric: "gflops", by: "size", mean: "gflops",
+  q: "", size: "any", structure: "any", sort: "-nnz", more: 1,
 };
 
 const choices = {

@@ -1,0 +1,18 @@
+# SPDX-License-Identifier: MIT
+#
+# What the shell tests share: they source it, give a verdict a test, and end with `told`.
+passed=0
+failed=0
+
+verdict() { # verdict NAME PROBLEM: a test passed if PROBLEM is empty
+    if [ -z "$2" ]; then
+        passed=$((passed + 1))
+    else
+        failed=$((failed + 1))
+        printf 'FAILED %s: %s\n' "$1" "$2"
+    fi
+}
+told() { # the last line, and the exit status
+    printf '%d passed, %d failed\n' "$passed" "$failed"
+    [ "$failed" -eq 0 ]
+}
