@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: MIT
 """Heddle's CPU kernels beside SciPy, Eigen and librsb: same arrays, same clock, one process, taking turns.
 
-    bench/peers.py [--build build] [--members 18] [--types f64,f32] [--ops N,T] [--seconds 1.5] [--json peers.jsonl]
+    bench/peers.py [--build build] [--members 18] [--types f64,f32] [--ops N,T] [--seconds 1.5] [--json peers.json]
 
 Needs numpy and scipy (PyPI), libeigen3-dev and librsb-dev (Debian; `scripts/setup peers` installs these two).  For the
 largest members of set:paper it prints, per matrix, the best time of each contender and the ratio of the best peer to
@@ -190,7 +190,7 @@ def main():
     parser.add_argument("--types", default="f64,f32")
     parser.add_argument("--ops", default="N,T")
     parser.add_argument("--seconds", type=float, default=1.0, help="per contender and matrix")
-    parser.add_argument("--json", help="write one record a line there")
+    parser.add_argument("--json", help="write what was measured there, a list of objects")
     args = parser.parse_args()
     heddle = Heddle(args.build)
     command = os.path.join(args.build, "heddle")
@@ -232,8 +232,7 @@ def main():
     summary(records)
     if args.json:
         with open(args.json, "w") as out:
-            for record in records:
-                out.write(json.dumps(record) + "\n")
+            out.write("[\n" + ",\n".join(json.dumps(record) for record in records) + "\n]\n")
 
 
 def summary(records):
