@@ -61,6 +61,11 @@ done:
     return status;
 }
 
+static heddle_status validate(const struct device *d, const struct view *A)
+{
+    return A->format == HEDDLE_COO ? device_coo_validate(d, &A->coo) : device_csr_validate(d, &A->csr);
+}
+
 static heddle_status convert(struct bound *b, const int64_t *option, const struct view *A)
 {
     heddle_status status = HEDDLE_OK;
@@ -69,7 +74,7 @@ static heddle_status convert(struct bound *b, const int64_t *option, const struc
     struct source source = view_source(A);
     double start = now_ms();
     if (r->transpose || r->from_coo) {
-        TRY(A->format == HEDDLE_COO ? device_coo_validate(d, &A->coo) : device_csr_validate(d, &A->csr));
+        TRY(validate(d, A));
         TRY(make_csr(d, &b->made, r, A));
         source = (struct source){.csr = b->made};
     }
@@ -143,6 +148,36 @@ heddle_status bound_make(struct bound **result, const struct device *device, con
 done:
     bound_free(b);
     return status;
+}
+
+static struct route turning(const struct view *A)
+{
+    return (struct route){.transposed = 1, .transpose = 1, .from_coo = A->format == HEDDLE_COO};
+}
+
+heddle_status bound_turn(struct csr *turned, const struct device *device, const struct view *A)
+{
+    heddle_status status;
+    struct route r = turning(A);
+    TRY(validate(device, A));
+    TRY(make_csr(device, turned, &r, A));
+    TRY(device_sync(device));
+done:
+    return status;
+}
+
+void bound_adopt(struct bound *b, struct csr *turned, const struct view *A, double ms)
+{
+    b->route = turning(A);
+    b->info.transposed = 1;
+    b->info.convert_ms += ms;
+    if (b->stored.borrowed) {
+        b->made = *turned;
+        b->info.bytes += csr_bytes(turned);
+    } else {
+        device_csr_free(&b->device, turned);
+    }
+    *turned = (struct csr){0};
 }
 
 heddle_status bound_new(struct bound **b, const struct device *device, const char *kernel, const struct view *A,
@@ -261,6 +296,7 @@ heddle_status bound_estimate(struct estimate *e, const struct device *device, co
     e->cost = predict(&w, &s, r.transpose ? NULL : rows);
     int64_t beside = work_workspace(&w) + work_counters(&w) + work_held(&w);
     e->turns = r.transpose;
+    e->borrows = s.borrowed != 0;
     e->converts = r.from_coo || stored_owned(&s) > 0;
     e->derives = kernel->prepare != NULL;
     int64_t made = r.transpose || r.from_coo ? (s.rows + 1) * (int64_t)type_size(s.offset) +
