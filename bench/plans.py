@@ -33,11 +33,12 @@ def constant(text, name):
     return float(re.search(rf"#define {name} (\S+)", text)[1])
 
 
-STEP, MICROSECOND = (constant(PREDICT.read_text(), name) for name in ("STEP_BYTES", "MICROSECOND_BYTES"))
+STEP, MICROSECOND, BLOCK, PIECE, LEAST = (constant(PREDICT.read_text(), name) for name in (
+    "STEP_BYTES", "MICROSECOND_BYTES", "BLOCK_LANES", "PIECE", "LEAST_START"))
 DOUBT, STAKE = (constant(CHOOSE, name) for name in ("DOUBT", "STAKE"))
 PRICE = {what: (constant(CHOOSE, f"TRY_{what}_MS"), constant(CHOOSE, f"TRY_{what}_PRODUCTS"))
          for what in ("MEASURE", "DERIVE", "CONVERT", "TURN")}
-UNKNOWN = (constant(PREDICT.read_text(), "LEAST_START"), 0, 0, 0)
+UNKNOWN = (LEAST, 0, 0, 0)
 EFFORTS = {name: [float(number) for number in row.split(",")] for name, row in ROW.findall(PREDICT.read_text())}
 
 
@@ -81,8 +82,8 @@ class Run:
         start, entry, row, lanes = effort
         cost = self.bytes
         if lanes and not blind:
-            share = lanes if lanes > 0 else self.mean / -lanes
-            cost = max(cost, self.longest / min(max(share, 1), 32) * STEP * units)
+            share = lanes if lanes > 0 else min(max(self.mean / -lanes, 1), 32)
+            cost += min(self.longest, PIECE if lanes >= BLOCK else math.inf) / share * STEP * units
         return cost + entry * self.nnz + row * self.rows + start * MICROSECOND * units
 
     def total(self, expected):
@@ -217,7 +218,7 @@ class Fit:
             for step in [s * sign for s in steps for sign in (1, -1)]:
                 while better(i, max((1, 0, 0)[i], round(effort[i] + step, 1))):
                     pass
-        for lanes in (0, 1, 2, 4, 8, 16, 32, -2, -4, -8, -16):
+        for lanes in (0, 1, 2, 4, 8, 16, 32, 64, 128, 256, 512, 1024, -2, -4, -8, -16):
             better(3, lanes, 0.002)
         self.effort[k] = effort
 

@@ -12,6 +12,10 @@
 #define STEP_BYTES 4096
 #define MICROSECOND_BYTES 32768
 
+/* Where so many lanes share a row they are a block, and rows of more entries than this are cut into pieces. */
+#define BLOCK_LANES 64
+#define PIECE 8192
+
 /* What no product starts in less than, in us: that of a kernel without a row below, which so is tried early. */
 #define LEAST_START 2.5
 
@@ -22,36 +26,38 @@ static const struct effort {
     double entry, row; /* bytes */
     int lanes; /* that share the longest row; -n: as many as do the mean row in n rounds; 0: rows are not the unit of work */
 } efforts[KERNEL_COUNT] = {
-    [KERNEL_csr_weave] = {3, 8.5, 38, 0},
-    [KERNEL_csr_naive] = {2.7, 0.5, 18, 2},
-    [KERNEL_csr_vector] = {2.8, 3, 20, -2},
-    [KERNEL_csr_classical] = {2.7, 6, 58, 32},
-    [KERNEL_csr_balance] = {3.9, 9.5, 18, 0},
-    [KERNEL_csr_ginkgo] = {2.9, 10.5, 18, 0},
-    [KERNEL_csr_adaptive] = {3, 3, 12, 0},
-    [KERNEL_csr_merge] = {5, 8, 22, 0},
-    [KERNEL_csr_hola] = {5, 5.5, 6, 0},
-    [KERNEL_csr5] = {4.9, 2, 14, 0},
-    [KERNEL_csr_naive_t] = {4.4, 0, 0, 2},
-    [KERNEL_csr_hola_t] = {4.8, 0, 0, 0},
-    [KERNEL_coo_atomic] = {4.1, 0, 0, 0},
-    [KERNEL_coo_balance] = {5.2, 3.5, 10, 0},
-    [KERNEL_ell] = {3.5, 4, 0, 2},
-    [KERNEL_ellr] = {2.9, 5, 0, 2},
-    [KERNEL_ell_groups] = {4.1, 4, 0, 0},
-    [KERNEL_sell] = {3.5, 2.5, 24, 4},
-    [KERNEL_hyb] = {4.4, 1, 18, 0},
-    [KERNEL_csr_halfwarp] = {3.6, 4.5, 50, 8},
-    [KERNEL_coo_fixed] = {6.7, 0, 0, 0},
-    [KERNEL_csr_weft] = {4.9, 0, 0, 0},
-    [KERNEL_csr_fixed_t] = {9.7, 1.5, 38, 0},
+    [KERNEL_csr_weave] = {2.9, 8, 26, 128},
+    [KERNEL_csr_naive] = {3, 0, 14, 4},
+    [KERNEL_csr_vector] = {2.8, 3, 14, -2},
+    [KERNEL_csr_classical] = {2.7, 7, 62, 64},
+    [KERNEL_csr_balance] = {3.9, 10.5, 18, 512},
+    [KERNEL_csr_ginkgo] = {2.9, 11, 18, 256},
+    [KERNEL_csr_adaptive] = {3, 3, 12, 512},
+    [KERNEL_csr_merge] = {5.2, 8.5, 28, 0},
+    [KERNEL_csr_hola] = {5.1, 6.5, 8, 0},
+    [KERNEL_csr5] = {5.1, 3, 14, 0},
+    [KERNEL_csr_naive_t] = {4.1, 0, 0, 2},
+    [KERNEL_csr_hola_t] = {4.9, 0, 0, 0},
+    [KERNEL_coo_atomic] = {4.2, 0, 0, 0},
+    [KERNEL_coo_balance] = {5.3, 4.5, 12, 0},
+    [KERNEL_ell] = {3.2, 2.5, 0, 2},
+    [KERNEL_ellr] = {2.8, 3.5, 0, 2},
+    [KERNEL_ell_groups] = {4.2, 5, 0, 0},
+    [KERNEL_sell] = {3.4, 1.5, 26, 4},
+    [KERNEL_hyb] = {4.5, 2, 22, 0},
+    [KERNEL_csr_halfwarp] = {3.7, 5, 44, 16},
+    [KERNEL_coo_fixed] = {6.9, 0, 0, 0},
+    [KERNEL_csr_weft] = {4.9, 0, 0, 128},
+    [KERNEL_csr_fixed_t] = {9.8, 7.5, 136, 0},
 };
 
-/* The lanes that share a row. */
-static double lanes_of(const struct effort *e, double mean, double wave)
+/* Loads, one behind the other, that the longest row takes. */
+static double steps_of(const struct effort *e, const heddle_lengths *rows, double wave)
 {
-    double lanes = e->lanes > 0 ? e->lanes : mean / -e->lanes;
-    return lanes < 1 ? 1 : lanes < wave ? lanes : wave;
+    double longest = (double)rows->longest, lanes = e->lanes > 0 ? e->lanes : rows->mean / -e->lanes;
+    if (e->lanes < 0)
+        lanes = lanes < 1 ? 1 : lanes < wave ? lanes : wave;
+    return (e->lanes >= BLOCK_LANES && longest > PIECE ? PIECE : longest) / lanes;
 }
 
 double predict(const struct work *w, const struct stored *s, const heddle_lengths *rows)
@@ -61,11 +67,8 @@ double predict(const struct work *w, const struct stored *s, const heddle_length
     if (w->device->kind == DEVICE_cpu)
         return cost;
     const struct gpu_info *info = gpu_info_of(w->device->gpu);
-    if (rows && e->lanes) {
-        double steps = (double)rows->longest / lanes_of(e, rows->mean, info->wave);
-        double waits = steps * STEP_BYTES * info->multiprocessors;
-        cost = cost > waits ? cost : waits;
-    }
-    double start = e->start > 0 ? e->start : LEAST_START;
-    return cost + e->entry * (double)s->nnz + e->row * (double)s->rows + start * MICROSECOND_BYTES * info->multiprocessors;
+    double each = info->multiprocessors, start = e->start > 0 ? e->start : LEAST_START;
+    double steps = rows && e->lanes ? steps_of(e, rows, info->wave) : 0;
+    return cost + e->entry * (double)s->nnz + e->row * (double)s->rows +
+           (steps * STEP_BYTES + start * MICROSECOND_BYTES) * each;
 }
