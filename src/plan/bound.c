@@ -3,7 +3,6 @@
  * One kernel bound to one matrix.  The way there: is the operation the kernel's own, or does it take a transpose?  Does
  * the kernel's format borrow A's arrays, or is it built?  Everything else is measured and written down on the way. */
 #include "base/memory.h"
-#include "base/timer.h"
 #include "kernel/convert.h"
 #include "kernel/service.h"
 #include "plan/run.h"
@@ -72,7 +71,7 @@ static heddle_status convert(struct bound *b, const int64_t *option, const struc
     const struct device *d = &b->device;
     const struct route *r = &b->route;
     struct source source = view_source(A);
-    double start = now_ms();
+    double start = device_clock(d);
     if (r->transpose || r->from_coo) {
         TRY(validate(d, A));
         TRY(make_csr(d, &b->made, r, A));
@@ -85,13 +84,12 @@ static heddle_status convert(struct bound *b, const int64_t *option, const struc
     TRY(device_sync(d));
     if (b->stored.borrowed == 0)
         device_csr_free(d, &b->made);
-    b->info.convert_ms = b->stored.borrowed && !b->made.row_ptr && !stored_owned(&b->stored) ? 0 : now_ms() - start;
+    b->info.convert_ms = b->stored.borrowed && !b->made.row_ptr && !stored_owned(&b->stored) ? 0 : device_clock(d) - start;
 done:
     return status;
 }
 
-/* Binaries are loaded here as well, and not at the first product: that may be part of a graph which is being captured.  The
- * first to need one pays for it, so it is not part of what is timed. */
+/* Binaries are loaded here as well, and not at the first product: that may be part of a graph which is being captured. */
 static heddle_status prepare(struct bound *b, const int64_t *option)
 {
     heddle_status status;
@@ -99,10 +97,8 @@ static heddle_status prepare(struct bound *b, const int64_t *option)
     b->work = work_for(b->work.kernel, &b->device, &b->stored, r->transposed && !r->transpose, option);
     int64_t bytes = work_workspace(&b->work), held = work_held(&b->work), counters = work_counters(&b->work);
     TRY(work_applies(&b->work));
-    double start = now_ms();
     TRY(kernel_load(&b->device, b->work.kernel, b->work.variant));
     TRY(gpu_scale_load(&b->device, b->work.value));
-    b->info.load_ms = now_ms() - start;
     if (bytes > 0)
         TRY(device_alloc(&b->device, &b->workspace, bytes));
     if (counters > 0) {
@@ -114,10 +110,10 @@ static heddle_status prepare(struct bound *b, const int64_t *option)
     b->work.product.workspace = b->workspace;
     b->work.product.counters = b->counters;
     if (b->work.kernel->prepare && b->stored.nnz > 0) {
-        start = now_ms();
+        double start = device_clock(&b->device);
         TRY(b->work.kernel->prepare(&b->work));
         TRY(device_sync(&b->device));
-        b->info.prepare_ms = now_ms() - start;
+        b->info.prepare_ms = device_clock(&b->device) - start;
     }
     b->info.bytes = stored_owned(&b->stored) + bytes + counters + held + (b->made.row_ptr ? csr_bytes(&b->made) : 0);
 done:

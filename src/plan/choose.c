@@ -7,7 +7,6 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "base/timer.h"
 #include "kernel/convert.h"
 #include "plan/run.h"
 
@@ -217,13 +216,14 @@ struct contest {
     const struct wish *wish; /* of the caller */
     struct candidate immediate;
     struct vectors vectors;
-    double rate;    /* ms for what is predicted to cost 1, of the kernel that came off best by that measure */
-    double spent;   /* ms, on tries */
-    int sure;       /* the immediate kernel was measured twice, or is not ahead any more */
-    int ahead_turned; /* `b` is for the transpose */
+    double rate;  /* ms for what is predicted to cost 1, of the kernel that came off best by that measure */
+    double spent; /* ms, on tries */
+    int sure;     /* the immediate kernel was measured twice */
+    /* Once somebody needs the transpose: */
     struct view transpose;
-    struct wish turned;
+    struct wish turned; /* the same for it */
     heddle_lengths turned_rows;
+    int ahead_turned; /* `b` is for it */
 };
 
 /* The first to be measured may have met a device that was still waking up: who gets ahead of it must be so the second time. */
@@ -254,13 +254,11 @@ static heddle_status try_candidate(struct contest *t, const struct candidate *c)
 {
     heddle_status status;
     struct bound *made = NULL;
-    struct bound_info info = {0};
     heddle_plan_desc found;
-    double ms, begin = now_ms();
+    double ms, begin = device_clock(t->wish->device);
     TRY(make(&made, c, c->wish));
     TRY(bound_measure(&ms, made, &t->vectors, HOPELESS * t->desc->product_ms));
     describe(&found, made, c->wish);
-    bound_describe(made, &info);
     set_times(&found, ms, t->desc->immediate_ms);
     t->rate = fmin(t->rate, ms / c->estimate.cost);
     if (ends_earlier(t, &found))
@@ -275,7 +273,7 @@ static heddle_status try_candidate(struct contest *t, const struct candidate *c)
     }
 done:
     bound_free(made);
-    t->spent += now_ms() - begin - info.load_ms; /* a binary is loaded once for all plans */
+    t->spent += device_clock(t->wish->device) - begin;
     return status;
 }
 
@@ -323,7 +321,7 @@ static heddle_status look_at_rows(struct wish *wish, heddle_lengths *rows)
 /* Makes the transpose, once for all who need one: they are estimated anew, for its rows, and tried on it as it is. */
 static heddle_status turn_all(struct contest *t, struct field *f)
 {
-    double begin = now_ms();
+    double begin = device_clock(t->wish->device);
     for (int i = f->count - 1; i >= 0; i--)
         if (f->candidate[i].estimate.turns)
             take_out(f, i);
@@ -336,11 +334,11 @@ static heddle_status turn_all(struct contest *t, struct field *f)
     t->turned.op = HEDDLE_N;
     t->turned.rows = NULL;
     t->turned.turned_bytes = csr_bytes(&t->transpose.csr);
-    t->turned.turned_ms = now_ms() - begin;
+    t->turned.turned_ms = device_clock(t->wish->device) - begin;
     status = look_at_rows(&t->turned, &t->turned_rows);
     if (status == HEDDLE_OK)
         status = find_candidates(f, &t->turned);
-    t->spent += now_ms() - begin;
+    t->spent += device_clock(t->wish->device) - begin;
     return status;
 }
 
