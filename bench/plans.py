@@ -109,7 +109,7 @@ class Contest:
 
     def __init__(self, own, op, expected, units, overhead):
         self.own, self.expected, self.units, self.overhead = own, expected, units, overhead
-        self.ahead, self.tried, self.spent, self.is_turned = own[IMMEDIATE[op]], [], 0, False
+        self.ahead, self.tried, self.spent, self.is_turned, self.sure = own[IMMEDIATE[op]], [], 0, False, False
         self.rate = self.ahead.ms / self.cost(self.ahead)
         self.turn_ms = min((r.prepare for r in own.values() if r.turned), default=0)
         left = [r for r in own.values() if r is not self.ahead]
@@ -139,7 +139,8 @@ class Contest:
         self.spent += self.overhead + max(0, r.prepare - self.turn_ms * r.turned) + PRICE["MEASURE"][1] * r.ms
         self.rate = min(self.rate, r.ms / self.cost(r))
         if r.total(self.expected) < self.ahead.total(self.expected):
-            self.ahead = r
+            self.spent += 0 if self.sure else PRICE["MEASURE"][1] * self.ahead.ms + self.overhead / 2
+            self.ahead, self.sure = r, True
 
 
 def geometric(values):
@@ -183,7 +184,7 @@ class Fit:
             for k, r in x.items():
                 if not r.peer and r.ms < 4 * least:
                     self.runs[k].append((key, r))
-        self.effort = {k: [4.0, 0.0, 0.0, EFFORTS.get(k, UNKNOWN)[3]] for k in self.runs}
+        self.effort = {k: [4.0, 0.0, 0.0, 0] for k in self.runs}
         for _ in range(12):
             self.find_own()
             for k in self.runs:
