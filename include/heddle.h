@@ -286,7 +286,7 @@ typedef struct heddle_plan_options {
     const char *kernel;        /* NULL: Heddle chooses; else a name with options: "cpu_sell:slice=8" */
 } heddle_plan_options;
 
-/* Chooses a kernel for each operation.  Those that apply are ranked by what a product should cost; the best are prepared and
+/* Chooses a kernel for each operation.  Those that apply are ranked by when all products should end; the best are prepared and
  * measured, one after the other, as long as a try costs at most half of what it may gain within expected_products; and the one
  * with which preparation and products together end earliest is kept.  Many expected products try many kernels, below 8 (T: 16)
  * none is measured.  A kernel that memory does not suffice for is passed over.  opt may be NULL.  The plan refers to h and A.

@@ -10,7 +10,7 @@
 #include "base/memory.h"
 #include "kernel/convert.h"
 #include "kernel/service.h"
-#include "plan/plan.h"
+#include "plan/run.h"
 #include "test.h"
 
 static const heddle_type types[VARIANT_COUNT][2] = {
@@ -521,6 +521,61 @@ static void describes(const struct device *d)
 TEST(a_bound_kernel_tells_what_it_holds)
 {
     on_devices(describes);
+}
+
+/* A kernel on a transpose that others shared, then its own, beside one that made it for itself; with other values, too. */
+static void adopts(const struct device *d)
+{
+    static const char *const kernels[] = {"csr_naive", "csr_adaptive", "ellr"};
+    struct pair A;
+    pair_new(&A, d, "tall");
+    struct view views[] = {A.there, as_coo(d, &A.there)};
+    for (int i = 0; i < 6; i++) {
+        const struct view *v = &views[i / 3];
+        struct view turned = {.format = HEDDLE_CSR};
+        struct bound *alone, *b;
+        struct bound_info want, got;
+        CHECK_OK(bound_new(&alone, d, kernels[i % 3], v, HEDDLE_T));
+        CHECK_OK(bound_turn(&turned.csr, d, v));
+        CHECK_OK(bound_new(&b, d, kernels[i % 3], &turned, HEDDLE_N));
+        bound_adopt(b, &turned.csr, v, 5);
+        bound_describe(alone, &want);
+        bound_describe(b, &got);
+        CHECK_THAT(got.transposed && got.bytes == want.bytes && got.convert_ms >= 5 && bound_refers(b) == bound_refers(alone),
+                   "%s holds %lld bytes, not %lld", kernels[i % 3], (long long)got.bytes, (long long)want.bytes);
+        CHECK(wrong(d, v, &A.here, HEDDLE_T, b) == 0);
+        ((double *)A.here.val)[7] += 3;
+        CHECK_OK(device_copy(d, A.there.csr.val, A.here.val, A.here.nnz * 8));
+        CHECK_OK(bound_update(b, v));
+        CHECK_THAT(wrong(d, v, &A.here, HEDDLE_T, b) == 0, "%s keeps old values", kernels[i % 3]);
+        bound_free(alone);
+        bound_free(b);
+    }
+    device_free(d, views[1].coo.row);
+    pair_free(&A, d);
+}
+
+TEST(a_kernel_may_take_over_a_transpose_that_was_made_for_several)
+{
+    on_devices(adopts);
+}
+
+static void measures_with_something(const struct device *d)
+{
+    struct pair A;
+    struct vectors v = {0};
+    double x = 0;
+    pair_new(&A, d, "even rows");
+    CHECK_OK(vectors_new(&v, d, &A.there));
+    CHECK_OK(device_read(d, &x, v.x, sizeof x));
+    CHECK(x > 1e-6 && x < 1e6);
+    vectors_free(&v, d);
+    pair_free(&A, d);
+}
+
+TEST(plans_do_not_measure_with_zeros)
+{
+    on_devices(measures_with_something);
 }
 
 static void plans(const struct device *d)

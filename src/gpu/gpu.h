@@ -87,6 +87,7 @@ struct gpu_head {
     int number;                /* among the devices of the driver */
     struct gpu_loaded *loaded; /* module.c's: the kernels that gpu_kernel has found so far; NULL at first */
     struct gpu_watch *watch;   /* NULL: nobody */
+    double load_ms;            /* that gpu_kernel has taken so far to load and to find */
 };
 
 #define DRIVER(name) extern const struct gpu_driver name##_driver;
@@ -111,6 +112,11 @@ void gpu_close(struct gpu *gpu); /* with everything that gpu_kernel has loaded; 
 static inline const struct gpu_driver *gpu_driver_of(const struct gpu *gpu)
 {
     return ((const struct gpu_head *)gpu)->driver;
+}
+
+static inline double gpu_load_ms(const struct gpu *gpu)
+{
+    return ((const struct gpu_head *)gpu)->load_ms;
 }
 
 /* Are these the same device, so that what lies in the memory of one lies in that of the other? */

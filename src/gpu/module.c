@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "base/memory.h"
+#include "base/timer.h"
 #include "gpu/pack.h"
 
 #define NAME_SIZE 160 /* of "page__variant" and "kernel__variant" */
@@ -242,17 +243,14 @@ static struct gpu_function *found_before(struct gpu_loaded *l, const char *page,
     return NULL;
 }
 
-heddle_status gpu_kernel(struct gpu *gpu, struct gpu_function **function, const char *page, enum variant variant,
-                         const char *kernel)
+static heddle_status find_kernel(struct gpu *gpu, struct gpu_function **function, const char *page, enum variant variant,
+                                 const char *kernel)
 {
     heddle_status status = HEDDLE_OK;
-    struct gpu_loaded *l = ((struct gpu_head *)gpu)->loaded;
+    struct gpu_loaded *l;
     struct gpu_module *module = NULL;
     struct found_kernel *more;
     char symbol[NAME_SIZE];
-    *function = found_before(l, page, variant, kernel);
-    if (*function)
-        return HEDDLE_OK;
     if (strlen(page) >= sizeof more->page || strlen(kernel) >= sizeof more->kernel)
         return fail(HEDDLE_INTERNAL, "the name of the kernel %s is too long", kernel);
     TRY(module_for(gpu, &module, page, variant_name(variant)));
@@ -267,6 +265,19 @@ heddle_status gpu_kernel(struct gpu *gpu, struct gpu_function **function, const 
     strcpy(more[l->kernels].page, page);
     strcpy(more[l->kernels++].kernel, kernel);
 done:
+    return status;
+}
+
+heddle_status gpu_kernel(struct gpu *gpu, struct gpu_function **function, const char *page, enum variant variant,
+                         const char *kernel)
+{
+    struct gpu_head *head = (struct gpu_head *)gpu;
+    *function = found_before(head->loaded, page, variant, kernel);
+    if (*function)
+        return HEDDLE_OK;
+    double start = now_ms();
+    heddle_status status = find_kernel(gpu, function, page, variant, kernel);
+    head->load_ms += now_ms() - start;
     return status;
 }
 

@@ -127,6 +127,11 @@ heddle_status device_csr_download(const struct device *d, struct csr *B, const s
 
 /* ------------------------------------------------------------------ time --------------------------------------- */
 
+double device_clock(const struct device *d)
+{
+    return now_ms() - (d->kind == DEVICE_gpu ? gpu_load_ms(d->gpu) : 0);
+}
+
 heddle_status stopwatch_new(struct stopwatch *w, const struct device *d)
 {
     heddle_status status = HEDDLE_OK;

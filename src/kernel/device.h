@@ -29,6 +29,9 @@ void device_csr_free(const struct device *d, struct csr *A);
 heddle_status device_csr_upload(const struct device *d, struct csr *B, const struct csr *A);
 heddle_status device_csr_download(const struct device *d, struct csr *B, const struct csr *A);
 
+/* now_ms, but standing still while binaries of the device are loaded, which is done once for all who need them. */
+double device_clock(const struct device *d);
+
 /* Between start and stop: what the device was given to do, or on a CPU the time that went by. */
 struct stopwatch {
     const struct device *device;

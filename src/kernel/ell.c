@@ -6,27 +6,46 @@
  * Source     ellpack-r-2011 section 3.3, with padding that is recognised by its column (-1).
  * Balance    a row is a thread's work, and all rows have the same number of places.
  * Memory     entry j of all rows stands together: lanes read neighbouring col and val, coalesced and streamed; x is gathered.
- *            A thread has eight columns under way, then their values and x.  Of padding only columns are read, and behind the
- *            first eight with some in them not even those.
+ *            A thread has eight columns under way, then their values and x.  nvcc spares registers and lets some of them wait;
+ *            not so in ell_few, for matrices with too few rows to hide that.  Of padding only columns are read, and behind
+ *            the first eight with some in them not even those.
  * Wins       rows of equal length: no load is wasted and nothing has to be added up across lanes.
  * Loses      one long row pads all others; the format refuses what would take over four times the entries.
  * Order      that of storage: bitwise repeatable.
  */
+/* With so many blocks a multiprocessor a thread has the registers that it takes to have all its loads under way; more rows than
+ * then fit in at once are better served by more threads. */
+#define FEW_THREADS 256 /* those of gpu_run_over */
+#define FEW_BLOCKS 4
+
 #ifdef HEDDLE_DEVICE
 #include "kernel/ell.h"
 
+DEVICE void rows_of(const struct product *p)
+{
+    for (int64_t i = simt_global_id(); i < p->rows; i += simt_global_size())
+        store((real *)p->y + i, scalar(p->alpha), ell_sum(p, i, 0, 1), scalar(p->beta));
+}
+
 KERNEL(ell)(struct product p)
 {
-    for (int64_t i = simt_global_id(); i < p.rows; i += simt_global_size())
-        store((real *)p.y + i, scalar(p.alpha), ell_sum(&p, i, 0, 1), scalar(p.beta));
+    rows_of(&p);
+}
+
+KERNEL_RESIDENT(ell_few, FEW_THREADS, FEW_BLOCKS)(struct product p)
+{
+    rows_of(&p);
 }
 
 #else
 #include "kernel/kernel.h"
 
+static const char *const entries[] = {"ell", "ell_few", NULL};
+
 static heddle_status launch(const struct work *w)
 {
-    return gpu_run_over(w, "ell", w->product.rows);
+    int64_t rows = w->product.rows, at_once = (int64_t)FEW_THREADS * FEW_BLOCKS * gpu_info_of(w->device->gpu)->multiprocessors;
+    return gpu_run_over(w, entries[rows <= at_once], rows);
 }
 
 const struct kernel ell = {
@@ -37,6 +56,7 @@ const struct kernel ell = {
     .device = DEVICE_gpu,
     .source = "ellpack-r-2011 section 3.3",
     .repeatable = 1,
+    .entries = entries,
     .launch = launch,
     .cost = cost_of_streams,
 };

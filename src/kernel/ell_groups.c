@@ -22,8 +22,8 @@ enum { GROUPS, BLOCKS /* that share a row */ };
 #ifdef HEDDLE_DEVICE
 #include "kernel/ell.h"
 
-/* Block b does part b % blocks of a tile of rows. */
-KERNEL_BOUND(ell_groups, BLOCK)(struct product p)
+/* Block b does part b % blocks of a tile of rows.  Threads count for more than the last registers do. */
+KERNEL_RESIDENT(ell_groups, BLOCK, sizeof(real) == 4 ? 3 : 2)(struct product p)
 {
     SHARED(real, partial, BLOCK);
     const int groups = (int)p.fact[GROUPS], blocks = (int)p.fact[BLOCKS], height = BLOCK / groups;

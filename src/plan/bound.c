@@ -3,7 +3,6 @@
  * One kernel bound to one matrix.  The way there: is the operation the kernel's own, or does it take a transpose?  Does
  * the kernel's format borrow A's arrays, or is it built?  Everything else is measured and written down on the way. */
 #include "base/memory.h"
-#include "base/timer.h"
 #include "kernel/convert.h"
 #include "kernel/service.h"
 #include "plan/run.h"
@@ -61,15 +60,20 @@ done:
     return status;
 }
 
+static heddle_status validate(const struct device *d, const struct view *A)
+{
+    return A->format == HEDDLE_COO ? device_coo_validate(d, &A->coo) : device_csr_validate(d, &A->csr);
+}
+
 static heddle_status convert(struct bound *b, const int64_t *option, const struct view *A)
 {
     heddle_status status = HEDDLE_OK;
     const struct device *d = &b->device;
     const struct route *r = &b->route;
     struct source source = view_source(A);
-    double start = now_ms();
+    double start = device_clock(d);
     if (r->transpose || r->from_coo) {
-        TRY(A->format == HEDDLE_COO ? device_coo_validate(d, &A->coo) : device_csr_validate(d, &A->csr));
+        TRY(validate(d, A));
         TRY(make_csr(d, &b->made, r, A));
         source = (struct source){.csr = b->made};
     }
@@ -80,13 +84,12 @@ static heddle_status convert(struct bound *b, const int64_t *option, const struc
     TRY(device_sync(d));
     if (b->stored.borrowed == 0)
         device_csr_free(d, &b->made);
-    b->info.convert_ms = b->stored.borrowed && !b->made.row_ptr && !stored_owned(&b->stored) ? 0 : now_ms() - start;
+    b->info.convert_ms = b->stored.borrowed && !b->made.row_ptr && !stored_owned(&b->stored) ? 0 : device_clock(d) - start;
 done:
     return status;
 }
 
-/* Binaries are loaded here as well, and not at the first product: that may be part of a graph which is being captured.  The
- * first to need one pays for it, so it is not part of what is timed. */
+/* Binaries are loaded here as well, and not at the first product: that may be part of a graph which is being captured. */
 static heddle_status prepare(struct bound *b, const int64_t *option)
 {
     heddle_status status;
@@ -94,10 +97,8 @@ static heddle_status prepare(struct bound *b, const int64_t *option)
     b->work = work_for(b->work.kernel, &b->device, &b->stored, r->transposed && !r->transpose, option);
     int64_t bytes = work_workspace(&b->work), held = work_held(&b->work), counters = work_counters(&b->work);
     TRY(work_applies(&b->work));
-    double start = now_ms();
     TRY(kernel_load(&b->device, b->work.kernel, b->work.variant));
     TRY(gpu_scale_load(&b->device, b->work.value));
-    b->info.load_ms = now_ms() - start;
     if (bytes > 0)
         TRY(device_alloc(&b->device, &b->workspace, bytes));
     if (counters > 0) {
@@ -109,10 +110,10 @@ static heddle_status prepare(struct bound *b, const int64_t *option)
     b->work.product.workspace = b->workspace;
     b->work.product.counters = b->counters;
     if (b->work.kernel->prepare && b->stored.nnz > 0) {
-        start = now_ms();
+        double start = device_clock(&b->device);
         TRY(b->work.kernel->prepare(&b->work));
         TRY(device_sync(&b->device));
-        b->info.prepare_ms = now_ms() - start;
+        b->info.prepare_ms = device_clock(&b->device) - start;
     }
     b->info.bytes = stored_owned(&b->stored) + bytes + counters + held + (b->made.row_ptr ? csr_bytes(&b->made) : 0);
 done:
@@ -143,6 +144,36 @@ heddle_status bound_make(struct bound **result, const struct device *device, con
 done:
     bound_free(b);
     return status;
+}
+
+static struct route turning(const struct view *A)
+{
+    return (struct route){.transposed = 1, .transpose = 1, .from_coo = A->format == HEDDLE_COO};
+}
+
+heddle_status bound_turn(struct csr *turned, const struct device *device, const struct view *A)
+{
+    heddle_status status;
+    struct route r = turning(A);
+    TRY(validate(device, A));
+    TRY(make_csr(device, turned, &r, A));
+    TRY(device_sync(device));
+done:
+    return status;
+}
+
+void bound_adopt(struct bound *b, struct csr *turned, const struct view *A, double ms)
+{
+    b->route = turning(A);
+    b->info.transposed = 1;
+    b->info.convert_ms += ms;
+    if (b->stored.borrowed) {
+        b->made = *turned;
+        b->info.bytes += csr_bytes(turned);
+    } else {
+        device_csr_free(&b->device, turned);
+    }
+    *turned = (struct csr){0};
 }
 
 heddle_status bound_new(struct bound **b, const struct device *device, const char *kernel, const struct view *A,
@@ -261,6 +292,7 @@ heddle_status bound_estimate(struct estimate *e, const struct device *device, co
     e->cost = predict(&w, &s, r.transpose ? NULL : rows);
     int64_t beside = work_workspace(&w) + work_counters(&w) + work_held(&w);
     e->turns = r.transpose;
+    e->borrows = s.borrowed != 0;
     e->converts = r.from_coo || stored_owned(&s) > 0;
     e->derives = kernel->prepare != NULL;
     int64_t made = r.transpose || r.from_coo ? (s.rows + 1) * (int64_t)type_size(s.offset) +

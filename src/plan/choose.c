@@ -7,7 +7,6 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "base/timer.h"
 #include "kernel/convert.h"
 #include "plan/run.h"
 
@@ -17,11 +16,17 @@
 #define FEWEST 8
 #define FEWEST_TURNED 16
 
-/* What it takes to try a kernel, in products of it: to measure, and to do what comes before. */
-#define TRY_MEASURE 8
-#define TRY_DERIVE 4
-#define TRY_CONVERT 16
-#define TRY_TURN 24
+/* What it takes to try a kernel: to measure it, to derive what it needs, to convert the matrix, to transpose it.  On a GPU each
+ * takes so many ms whatever the size, for memory, launches and waiting, and everywhere as long as so many products of it.  As
+ * seen on an H200 (bench/plans.py). */
+#define TRY_MEASURE_MS 0.3
+#define TRY_MEASURE_PRODUCTS 8
+#define TRY_DERIVE_MS 0.06
+#define TRY_DERIVE_PRODUCTS 1
+#define TRY_CONVERT_MS 0.25
+#define TRY_CONVERT_PRODUCTS 12
+#define TRY_TURN_MS 0.3
+#define TRY_TURN_PRODUCTS 50
 
 /* A kernel may turn out faster than predicted by this share, and may cost at most this share of what it would then gain. */
 #define DOUBT 0.25
@@ -37,25 +42,29 @@ struct wish {
     int64_t expected, limit; /* limit: bytes, INT64_MAX when there is none */
     int deterministic;
     const heddle_lengths *rows; /* of A as it is stored; NULL: not known */
+    int64_t turned_bytes;       /* A is the transpose of the one that was given, made for the plan, and so large; else 0 */
+    double turned_ms;           /* what making it took */
 };
 
 struct candidate {
     const struct kernel *kernel;
+    const struct wish *wish; /* which matrix it is for */
     int64_t option[OPTIONS_MOST];
     struct estimate estimate;
 };
 
-static void describe(heddle_plan_desc *desc, const struct bound *b)
+/* As it will be once it owns a transpose that is its matrix now. */
+static void describe(heddle_plan_desc *desc, const struct bound *b, const struct wish *wish)
 {
     struct bound_info info;
     bound_describe(b, &info);
     memset(desc, 0, sizeof *desc);
     snprintf(desc->kernel, sizeof desc->kernel, "%s", info.kernel);
     snprintf(desc->format, sizeof desc->format, "%s", info.format);
-    desc->transposed = info.transposed;
+    desc->transposed = info.transposed || wish->turned_bytes > 0;
     desc->deterministic = info.repeatable;
-    desc->bytes = info.bytes;
-    desc->prepare_ms = info.convert_ms + info.prepare_ms;
+    desc->bytes = info.bytes + (bound_refers(b) ? wish->turned_bytes : 0);
+    desc->prepare_ms = info.convert_ms + info.prepare_ms + wish->turned_ms;
 }
 
 static void set_times(heddle_plan_desc *desc, double product_ms, double immediate_ms)
@@ -76,10 +85,10 @@ static int allowed(const struct candidate *c, const struct wish *wish)
     return c->estimate.bytes <= wish->limit && (c->kernel->repeatable || !wish->deterministic);
 }
 
-/* Every kernel that applies, with what it would cost. */
+/* Every kernel that applies, with what it would cost; for A and for its transpose. */
 struct field {
     int count;
-    struct candidate candidate[KERNEL_COUNT];
+    struct candidate candidate[2 * KERNEL_COUNT];
 };
 
 /* A kernel with its initial options. */
@@ -92,7 +101,12 @@ static struct candidate candidate_of(const struct kernel *kernel)
 
 static heddle_status estimate(struct candidate *c, const struct wish *wish)
 {
-    return bound_estimate(&c->estimate, wish->device, c->kernel, c->option, wish->A, wish->op, wish->rows);
+    c->wish = wish;
+    heddle_status status =
+        bound_estimate(&c->estimate, wish->device, c->kernel, c->option, wish->A, wish->op, wish->rows);
+    if (c->estimate.borrows)
+        c->estimate.bytes += wish->turned_bytes;
+    return status;
 }
 
 /* To be passed over, not to end with? */
@@ -101,9 +115,9 @@ static int does_not_fit(heddle_status status)
     return status == HEDDLE_NO_KERNEL || status == HEDDLE_NO_MEMORY;
 }
 
+/* Adds them to those that are there. */
 static heddle_status find_candidates(struct field *f, const struct wish *wish)
 {
-    f->count = 0;
     for (int i = 0; i < kernel_count(); i++) {
         struct candidate *c = &f->candidate[f->count];
         *c = candidate_of(kernel_at(i));
@@ -115,25 +129,29 @@ static heddle_status find_candidates(struct field *f, const struct wish *wish)
     return HEDDLE_OK;
 }
 
+static void take_out(struct field *f, int i)
+{
+    f->candidate[i] = f->candidate[--f->count];
+}
+
 static int takes_A_as_it_is(const struct candidate *c)
 {
     return !c->estimate.turns && !c->estimate.converts && !c->estimate.derives;
 }
 
-/* Takes out the candidate that costs least; with `simple`, among those that take A as it is, if there are any.  kernel = NULL
- * when there is none left. */
-static void take_best(struct candidate *best, struct field *f, int simple)
+/* Takes out the candidate that costs least, among those that take A as it is if there are any.  kernel = NULL when there is
+ * none left. */
+static void take_simplest(struct candidate *best, struct field *f)
 {
     int found = -1;
     for (int i = 0; i < f->count; i++) {
         const struct candidate *c = &f->candidate[i], *b = &f->candidate[found < 0 ? i : found];
-        int better = simple && takes_A_as_it_is(c) != takes_A_as_it_is(b) ? takes_A_as_it_is(c)
-                                                                          : c->estimate.cost < b->estimate.cost;
+        int simple = takes_A_as_it_is(c), better = simple != takes_A_as_it_is(b) ? simple : c->estimate.cost < b->estimate.cost;
         found = found < 0 || better ? i : found;
     }
     *best = found < 0 ? (struct candidate){0} : f->candidate[found];
     if (found >= 0)
-        f->candidate[found] = f->candidate[--f->count];
+        take_out(f, found);
 }
 
 static heddle_status too_large(const char *kernel, int64_t bytes, const struct wish *wish)
@@ -150,6 +168,7 @@ static heddle_status make(struct bound **b, const struct candidate *c, const str
     if (status != HEDDLE_OK)
         return status;
     bound_describe(*b, &info);
+    info.bytes += bound_refers(*b) ? wish->turned_bytes : 0;
     if (info.bytes <= wish->limit)
         return HEDDLE_OK;
     bound_free(*b);
@@ -178,7 +197,7 @@ static heddle_status immediate_bound(struct bound **b, struct candidate *c, cons
     heddle_status found = does_not_fit(status) ? find_candidates(&others, wish) : status;
     if (found != HEDDLE_OK)
         return found;
-    for (take_best(c, &others, 1); c->kernel; take_best(c, &others, 1)) {
+    for (take_simplest(c, &others); c->kernel; take_simplest(c, &others)) {
         found = make(b, c, wish);
         if (!does_not_fit(found))
             return found;
@@ -194,67 +213,98 @@ static heddle_status immediate_bound(struct bound **b, struct candidate *c, cons
 struct contest {
     struct bound *b;
     heddle_plan_desc *desc;
-    const struct wish *wish;
+    const struct wish *wish; /* of the caller */
     struct candidate immediate;
     struct vectors vectors;
     double rate;  /* ms for what is predicted to cost 1, of the kernel that came off best by that measure */
     double spent; /* ms, on tries */
+    int sure;     /* the immediate kernel was measured twice */
+    /* Once somebody needs the transpose: */
+    struct view transpose;
+    struct wish turned; /* the same for it */
+    heddle_lengths turned_rows;
+    int ahead_turned; /* `b` is for it */
 };
+
+/* The first to be measured may have met a device that was still waking up: who gets ahead of it must be so the second time. */
+static heddle_status look_again(struct contest *t)
+{
+    double ms;
+    if (t->sure)
+        return HEDDLE_OK;
+    t->sure = 1;
+    heddle_status status = bound_measure(&ms, t->b, &t->vectors, INFINITY);
+    if (status != HEDDLE_OK || ms >= t->desc->product_ms)
+        return status;
+    set_times(t->desc, ms, ms);
+    t->rate = fmin(t->rate, ms / t->immediate.estimate.cost);
+    return HEDDLE_OK;
+}
+
+/* Would all expected products, with what is prepared for them, end earlier? */
+static int ends_earlier(const struct contest *t, const heddle_plan_desc *found)
+{
+    double products = (double)t->wish->expected;
+    return found->break_even >= 0 && found->break_even <= t->wish->expected &&
+           found->prepare_ms + products * found->product_ms < t->desc->prepare_ms + products * t->desc->product_ms;
+}
 
 /* Prepares `c` and measures it; it takes the lead where all expected products together end earlier with it. */
 static heddle_status try_candidate(struct contest *t, const struct candidate *c)
 {
     heddle_status status;
-    const struct wish *wish = t->wish;
     struct bound *made = NULL;
-    struct bound_info info = {0};
     heddle_plan_desc found;
-    double ms, products = (double)wish->expected, begin = now_ms();
-    TRY(make(&made, c, wish));
+    double ms, begin = device_clock(t->wish->device);
+    TRY(make(&made, c, c->wish));
     TRY(bound_measure(&ms, made, &t->vectors, HOPELESS * t->desc->product_ms));
-    describe(&found, made);
-    bound_describe(made, &info);
+    describe(&found, made, c->wish);
     set_times(&found, ms, t->desc->immediate_ms);
     t->rate = fmin(t->rate, ms / c->estimate.cost);
-    if (found.break_even >= 0 && found.break_even <= wish->expected &&
-        found.prepare_ms + products * ms < t->desc->prepare_ms + products * t->desc->product_ms) {
+    if (ends_earlier(t, &found))
+        TRY(look_again(t));
+    set_times(&found, ms, t->desc->immediate_ms);
+    if (ends_earlier(t, &found)) {
         struct bound *old = t->b;
         t->b = made;
+        t->ahead_turned = c->wish == &t->turned;
         *t->desc = found;
         made = old;
     }
 done:
     bound_free(made);
-    t->spent += now_ms() - begin - info.load_ms; /* a binary is loaded once for all plans */
+    t->spent += device_clock(t->wish->device) - begin;
     return status;
+}
+
+/* ms that a try would take. */
+static double price(const struct contest *t, const struct estimate *e)
+{
+    double products = TRY_MEASURE_PRODUCTS + TRY_DERIVE_PRODUCTS * e->derives + TRY_CONVERT_PRODUCTS * e->converts +
+                      TRY_TURN_PRODUCTS * e->turns;
+    double ms = TRY_MEASURE_MS + TRY_DERIVE_MS * e->derives + TRY_CONVERT_MS * e->converts + TRY_TURN_MS * e->turns;
+    return t->rate * e->cost * products + (t->wish->device->kind == DEVICE_gpu ? ms : 0);
 }
 
 /* What tries have cost so far and this one would add, against what it would gain if it were faster than predicted. */
 static int worth_trying(const struct contest *t, const struct candidate *c)
 {
-    const struct estimate *e = &c->estimate;
-    double ms = t->rate * e->cost;
-    double price = ms * (TRY_MEASURE + TRY_DERIVE * e->derives + TRY_CONVERT * e->converts + TRY_TURN * e->turns);
-    double gain = (double)t->wish->expected * (t->desc->product_ms - (1 - DOUBT) * ms);
-    return t->spent + price <= STAKE * gain;
+    double gain = (double)t->wish->expected * (t->desc->product_ms - (1 - DOUBT) * t->rate * c->estimate.cost);
+    return t->spent + price(t, &c->estimate) <= STAKE * gain;
 }
 
-/* The cheapest first.  One that is not worth a try does not end the search: a simpler one that costs more may still be. */
-static heddle_status try_all(struct contest *t)
+/* The candidate with which all expected products should end earliest, its try included; -1: there is none left. */
+static int find_next(const struct contest *t, const struct field *f)
 {
-    struct field field;
-    struct candidate c;
-    heddle_status status = find_candidates(&field, t->wish);
-    while (status == HEDDLE_OK) {
-        take_best(&c, &field, 0);
-        if (!c.kernel)
-            break;
-        if (c.kernel == t->immediate.kernel || !worth_trying(t, &c))
-            continue;
-        status = try_candidate(t, &c);
-        status = does_not_fit(status) ? HEDDLE_OK : status;
+    int found = -1;
+    double least = INFINITY;
+    for (int i = 0; i < f->count; i++) {
+        const struct estimate *e = &f->candidate[i].estimate;
+        double ms = (double)t->wish->expected * t->rate * e->cost + price(t, e);
+        found = ms < least ? i : found;
+        least = fmin(least, ms);
     }
-    return status;
+    return found;
 }
 
 /* How long the rows are decides between many kernels on a GPU; of coordinates nobody knows. */
@@ -268,6 +318,46 @@ static heddle_status look_at_rows(struct wish *wish, heddle_lengths *rows)
     return status == HEDDLE_NO_MEMORY ? HEDDLE_OK : status;
 }
 
+/* Makes the transpose, once for all who need one: they are estimated anew, for its rows, and tried on it as it is. */
+static heddle_status turn_all(struct contest *t, struct field *f)
+{
+    double begin = device_clock(t->wish->device);
+    for (int i = f->count - 1; i >= 0; i--)
+        if (f->candidate[i].estimate.turns)
+            take_out(f, i);
+    t->transpose = (struct view){.format = HEDDLE_CSR};
+    heddle_status status = bound_turn(&t->transpose.csr, t->wish->device, t->wish->A);
+    if (status != HEDDLE_OK)
+        return status;
+    t->turned = *t->wish;
+    t->turned.A = &t->transpose;
+    t->turned.op = HEDDLE_N;
+    t->turned.rows = NULL;
+    t->turned.turned_bytes = csr_bytes(&t->transpose.csr);
+    t->turned.turned_ms = device_clock(t->wish->device) - begin;
+    status = look_at_rows(&t->turned, &t->turned_rows);
+    if (status == HEDDLE_OK)
+        status = find_candidates(f, &t->turned);
+    t->spent += device_clock(t->wish->device) - begin;
+    return status;
+}
+
+/* One that is not worth a try does not end the search: a simpler one that costs more may still be. */
+static heddle_status try_all(struct contest *t)
+{
+    struct field field = {0};
+    heddle_status status = find_candidates(&field, t->wish);
+    for (int i = find_next(t, &field); status == HEDDLE_OK && i >= 0; i = find_next(t, &field)) {
+        struct candidate c = field.candidate[i];
+        take_out(&field, i);
+        if ((c.kernel == t->immediate.kernel && c.wish == t->wish) || !worth_trying(t, &c))
+            continue;
+        status = c.estimate.turns ? turn_all(t, &field) : try_candidate(t, &c);
+        status = does_not_fit(status) ? HEDDLE_OK : status;
+    }
+    return status;
+}
+
 static heddle_status choose(struct bound **b, heddle_plan_desc *desc, const struct wish *given)
 {
     heddle_status status;
@@ -279,7 +369,7 @@ static heddle_status choose(struct bound **b, heddle_plan_desc *desc, const stru
     if (measures)
         TRY(look_at_rows(&wish, &rows));
     TRY(immediate_bound(&t.b, &t.immediate, &wish));
-    describe(desc, t.b);
+    describe(desc, t.b, &wish);
     status = measures ? vectors_new(&t.vectors, wish.device, wish.A) : HEDDLE_NO_MEMORY;
     if (status == HEDDLE_NO_MEMORY) { /* then nothing is measured, and what there is will do */
         status = HEDDLE_OK;
@@ -292,6 +382,9 @@ static heddle_status choose(struct bound **b, heddle_plan_desc *desc, const stru
     TRY(try_all(&t));
 done:
     vectors_free(&t.vectors, wish.device);
+    if (t.ahead_turned)
+        bound_adopt(t.b, &t.transpose.csr, wish.A, t.turned.turned_ms);
+    device_csr_free(wish.device, &t.transpose.csr);
     *b = t.b;
     return status;
 }
@@ -322,7 +415,7 @@ static heddle_status forced(struct bound **b, heddle_plan_desc *desc, const stru
 {
     heddle_status status;
     TRY(bound_new(b, wish->device, kernel, wish->A, wish->op));
-    describe(desc, *b);
+    describe(desc, *b, wish);
     if (desc->bytes > wish->limit)
         TRY(too_large(desc->kernel, desc->bytes, wish));
     if (wish->deterministic && !desc->deterministic)

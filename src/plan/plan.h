@@ -58,8 +58,7 @@ struct bound_info {
     int transposed;     /* the kernel works on an explicit transpose of A */
     int repeatable;
     int64_t bytes;      /* held beyond A: converted arrays and workspace */
-    double convert_ms, prepare_ms;
-    double load_ms;     /* for binaries, where this was the first to need them; in neither of the two */
+    double convert_ms, prepare_ms; /* without loading binaries */
     double cost;        /* bytes that one product moves, by the kernel's own account */
 };
 

@@ -42,10 +42,17 @@ struct estimate {
     int64_t bytes; /* held beyond A */
     int64_t peak;  /* held beyond A while it is made */
     int turns, converts, derives; /* what there is to do: a transpose; arrays in another format; a kernel's own preparation */
+    int borrows;                  /* products read arrays of A itself, or of its transpose */
 };
 heddle_status bound_estimate(struct estimate *e, const struct device *device, const struct kernel *kernel,
                              const int64_t option[OPTIONS_MOST], const struct view *A, heddle_op op,
                              const heddle_lengths *rows);
+
+/* The transpose of what A stores, once for all kernels that plans try on it; checks A first. */
+heddle_status bound_turn(struct csr *turned, const struct device *device, const struct view *A);
+/* `b`, made for N of that transpose, becomes what bound_make would have made for A, and owns the transpose or frees it.  `ms`
+ * is what turning took. */
+void bound_adopt(struct bound *b, struct csr *turned, const struct view *A, double ms);
 
 /* What to measure with. */
 struct vectors {
