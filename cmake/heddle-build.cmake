@@ -73,8 +73,8 @@ macro(heddle_library_objects)
   # Exact arithmetic outside the kernels: compensated sums must not be contracted.  What only decides and calls is long but not
   # hot, and a fifth smaller at -Os; reading a matrix of 1 GB would take 1.5 times as long.
   set(hot ${plain})
-  list(FILTER hot INCLUDE REGEX "/src/(base|gen|io|matrix)/")
-  list(FILTER plain EXCLUDE REGEX "/src/(base|gen|io|matrix)/")
+  list(FILTER hot INCLUDE REGEX "/src/(io|matrix)/")
+  list(FILTER plain EXCLUDE REGEX "/src/(io|matrix)/")
   heddle_objects(heddle_hot SOURCES ${hot} OPTIONS -ffp-contract=off)
   heddle_objects(heddle_plain SOURCES ${plain} OPTIONS -ffp-contract=off $<$<CONFIG:Release>:-Os>)
   target_compile_definitions(heddle_plain PRIVATE HEDDLE_VERSION_TEXT="${PROJECT_VERSION}")
