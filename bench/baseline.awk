@@ -9,6 +9,7 @@
 # BASELINE has a line per matrix and type, in the order of set:baseline; COLD and WARM are milliseconds:
 #   NAME f64 ROWS x COLS nnz N floor MS | cs1 COLD/WARM(pre MS) ... coo1T COLD/WARM(pre MS) scalar COLD/WARM vecW COLD/WARM
 #   sT COLD
+# It may hold several runs, one behind the other, each of which begins with the bandwidth: the median of each time counts.
 # RECORDS are those of heddle bench.
 
 # The value behind "key": in a record, without quotes.
@@ -24,10 +25,20 @@ function field(key,    at, rest) {
 function take(kernel, word,    i, pair) {
   for (i = 1; i < NF; i++) if ($i ~ "^" word "$") {
     split($(i + 1), pair, "/")
-    theirs["cold", number, type, kernel] = 1000 * pair[1]
-    theirs["warm", number, type, kernel] = 1000 * pair[2]
+    add("cold", number, type, kernel, 1000 * pair[1])
+    add("warm", number, type, kernel, 1000 * pair[2])
   }
 }
+
+# Puts a time among those of the runs before, in order, and their median into theirs[].
+function add(state, number, type, kernel, time,    key, i) {
+  key = state SUBSEP number SUBSEP type SUBSEP kernel
+  for (i = ++times[key]; i > 1 && sorted[key, i - 1] > time; i--) sorted[key, i] = sorted[key, i - 1]
+  sorted[key, i] = time
+  theirs[key] = sorted[key, int((times[key] + 1) / 2)]
+}
+
+/^read bandwidth/ { delete lines }
 
 # Adds a pair of times to a column's mean and tells their ratio; 0: one of them is missing.
 function compare(column, state, m, type, kernel,    a, b, r) {

@@ -170,10 +170,8 @@ static inline int64_t classical_lanes(const struct work *w, int64_t longest)
 /* Several rows at once as long as that leaves no place on the device empty, and no row keeps its lanes busy by itself. */
 static inline int64_t classical_at_once(const struct work *w, int64_t lanes)
 {
-    const struct gpu_info *info = gpu_info_of(w->device->gpu);
-    int64_t places = (int64_t)gpu_arch(w->device->gpu)->waves * info->wave * info->multiprocessors;
     int64_t threads = w->product.rows * lanes / CLASSICAL_ROWS;
-    return threads >= places && w->product.nnz / w->product.rows <= CLASSICAL_ROWS * lanes ? CLASSICAL_ROWS : 1;
+    return threads >= gpu_threads(w->device->gpu) && w->product.nnz / w->product.rows <= CLASSICAL_ROWS * lanes ? CLASSICAL_ROWS : 1;
 }
 
 /* `lanes` and `at_once` as the options say, 0 for the rules above; without an option the rows are looked at. */

@@ -41,7 +41,7 @@ static heddle_status launch(const struct work *w)
 {
     heddle_status status = HEDDLE_OK;
     if (scalar_get(w->product.beta, w->value) != 1)
-        TRY(gpu_run_over(w, "coo_atomic_scale", w->product.transposed ? w->product.cols : w->product.rows));
+        TRY(gpu_run_filling(w, "coo_atomic_scale", w->product.transposed ? w->product.cols : w->product.rows));
     TRY(gpu_run_over(w, "coo_atomic", w->product.nnz));
 done:
     return status;

@@ -130,7 +130,7 @@ static heddle_status launch(const struct work *w)
     int64_t in_block = block / gpu_info_of(w->device->gpu)->wave;
     told.product.fact[SHARE] = share;
     if (scalar_get(w->product.beta, w->value) != 1)
-        TRY(gpu_run_over(w, "coo_balance_scale", w->product.transposed ? w->product.cols : w->product.rows));
+        TRY(gpu_run_filling(w, "coo_balance_scale", w->product.transposed ? w->product.cols : w->product.rows));
     TRY(gpu_run(&told, entries[w->product.transposed], (waves + in_block - 1) / in_block, block, 0));
 done:
     return status;

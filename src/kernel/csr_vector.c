@@ -91,13 +91,11 @@ static const char *const entries[] = {"csr_vector2",  "csr_vector4",  "csr_vecto
 #define ROUNDS 8
 static int64_t lanes_of(const struct work *w)
 {
-    const struct gpu_info *info = gpu_info_of(w->device->gpu);
-    const int64_t rows = w->product.rows, mean = w->product.nnz / rows, wave = info->wave;
-    const int64_t resident = info->multiprocessors * gpu_arch(w->device->gpu)->waves * wave;
+    const int64_t rows = w->product.rows, mean = w->product.nnz / rows, wave = gpu_info_of(w->device->gpu)->wave;
     int64_t lanes = 2;
     if (w->option[0])
         return w->option[0];
-    while (lanes < wave && (lanes * ROUNDS < mean || (lanes < 2 * mean && 2 * lanes * rows <= resident)))
+    while (lanes < wave && (lanes * ROUNDS < mean || (lanes < 2 * mean && 2 * lanes * rows <= gpu_threads(w->device->gpu))))
         lanes *= 2;
     return lanes;
 }

@@ -257,21 +257,23 @@ DEVICE void sum_piece(const struct product *p, const real *tile, const int32_t *
         put(p, row, sum);
 }
 
-/* Every piece of the group has left its edges: the waves put the rows together that lie in more than one, in turn. */
+/* Every piece of the group has left its edges: the rows that lie in more than one are put together, each by a wave. */
 DEVICE void join(const struct product *p, const int32_t *group, const int height, const int piece)
 {
-    SIMT_ROLLED for (int ahead = simt_wave_id(); ahead < height; ahead += simt_waves())
+    const int ahead = simt_thread_id() < height ? simt_thread_id() : height, next = ahead < height;
+    const off first = begin_of(p, group, 0, height);
+    const off begin = begin_of(p, group, ahead, height) - first, end = begin_of(p, group, ahead + next, height) - first;
+    const int32_t from = (int32_t)(begin / piece), to = begin < end ? (int32_t)((end - 1) / piece) : from;
+    SIMT_ROLLED for (uint64_t todo = simt_ballot(to > from); todo; todo &= todo - 1)
     {
-        const off first = begin_of(p, group, 0, height);
-        const off begin = begin_of(p, group, ahead, height) - first, end = begin_of(p, group, ahead + 1, height) - first;
-        if (begin == end || begin / piece == (end - 1) / piece)
-            continue;
-        const real *edge = edges_of(p, first, piece) + 2 * (int64_t)(begin / piece);
-        real sum = simt_lane() == 0 ? simt_fresh(edge + LEFT) : 0;
-        SIMT_ROLLED for (int i = 1 + simt_lane(); i <= (int)((end - 1) / piece - begin / piece); i += WAVE)
-            sum += simt_fresh(edge + 2 * (int64_t)i + OPENED);
+        const int owner = simt_ffs(todo) - 1;
+        const int32_t opens = simt_shfl(from, owner, WAVE), closes = simt_shfl(to, owner, WAVE);
+        const real *edges = edges_of(p, first, piece);
+        real sum = simt_lane() == 0 ? simt_fresh(edges + 2 * (int64_t)opens + LEFT) : 0;
+        SIMT_ROLLED for (int32_t i = opens + 1 + simt_lane(); i <= closes; i += WAVE)
+            sum += simt_fresh(edges + 2 * (int64_t)i + OPENED);
         sum = wave_sum(sum, WAVE);
-        if (simt_lane() == 0)
+        if (simt_lane() == owner)
             put(p, (int64_t)simt_fresh(group) * height + ahead, sum);
     }
 }

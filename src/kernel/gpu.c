@@ -39,6 +39,12 @@ const struct arch *gpu_arch(const struct gpu *gpu)
     return s;
 }
 
+int64_t gpu_threads(const struct gpu *gpu)
+{
+    const struct gpu_info *info = gpu_info_of(gpu);
+    return (int64_t)gpu_arch(gpu)->waves * info->wave * info->multiprocessors;
+}
+
 static heddle_status run(const struct work *w, const char *entry, int64_t grid, int block, int64_t shared, int behind)
 {
     struct gpu *gpu = w->device->gpu;
@@ -69,11 +75,23 @@ static int64_t most_blocks(const struct gpu *gpu, int block)
     return grid < most ? grid : most;
 }
 
+static heddle_status run_over(const struct work *w, const char *entry, int64_t items, int64_t most)
+{
+    const int block = gpu_arch(w->device->gpu)->block;
+    const int64_t grid = (items + block - 1) / block;
+    return items == 0 ? HEDDLE_OK : gpu_run(w, entry, grid < most ? grid : most, block, 0);
+}
+
 heddle_status gpu_run_over(const struct work *w, const char *entry, int64_t items)
 {
-    int block = gpu_arch(w->device->gpu)->block;
-    int64_t most = most_blocks(w->device->gpu, block), grid = (items + block - 1) / block;
-    return items == 0 ? HEDDLE_OK : gpu_run(w, entry, grid < most ? grid : most, block, 0);
+    const struct gpu *gpu = w->device->gpu;
+    return run_over(w, entry, items, most_blocks(gpu, gpu_arch(gpu)->block));
+}
+
+heddle_status gpu_run_filling(const struct work *w, const char *entry, int64_t items)
+{
+    const struct gpu *gpu = w->device->gpu;
+    return run_over(w, entry, items, gpu_threads(gpu) / gpu_arch(gpu)->block);
 }
 
 static heddle_status run_rows(const struct work *w, const char *entry, int64_t lanes, int behind)

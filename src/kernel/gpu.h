@@ -20,7 +20,7 @@ DEVICE void store(real *y, real alpha, real sum, real beta)
     *y = beta == 0 ? alpha * sum : alpha * sum + beta * *y;
 }
 
-/* y = beta y, n entries, by all threads of the grid; nearly always each has one. */
+/* y = beta y, n entries, by all threads of the grid. */
 DEVICE void scale_all(real *y, int64_t n, real beta)
 {
     SIMT_ROLLED for (int64_t i = simt_global_id(); i < n; i += simt_global_size())

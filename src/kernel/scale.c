@@ -3,7 +3,7 @@
  * scale: y = beta y, which is all there is to do where alpha is 0 or the matrix has no entries.
  *
  * Computes   y = beta y; zeros, without reading y, when beta = 0.
- * Balance    a thread an entry.
+ * Balance    the entries in turns, among as many threads as the device holds.
  * Memory     y is read (unless beta = 0) and written once, coalesced.
  * Order      bitwise repeatable.
  */
@@ -31,6 +31,6 @@ heddle_status gpu_scale(const struct device *d, heddle_type value, void *y, int6
     struct work w = {.page = "scale", .device = d, .variant = variant_of(value, HEDDLE_I32), .value = value};
     w.product = (struct product){.rows = n, .y = y};
     scalar_put(w.product.beta, w.value, beta);
-    return scalar_get(w.product.beta, w.value) == 1 ? HEDDLE_OK : gpu_run_over(&w, "scale", n);
+    return scalar_get(w.product.beta, w.value) == 1 ? HEDDLE_OK : gpu_run_filling(&w, "scale", n);
 }
 #endif
