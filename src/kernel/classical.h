@@ -171,7 +171,8 @@ static inline int64_t classical_lanes(const struct work *w, int64_t longest)
 static inline int64_t classical_at_once(const struct work *w, int64_t lanes)
 {
     int64_t threads = w->product.rows * lanes / CLASSICAL_ROWS;
-    return threads >= gpu_threads(w->device->gpu) && w->product.nnz / w->product.rows <= CLASSICAL_ROWS * lanes ? CLASSICAL_ROWS : 1;
+    int are_short = w->product.nnz / w->product.rows <= CLASSICAL_ROWS * lanes;
+    return threads >= gpu_threads(w->device->gpu) && are_short ? CLASSICAL_ROWS : 1;
 }
 
 /* `lanes` and `at_once` as the options say, 0 for the rules above; without an option the rows are looked at. */

@@ -13,14 +13,9 @@
  * Loses      one long row pads all others; the format refuses what would take over four times the entries.
  * Order      that of storage: bitwise repeatable.
  */
-/* With so many blocks a multiprocessor a thread has the registers that it takes to have all its loads under way; more rows than
- * then fit in at once are better served by more threads. */
-#define FEW_THREADS 256 /* those of gpu_run_over */
-#define FEW_BLOCKS 4
-
-#ifdef HEDDLE_DEVICE
 #include "kernel/ell.h"
 
+#ifdef HEDDLE_DEVICE
 DEVICE void rows_of(const struct product *p)
 {
     for (int64_t i = simt_global_id(); i < p->rows; i += simt_global_size())
@@ -32,20 +27,17 @@ KERNEL(ell)(struct product p)
     rows_of(&p);
 }
 
-KERNEL_RESIDENT(ell_few, FEW_THREADS, FEW_BLOCKS)(struct product p)
+KERNEL_RESIDENT(ell_few, ELL_FEW_THREADS, ELL_FEW_BLOCKS)(struct product p)
 {
     rows_of(&p);
 }
 
 #else
-#include "kernel/kernel.h"
-
 static const char *const entries[] = {"ell", "ell_few", NULL};
 
 static heddle_status launch(const struct work *w)
 {
-    int64_t rows = w->product.rows, at_once = (int64_t)FEW_THREADS * FEW_BLOCKS * gpu_info_of(w->device->gpu)->multiprocessors;
-    return gpu_run_over(w, entries[rows <= at_once], rows);
+    return gpu_run_over(w, entries[ell_is_few(w)], w->product.rows);
 }
 
 const struct kernel ell = {

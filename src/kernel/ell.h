@@ -1,9 +1,15 @@
 /* SPDX-License-Identifier: MIT
  *
- * ell.h: a thread's way along a row in ELL, for the pages that store one. */
+ * ell.h: what the pages share that store rows as ELL does: a thread's way along one, and when rows are few. */
 #ifndef KERNEL_ELL_H
 #define KERNEL_ELL_H
 
+/* With so many blocks a multiprocessor a thread has the registers that it takes to have all its loads under way; more rows than
+ * then fit in at once are better served by more threads. */
+#define ELL_FEW_THREADS 256 /* those of gpu_run_over */
+#define ELL_FEW_BLOCKS 4
+
+#ifdef HEDDLE_DEVICE
 #include "kernel/gpu.h"
 
 /* Entries of a row that are under way in a thread. */
@@ -50,5 +56,14 @@ DEVICE real ell_sum(const struct product *p, int64_t i, int from, int step)
             c[k] = simt_stream(col + k * stride);
     return ell_piece(c, val, stride, x, sum);
 }
+
+#else
+#include "kernel/kernel.h"
+
+static inline int ell_is_few(const struct work *w)
+{
+    return w->product.rows <= (int64_t)ELL_FEW_THREADS * ELL_FEW_BLOCKS * gpu_info_of(w->device->gpu)->multiprocessors;
+}
+#endif
 
 #endif

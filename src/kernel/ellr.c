@@ -7,16 +7,15 @@
  * Balance    a row is a thread's work; the lanes of a wave wait for its longest row, not for the longest of the matrix.
  * Memory     as ell, coalesced and streamed, without the padding; the length of each row is read in exchange.  There is no
  *            branch in the loop.  Where nearly all places are entries, a thread does not wait for the length before it reads
- *            its first columns.
+ *            its first columns; nor where rows are few, and ellr_few gives each thread more registers, as ell_few does.
  * Wins       rows of nearly equal length, or of different lengths where neighbours are alike.
  * Loses      one long row makes the arrays huge, although nobody reads them; the format refuses that.
  * Order      that of storage: bitwise repeatable.
  */
-#ifdef HEDDLE_DEVICE
-#include "kernel/gpu.h"
+#include "kernel/ell.h"
 
-/* Entries of a row that are under way in a thread. */
-#define LOADS 8
+#ifdef HEDDLE_DEVICE
+#define LOADS ELL_LOADS
 
 /* Entries [j, n), LOADS at a time; the last may be fewer. */
 DEVICE real sum_on(const struct product *p, int64_t i, idx j, const idx n, real sum)
@@ -79,26 +78,37 @@ KERNEL(ellr)(struct product p)
         store((real *)p.y + i, scalar(p.alpha), sum_on(&p, i, 0, simt_stream(length + i), 0), scalar(p.beta));
 }
 
-KERNEL(ellr_ahead)(struct product p)
+DEVICE void rows_ahead(const struct product *p)
 {
-    const idx *length = (const idx *)p.array[ELLR_LENGTH];
-    for (int64_t i = simt_global_id(); i < p.rows; i += simt_global_size()) {
+    const idx *length = (const idx *)p->array[ELLR_LENGTH];
+    for (int64_t i = simt_global_id(); i < p->rows; i += simt_global_size()) {
         const idx n = simt_stream(length + i);
-        store((real *)p.y + i, scalar(p.alpha), sum_on(&p, i, LOADS, n, sum_first(&p, i, n)), scalar(p.beta));
+        store((real *)p->y + i, scalar(p->alpha), sum_on(p, i, LOADS, n, sum_first(p, i, n)), scalar(p->beta));
     }
 }
 
-#else
-#include "kernel/kernel.h"
+KERNEL(ellr_ahead)(struct product p)
+{
+    rows_ahead(&p);
+}
 
-static const char *const entries[] = {"ellr", "ellr_ahead", NULL};
+KERNEL_RESIDENT(ellr_few, ELL_FEW_THREADS, ELL_FEW_BLOCKS)(struct product p)
+{
+    rows_ahead(&p);
+}
+
+#else
+
+enum { USUAL, AHEAD, FEW };
+static const char *const entries[] = {"ellr", "ellr_ahead", "ellr_few", NULL};
 
 /* Where at least so many quarters of all places are entries, reading columns ahead of the length wastes little. */
 #define AHEAD_QUARTERS 3
 static heddle_status launch(const struct work *w)
 {
-    int ahead = 4 * w->product.nnz >= AHEAD_QUARTERS * w->product.rows * w->product.dim[ELLR_WIDTH];
-    return gpu_run_over(w, entries[ahead], w->product.rows);
+    const int64_t rows = w->product.rows;
+    const int is_full = 4 * w->product.nnz >= AHEAD_QUARTERS * rows * w->product.dim[ELLR_WIDTH];
+    return gpu_run_over(w, entries[ell_is_few(w) ? FEW : is_full ? AHEAD : USUAL], rows);
 }
 
 /* The padding is never read. */
