@@ -16,7 +16,7 @@ says() { # says NAME STATUS WORDS COMMAND...
     shift 3
     "$@" >out 2>err
     rc=$?
-    verdict "$name" "$({ [ $rc -eq "$status" ] && cat out err | grep -qF -- "$words"; } || { echo "status $rc:" && tail -3 out err; })"
+    verdict "$name" "$({ [ $rc -eq "$status" ] && cat out err | grep -qF -- "$words"; } || { echo "status $rc:" && tail -n 3 out err; })"
 }
 
 wanted=$(echo naive-fig{2,3} ellpack-table1 ellpack-fig{4..6} hola-table{2,3} hola-fig{4..13} ginkgo-fig{3..16} | tr ' ' '\n')
