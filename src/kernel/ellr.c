@@ -98,7 +98,6 @@ KERNEL_RESIDENT(ellr_few, ELL_FEW_THREADS, ELL_FEW_BLOCKS)(struct product p)
 }
 
 #else
-
 enum { USUAL, AHEAD, FEW };
 static const char *const entries[] = {"ellr", "ellr_ahead", "ellr_few", NULL};
 

@@ -127,9 +127,9 @@ heddle_status gpu_run(const struct work *w, const char *entry, int64_t grid, int
 /* A kernel that says simt_after_previous, so that it may come to the device while the one before it still runs. */
 heddle_status gpu_run_behind(const struct work *w, const char *entry, int64_t grid, int block, int64_t shared);
 heddle_status gpu_run_over(const struct work *w, const char *entry, int64_t items);
-/* The same with no more threads than are resident, for items that are less work than a thread's beginning and end. */
+/* gpu_run_over with no more threads than are resident, for items that are less work than a thread's beginning and end. */
 heddle_status gpu_run_filling(const struct work *w, const char *entry, int64_t items);
-/* The same without a loop, which makes for shorter kernels: `lanes` threads (a power of two) for each row from product.first on,
+/* gpu_run_over without a loop, which makes for shorter kernels: `lanes` threads (a power of two) for each row from product.first on,
  * and where a grid is too small for all rows, as many launches as it takes. */
 heddle_status gpu_run_rows(const struct work *w, const char *entry, int64_t lanes);
 heddle_status gpu_run_rows_behind(const struct work *w, const char *entry, int64_t lanes);
