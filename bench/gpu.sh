@@ -9,7 +9,7 @@
 #   bench/gpu.sh check smoke paper                 heddle check set:smoke set:paper on the device
 #   bench/gpu.sh sanitize smoke                    the same under compute-sanitizer: memcheck, racecheck, initcheck
 #   bench/gpu.sh baseline                          the ten-line kernels of carry/baseline.cu beside Heddle's, and cuSPARSE timed
-#                                                  by both, over set:baseline (`baseline small`: without its four largest)
+#                                                  by both, on the matrices of set:baseline (`baseline small`: the first 16)
 #   bench/gpu.sh bench set:baseline --type f64     heddle bench; words that begin with - and what follows go to heddle
 #   bench/gpu.sh reproduce all                     heddle reproduce: the papers' tables and figures; pages and drawings in
 #                                                  reproduce/, records in reproduce.jsonl
@@ -148,25 +148,37 @@ sanitize() {
   return "$failed"
 }
 
-# The baseline prints a line per matrix and type, in the order of set:baseline; baseline.awk puts the two side by side.  Five
-# repetitions of 10 microseconds are few: it runs twice more without its four largest matrices, for the median of three.
+# The set as files: the baseline shall have the very matrices that heddle bench has.
+baseline_matrices() {
+  local matrix
+  mkdir -p "$build/matrices" || return
+  for matrix in "$@"; do
+    [ -f "$build/matrices/${matrix##*/}.hdl" ] || "$build/heddle" convert "$matrix" "$build/matrices/${matrix##*/}.hdl" || return
+  done
+}
+
+# The baseline prints a line per matrix and type; baseline.awk puts the two side by side.  Five repetitions of 10 microseconds are
+# few: it runs twice more without the four largest matrices, which come last, for the median of three.
 baseline_kernels() {
-  local large
-  for large in "$1" 0 0; do
-    "$build/baseline" "$large" || return
+  local matrix pass files=()
+  for matrix in "$@"; do
+    files+=("${matrix##*/}=$build/matrices/${matrix##*/}.hdl")
+  done
+  for pass in 1 2 3; do
+    "$build/baseline" $((4608 * pass)) "${files[@]}" || return
+    files=("${files[@]:0:16}")
   done | tee "$out/baseline.txt"
   return "${PIPESTATUS[0]}"
 }
 
 baseline() {
-  local large=1 matrices=(set:baseline) peers=cusparse:csr_alg1,cusparse:csr_alg2,cusparse:coo_alg1,cusparse:coo_alg2
+  local matrices peers=cusparse:csr_alg1,cusparse:csr_alg2,cusparse:coo_alg1,cusparse:coo_alg2
   step baseline-source test -f carry/baseline.cu || return
-  if [ "${1:-}" = small ]; then
-    large=0
-    mapfile -t matrices < <(members set:baseline | grep -vE '/(poisson7_200|flan_like|asia_osm_like|rmat23)$')
-  fi
-  step baseline-build nvcc -O3 -std=c++17 -arch=native carry/baseline.cu -lcusparse -o "$build/baseline" || return
-  step baseline-kernels baseline_kernels "$large" || return
+  mapfile -t matrices < <(members set:baseline)
+  [ "${1:-}" != small ] || matrices=("${matrices[@]:0:16}")
+  step baseline-build nvcc -O3 -std=c++17 -arch=native bench/baseline_hdl.cu -lcusparse -o "$build/baseline" || return
+  step baseline-matrices baseline_matrices "${matrices[@]}" || return
+  step baseline-kernels baseline_kernels "${matrices[@]}" || return
   step baseline-heddle-N "$build/heddle" bench "${matrices[@]}" --device "$device" --type f32,f64 --op N --peer "$peers" \
     --kernel "csr_naive,csr_vector$(printf ',csr_vector:lanes=%d' 2 4 8 16 32)" --time-limit 0.05 --json "$out/baseline-N.jsonl"
   step baseline-heddle-T "$build/heddle" bench "${matrices[@]}" --device "$device" --type f32,f64 --op T --peer "$peers" \

@@ -68,7 +68,8 @@ static void scene_free(struct scene *s)
     heddle_close(s->h);
     csr_free(&s->csr);
     struct fake_state *state = fake_state_of(s->v);
-    CHECK(state->memory == 0 && state->modules == 0 && state->contexts == 0 && state->depth == 0);
+    CHECK(state->memory == 0 && state->modules == 0 && state->contexts == 0 && state->depth == 0 &&
+          state->graphs == 0);
     unsetenv("HEDDLE_MODULE_DIR");
     unsetenv(s->v->variable);
     unsetenv("FAKE_FAIL");
@@ -105,16 +106,20 @@ TEST(a_product_calls_nothing_that_spoils_a_capture)
 #include "gpu/calls.def"
 #undef ADAPTED
 #undef CALL
-        "cuDevicePrimaryCtxRetain", "cuFuncGetAttribute", "cuFuncSetAttribute"};
+        "cuDevicePrimaryCtxRetain", "cuFuncGetAttribute", "cuFuncSetAttribute", "cuGraphCreate", "cuGraphLaunch"};
     struct scene s;
     scene_new(&s);
-    int launches = products(&s);
+    int launches = products(&s), together = fake_state_of(s.v)->launch.together;
+    CHECK_THAT(together > 0, "no two of %d launches were one call", launches);
+    setenv("FAKE_CAPTURING", "1", 1);
     CHECK_THAT(launches >= 10, "%d", launches);
     for (size_t i = 0; i < sizeof symbols / sizeof symbols[0]; i++)
         if (!is_allowed(symbols[i])) {
             fake_script(s.v, symbols[i], "=900");
             CHECK_THAT(products(&s) == launches, "with %s", symbols[i]);
         }
+    CHECK(fake_state_of(s.v)->launch.together == together);
+    unsetenv("FAKE_CAPTURING");
     fake_script(s.v, NULL, NULL);
     scene_free(&s);
 }

@@ -186,6 +186,33 @@ TEST(products_are_captured_into_a_graph_and_replayed_with_new_vectors)
     cu.release(number);
 }
 
+/* Far more are under way at once than anybody waits for, and each has its own scalars, vectors and kernels. */
+TEST(products_that_are_under_way_keep_what_they_were_asked_for)
+{
+    enum { ROUNDS = 40 };
+    struct scene s;
+    if (!device_name())
+        return;
+    scene_new(&s);
+    int64_t n = s.csr.rows;
+    fill(s.host_x, n, 1);
+    CHECK_OK(device_copy(&s.h->device, s.x, s.host_x, n * 8));
+    for (int i = 0; i < ROUNDS * PRODUCTS; i++) {
+        const double factor = i + 1;
+        CHECK_OK(heddle_mv(s.h, i % 3 ? HEDDLE_T : HEDDLE_N, &factor, s.A, s.x, NULL, s.y[i % PRODUCTS]));
+    }
+    for (int i = (ROUNDS - 1) * PRODUCTS; i < ROUNDS * PRODUCTS; i++) {
+        const double factor = i + 1;
+        double worst = 0;
+        CHECK_OK(heddle_mv(s.cpu, i % 3 ? HEDDLE_T : HEDDLE_N, &factor, s.on_cpu, s.host_x, NULL, s.want));
+        CHECK_OK(device_read(&s.h->device, s.got, s.y[i % PRODUCTS], n * 8));
+        for (int64_t k = 0; k < n; k++)
+            worst = fmax(worst, fabs(s.got[k] - s.want[k]));
+        CHECK_THAT(worst < 1e-8, "product %d differs by %g", i, worst);
+    }
+    scene_free(&s);
+}
+
 /* The capture is lost, the handle is not. */
 TEST(a_product_that_cannot_be_captured_says_so)
 {

@@ -224,32 +224,109 @@ TEST(a_launch_arrives_as_it_was_asked_for)
     }
 }
 
-TEST(a_launch_behind_another_may_come_early)
+/* A pair of launches: how many came early, how many in a graph, and whether the second is as it was asked for. */
+struct pair_seen {
+    int count, early, together;
+};
+
+static struct pair_seen launch_pair(const struct fake_vendor *v, struct gpu *gpu, struct gpu_function *first,
+                                    struct gpu_function *second, int64_t argument)
+{
+    struct fake_state *s = fake_state_of(v);
+    const struct gpu_launch pair[2] = {{first, 7, 1024}, {second, 5, 128}};
+    struct pair_seen seen = {s->launch.count, s->launch.early, s->launch.together};
+    CHECK_OK(v->driver->launch_pair(gpu, pair, &argument, sizeof argument, &argument));
+    CHECK(strcmp(s->launch.kernel, "scale") == 0 && s->launch.grid == 5 && s->launch.block == 128 && s->launch.shared == 0);
+    CHECK(s->launch.stream == &argument && s->launch.argument == argument);
+    return (struct pair_seen){s->launch.count - seen.count, s->launch.early - seen.early, s->launch.together - seen.together};
+}
+
+#define CHECK_SEEN(seen, a, b, c)                                                                                     \
+    CHECK_THAT((seen).count == (a) && (seen).early == (b) && (seen).together == (c), "%d, %d, %d", (seen).count,      \
+               (seen).early, (seen).together)
+
+TEST(a_pair_of_launches_is_one_where_graphs_allow)
+{
+    FOR_BOTH(v) {
+        struct gpu *gpu = fake_open(v);
+        struct gpu_module *module = NULL;
+        struct gpu_function *f = kernel_of(v, gpu, &module), *g = NULL, *older = NULL;
+        const int is_cuda = strcmp(v->driver->name, "cuda") == 0;
+        CHECK_OK(v->driver->find(gpu, &g, module, "scale"));
+        setenv("FAKE_COMPILED_FOR", "80", 1); /* such a kernel does not wait by itself */
+        CHECK_OK(v->driver->find(gpu, &older, module, "scale"));
+        unsetenv("FAKE_COMPILED_FOR");
+        for (int i = 0; i < 3; i++)
+            CHECK_SEEN(launch_pair(v, gpu, f, g, 4712 + i), 2, is_cuda, 2 * is_cuda);
+        CHECK_SEEN(launch_pair(v, gpu, f, older, 1), 2, 0, 0);
+        setenv("FAKE_CAPTURING", "1", 1);
+        CHECK_SEEN(launch_pair(v, gpu, f, g, 2), 2, is_cuda, 0);
+        unsetenv("FAKE_CAPTURING");
+        CHECK_SEEN(launch_pair(v, gpu, f, g, 3), 2, is_cuda, 2 * is_cuda);
+        v->driver->unload(gpu, module);
+        fake_close(v, gpu);
+        CHECK(fake_state_of(v)->graphs == 0);
+    }
+}
+
+TEST(kernels_that_do_not_wait_by_themselves_make_a_graph_as_well)
+{
+    const struct fake_vendor *v = &fake_vendors[0];
+    struct gpu *gpu = fake_open(v);
+    struct gpu_module *module = NULL;
+    struct gpu_function *f = kernel_of(v, gpu, &module), *older = NULL;
+    setenv("FAKE_COMPILED_FOR", "80", 1);
+    CHECK_OK(v->driver->find(gpu, &older, module, "scale"));
+    unsetenv("FAKE_COMPILED_FOR");
+    CHECK_SEEN(launch_pair(v, gpu, f, older, 1), 2, 0, 2);
+    v->driver->unload(gpu, module);
+    fake_close(v, gpu);
+    CHECK(fake_state_of(v)->graphs == 0);
+}
+
+TEST(a_pair_goes_one_by_one_where_a_graph_fails)
+{
+    static const char *const symbols[] = {"cuStreamIsCapturing", "cuGraphCreate", "cuGraphAddKernelNode_v2", "cuGraphAddDependencies_v2",
+                                          "cuGraphInstantiateWithFlags", "cuGraphExecKernelNodeSetParams_v2"};
+    const struct fake_vendor *v = &fake_vendors[0];
+    for (size_t i = 0; i < sizeof symbols / sizeof symbols[0]; i++) {
+        struct gpu *gpu = fake_open(v);
+        struct gpu_module *module = NULL;
+        struct gpu_function *f = kernel_of(v, gpu, &module), *g = NULL;
+        CHECK_OK(v->driver->find(gpu, &g, module, "scale"));
+        fake_script(v, symbols[i], "=2");
+        for (int k = 0; k < 2; k++)
+            CHECK_SEEN(launch_pair(v, gpu, f, g, k), 2, 1, 0);
+        fake_script(v, NULL, NULL);
+        v->driver->unload(gpu, module);
+        fake_close(v, gpu);
+        CHECK_THAT(fake_state_of(v)->graphs == 0, "%s leaves a graph behind", symbols[i]);
+    }
+}
+
+TEST(a_pair_that_fails_says_so)
 {
     FOR_BOTH(v) {
         struct gpu *gpu = fake_open(v);
         struct gpu_module *module = NULL;
         struct gpu_function *f = kernel_of(v, gpu, &module);
-        struct fake_state *s = fake_state_of(v);
-        int64_t argument = 4712;
-        int early = s->launch.early, is_cuda = strcmp(v->driver->name, "cuda") == 0;
-        CHECK_OK(v->driver->launch_behind(gpu, f, 5, 128, 512, &argument, sizeof argument, &argument));
-        CHECK(s->launch.grid == 5 && s->launch.block == 128 && s->launch.shared == 512);
-        CHECK(s->launch.stream == &argument && s->launch.argument == 4712);
-        CHECK_THAT(s->launch.early == early + is_cuda, "%d came early", s->launch.early - early);
-        CHECK_OK(v->driver->launch_behind(gpu, f, 0, 128, 0, &argument, sizeof argument, NULL));
-        CHECK_FAILS(v->driver->launch_behind(gpu, f, 1, 1025, 0, &argument, 8, NULL), HEDDLE_BAD_ARGUMENT, "1025 threads");
-        if (is_cuda) {
-            struct gpu_function *older = NULL;
-            setenv("FAKE_COMPILED_FOR", "80", 1); /* such a kernel does not wait by itself */
-            CHECK_OK(v->driver->find(gpu, &older, module, "fill"));
-            unsetenv("FAKE_COMPILED_FOR");
-            CHECK_OK(v->driver->launch_behind(gpu, older, 1, 1, 0, &argument, 8, NULL));
-            CHECK_THAT(s->launch.early == early + 1, "a kernel that cannot wait came early");
+        const struct gpu_launch good[2] = {{f, 1, 1}, {f, 1, 1}}, bad[2] = {{f, 1, 1}, {f, 1, 1025}};
+        int64_t argument = 1;
+        int launches = fake_state_of(v)->launch.count;
+        CHECK_FAILS(v->driver->launch_pair(gpu, bad, &argument, 8, NULL), HEDDLE_BAD_ARGUMENT, "1025 threads");
+        CHECK(fake_state_of(v)->launch.count == launches);
+        fake_script(v, v->launch, "=701");
+        if (strcmp(v->driver->name, "cuda") == 0) {
+            fake_script(v, "cuGraphLaunch", "=701");
+            CHECK_FAILS(v->driver->launch_pair(gpu, good, &argument, 8, NULL), HEDDLE_BAD_ARGUMENT, "more registers");
+            setenv("FAKE_CAPTURING", "1", 1);
             fake_script(v, "cuLaunchKernelEx", "=701");
-            CHECK_FAILS(v->driver->launch_behind(gpu, f, 1, 1, 0, &argument, 8, NULL), HEDDLE_BAD_ARGUMENT, "more registers");
+            CHECK_FAILS(v->driver->launch_pair(gpu, good, &argument, 8, NULL), HEDDLE_BAD_ARGUMENT, "more registers");
+            unsetenv("FAKE_CAPTURING");
             fake_script(v, "cuFuncLoad", "=2");
             CHECK_FAILS(v->driver->find(gpu, &f, module, "scale"), HEDDLE_NO_MEMORY, "out of memory");
+        } else {
+            CHECK_FAILS(v->driver->launch_pair(gpu, good, &argument, 8, NULL), HEDDLE_BAD_ARGUMENT, "more registers");
         }
         fake_script(v, NULL, NULL);
         v->driver->unload(gpu, module);

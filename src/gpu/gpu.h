@@ -26,6 +26,13 @@ struct gpu_info {
     int64_t memory, cache;  /* bytes; cache is the last level */
 };
 
+/* A kernel, and what it is launched with. */
+struct gpu_launch {
+    struct gpu_function *function;
+    int64_t grid; /* at least 1 */
+    int block;
+};
+
 struct gpu_driver {
     const char *name; /* "cuda": devices are "cuda:0", "cuda:1", ... */
 
@@ -59,10 +66,10 @@ struct gpu_driver {
     /* `argument` is the one struct that every kernel takes, by value. */
     heddle_status (*launch)(struct gpu *gpu, struct gpu_function *function, int64_t grid, int block, int64_t shared,
                             const void *argument, int64_t bytes, void *stream);
-    /* The same for a kernel that waits for what was launched before it by itself (simt_after_previous): it may come to the
-     * device before that is done.  NULL: `launch` will do. */
-    heddle_status (*launch_behind)(struct gpu *gpu, struct gpu_function *function, int64_t grid, int block, int64_t shared,
-                                   const void *argument, int64_t bytes, void *stream);
+    /* Two kernels with the same argument, the second of which waits for the first by itself (simt_after_previous): it may come
+     * to the device before that is done, and both together may take the host less time than one.  NULL: `launch` twice. */
+    heddle_status (*launch_pair)(struct gpu *gpu, const struct gpu_launch pair[2], const void *argument, int64_t bytes,
+                                 void *stream);
     /* The host's time for `count` launches of one block, with nothing of Heddle's in between: what a call is measured against.
      * One more goes ahead of them, which wakes the device.  Does not wait for them.  NULL: a launch is the run itself. */
     heddle_status (*launches_ms)(struct gpu *gpu, double *ms, struct gpu_function *function, const void *argument, int count,

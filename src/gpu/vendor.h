@@ -34,6 +34,8 @@ struct vendor_symbol {
     int optional;
 };
 
+enum { ONE_BY_ONE = -1 };
+
 struct vendor {
     const char *name;                     /* "cuda" */
     const char *variable;                 /* an environment variable: another library to open, empty to hide the vendor */
@@ -54,7 +56,9 @@ struct vendor {
     int (*enter)(struct gpu *gpu, void **before);   /* makes it current; `before` is for leave alone */
     void (*leave)(struct gpu *gpu, void *before);
     /* Like the call `launch`, for functions that are `early`. */
-    int (*launch_early)(void *handle, unsigned grid, unsigned block, unsigned shared, void *stream, void **arguments);
+    int (*launch_early)(const struct gpu_launch *launch, void *stream, void **arguments);
+    /* Both at once; ONE_BY_ONE when that is not possible.  NULL: it never is. */
+    int (*launch_pair)(struct gpu *gpu, const struct gpu_launch pair[2], void *stream, void **arguments);
     int (*prepare)(struct gpu *gpu, struct gpu_function *function); /* once for each that is found; NULL: they can be launched */
     const char *(*error_name)(int code);
     void (*forget_error)(void);                     /* NULL: failed calls leave nothing behind */
@@ -79,6 +83,7 @@ struct gpu {
     void *context; /* likewise; NULL where a device number is all it takes */
     int lost;      /* the sticky error that was seen; 0: none */
     struct gpu_function *functions;
+    struct gpu_pair *pair; /* cuda.c's, for launch_pair; NULL until there was one */
 };
 
 /* Opens the library and initialises the driver, once; HEDDLE_NO_DEVICE says why it is not there. */
@@ -108,8 +113,8 @@ void vendor_unload(struct gpu *gpu, struct gpu_module *module);
 heddle_status vendor_find(struct gpu *gpu, struct gpu_function **function, struct gpu_module *module, const char *name);
 heddle_status vendor_launch(struct gpu *gpu, struct gpu_function *function, int64_t grid, int block, int64_t shared,
                             const void *argument, int64_t bytes, void *stream);
-heddle_status vendor_launch_behind(struct gpu *gpu, struct gpu_function *function, int64_t grid, int block, int64_t shared,
-                                   const void *argument, int64_t bytes, void *stream);
+heddle_status vendor_launch_pair(struct gpu *gpu, const struct gpu_launch pair[2], const void *argument, int64_t bytes,
+                                 void *stream);
 heddle_status vendor_launches_ms(struct gpu *gpu, double *ms, struct gpu_function *function, const void *argument, int count,
                                  void *stream);
 heddle_status vendor_sync(struct gpu *gpu, void *stream);
@@ -122,8 +127,8 @@ heddle_status vendor_event_ms(struct gpu *gpu, double *ms, struct gpu_event *fro
     .close = vendor_close, .hold = vendor_hold, .let_go = vendor_let_go, .alloc = vendor_alloc,                        \
     .release = vendor_release, .alloc_pinned = vendor_alloc_pinned, .release_pinned = vendor_release_pinned,           \
     .copy = vendor_copy, .fill = vendor_fill, .on_device = vendor_on_device, .load = vendor_load,                      \
-    .unload = vendor_unload, .find = vendor_find, .launch = vendor_launch,                           \
-    .launch_behind = vendor_launch_behind, .launches_ms = vendor_launches_ms,                                          \
+    .unload = vendor_unload, .find = vendor_find, .launch = vendor_launch,                                             \
+    .launch_pair = vendor_launch_pair, .launches_ms = vendor_launches_ms,                                              \
     .sync = vendor_sync, .event_new = vendor_event_new, .event_free = vendor_event_free,                               \
     .event_record = vendor_event_record, .event_ms = vendor_event_ms
 

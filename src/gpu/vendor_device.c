@@ -274,23 +274,34 @@ heddle_status vendor_launch(struct gpu *gpu, struct gpu_function *function, int6
                 bytes > 0 ? arguments : NULL, NULL);
 }
 
-heddle_status vendor_launch_behind(struct gpu *gpu, struct gpu_function *function, int64_t grid, int block, int64_t shared,
-                                   const void *argument, int64_t bytes, void *stream)
+static int launch_one(struct gpu *gpu, const struct gpu_launch *l, void *stream, void **arguments)
 {
+    return gpu->vendor->call.launch(l->function->handle, (unsigned)l->grid, 1, 1, (unsigned)l->block, 1, 1, 0, stream, arguments,
+                                    NULL);
+}
+
+heddle_status vendor_launch_pair(struct gpu *gpu, const struct gpu_launch pair[2], const void *argument, int64_t bytes,
+                                 void *stream)
+{
+    struct vendor *v = gpu->vendor;
     void *arguments[] = {(void *)(uintptr_t)argument}, *before;
-    if (!function->early)
-        return vendor_launch(gpu, function, grid, block, shared, argument, bytes, stream);
-    heddle_status status = launchable(gpu, grid, block, shared, bytes);
-    if (status != HEDDLE_OK || grid == 0)
-        return status;
-    status = enter(gpu, &before);
+    heddle_status status = HEDDLE_OK;
+    for (int i = 0; i < 2 && status == HEDDLE_OK; i++)
+        status = launchable(gpu, pair[i].grid, pair[i].block, 0, bytes);
+    if (status == HEDDLE_OK)
+        status = enter(gpu, &before);
     if (status != HEDDLE_OK)
         return status;
-    int code = gpu->vendor->launch_early(function->handle, (unsigned)grid, (unsigned)block, (unsigned)shared, stream,
-                                         bytes > 0 ? arguments : NULL);
+    int code = v->launch_pair ? v->launch_pair(gpu, pair, stream, arguments) : ONE_BY_ONE;
+    if (code == ONE_BY_ONE) {
+        code = launch_one(gpu, &pair[0], stream, arguments);
+        if (!code)
+            code = pair[1].function->early ? v->launch_early(&pair[1], stream, arguments)
+                                           : launch_one(gpu, &pair[1], stream, arguments);
+    }
     if (code)
-        status = vendor_failed(gpu->vendor, gpu, code, CALL_launch, NULL);
-    gpu->vendor->leave(gpu, before);
+        status = vendor_failed(v, gpu, code, CALL_launch, NULL);
+    v->leave(gpu, before);
     return status;
 }
 

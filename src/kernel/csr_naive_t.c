@@ -30,10 +30,10 @@ DEVICE void add(real *to, real value, const int cas)
         simt_atomic_add(to, value);
 }
 
-/* Compilers keep loads behind additions that stand before them, so two entries are read first and added then.  Four at a time are
- * faster still on most matrices (H200: 1.3 times on 80 entries a row), but not where all rows have the same columns: dense2 takes
- * a quarter longer.  Scaling writes y alone: all else may be read while it still goes on. */
-#define AHEAD 2
+/* Compilers keep loads behind additions that stand before them, so a few entries are read first and added then.  f32: four at a
+ * time are faster than two on most matrices (H200: 1.3 times on 80 entries a row), but not where all rows have the same columns:
+ * dense2 takes a quarter longer.  Scaling writes y alone: all else may be read while it still goes on. */
+#define AHEAD (sizeof(real) == 4 ? 2 : 4)
 DEVICE void add_row(const struct product *p, const int cas)
 {
     const off *RESTRICT row_ptr = (const off *)p->array[CSR_ROW_PTR];
@@ -84,13 +84,9 @@ static const char *const entries[] = {"csr_naive_t", "csr_naive_t_cas", "csr_nai
 
 static heddle_status launch(const struct work *w)
 {
-    heddle_status status = HEDDLE_OK;
-    const int scaled = scalar_get(w->product.beta, w->value) != 1;
-    if (scaled)
-        TRY(gpu_run_filling(w, "csr_naive_t_scale", w->product.cols));
-    TRY((scaled ? gpu_run_rows_behind : gpu_run_rows)(w, entries[w->option[0]], 1));
-done:
-    return status;
+    const char *entry = entries[w->option[0]];
+    return scalar_get(w->product.beta, w->value) == 1 ? gpu_run_rows(w, entry, 1)
+                                                      : gpu_run_rows_behind(w, "csr_naive_t_scale", w->product.cols, entry, 1);
 }
 
 const struct kernel csr_naive_t = {

@@ -802,12 +802,15 @@ static heddle_status launch(const struct work *w)
     fact[WEFT_PIECE] = piece_of(w);
     fact[WEFT_EVEN] = even < EVEN_LEAST ? EVEN_LEAST : even;
     fact[WEFT_DO] = to_do(w);
-    TRY(gpu_run(&told, "csr_weft_ready", 2 + (wanted < ready ? wanted : ready), 1024, 0));
     fact[WEFT_BLOCKS] = w->product.nnz > fact[WEFT_LIMIT] ? 2 * (int64_t)info->multiprocessors : 0;
     for (int64_t begin = 0, here; begin < chunks; begin += here) {
         here = chunks - begin < most - fact[WEFT_BLOCKS] ? chunks - begin : most - fact[WEFT_BLOCKS];
         fact[WEFT_BEGIN] = begin;
-        TRY((begin == 0 ? gpu_run_behind : gpu_run)(&told, way->entry, fact[WEFT_BLOCKS] + here, 256, 0));
+        if (begin == 0)
+            TRY(gpu_run_pair(&told, (struct launch){"csr_weft_ready", 2 + (wanted < ready ? wanted : ready), 1024},
+                             (struct launch){way->entry, fact[WEFT_BLOCKS] + here, 256}));
+        else
+            TRY(gpu_run(&told, way->entry, fact[WEFT_BLOCKS] + here, 256, 0));
     }
 done:
     return status;

@@ -56,14 +56,16 @@ DEVICE real sum_first(const struct product *p, int64_t i, const idx n)
     const idx *RESTRICT col = (const idx *)p->array[ELLR_COL] + i;
     const real *RESTRICT val = (const real *)p->array[ELLR_VAL] + i;
     const real *RESTRICT x = (const real *)p->x;
+    const int64_t rows = p->rows;
+    const int width = (int)p->dim[ELLR_WIDTH];
     idx c[LOADS] = {0};
     real v[LOADS] = {0}, g[LOADS] = {0}, sum = 0;
-    for (int k = 0; k < LOADS; k++)
-        if (k < p->dim[ELLR_WIDTH])
-            c[k] = simt_stream(col + k * p->rows);
-    for (int k = 0; k < LOADS; k++)
+    for (int k = 0; k < LOADS; k++, col += rows)
+        if (k < width)
+            c[k] = simt_stream(col);
+    for (int k = 0; k < LOADS; k++, val += rows)
         if (k < n) {
-            v[k] = simt_stream(val + k * p->rows);
+            v[k] = simt_stream(val);
             g[k] = simt_readonly(x + c[k]);
         }
     for (int k = 0; k < LOADS; k++)
@@ -83,7 +85,10 @@ DEVICE void rows_ahead(const struct product *p)
     const idx *length = (const idx *)p->array[ELLR_LENGTH];
     for (int64_t i = simt_global_id(); i < p->rows; i += simt_global_size()) {
         const idx n = simt_stream(length + i);
-        store((real *)p->y + i, scalar(p->alpha), sum_on(p, i, LOADS, n, sum_first(p, i, n)), scalar(p->beta));
+        real sum = sum_first(p, i, n);
+        if (p->dim[ELLR_WIDTH] > LOADS)
+            sum = sum_on(p, i, LOADS, n, sum);
+        store((real *)p->y + i, scalar(p->alpha), sum, scalar(p->beta));
     }
 }
 

@@ -45,27 +45,38 @@ int64_t gpu_threads(const struct gpu *gpu)
     return (int64_t)gpu_arch(gpu)->waves * info->wave * info->multiprocessors;
 }
 
-static heddle_status run(const struct work *w, const char *entry, int64_t grid, int block, int64_t shared, int behind)
+static struct gpu_watch *watch_of(const struct work *w)
 {
-    struct gpu *gpu = w->device->gpu;
-    const struct gpu_driver *driver = gpu_driver_of(gpu);
-    struct gpu_function *function;
-    heddle_status status = gpu_kernel(gpu, &function, w->page, w->variant, entry);
-    struct gpu_watch *watch = ((struct gpu_head *)gpu)->watch;
-    if (status == HEDDLE_OK)
-        status = (behind && driver->launch_behind ? driver->launch_behind : driver->launch)(
-            gpu, function, grid, block, shared, &w->product, sizeof w->product, w->device->stream);
-    return status == HEDDLE_OK && watch ? watch->launched(watch, entry) : status;
+    return ((struct gpu_head *)w->device->gpu)->watch;
 }
 
 heddle_status gpu_run(const struct work *w, const char *entry, int64_t grid, int block, int64_t shared)
 {
-    return run(w, entry, grid, block, shared, 0);
+    struct gpu *gpu = w->device->gpu;
+    struct gpu_function *function;
+    heddle_status status = gpu_kernel(gpu, &function, w->page, w->variant, entry);
+    if (status == HEDDLE_OK)
+        status = gpu_driver_of(gpu)->launch(gpu, function, grid, block, shared, &w->product, sizeof w->product, w->device->stream);
+    return status == HEDDLE_OK && watch_of(w) ? watch_of(w)->launched(watch_of(w), entry) : status;
 }
 
-heddle_status gpu_run_behind(const struct work *w, const char *entry, int64_t grid, int block, int64_t shared)
+/* One by one for who watches: what each takes is asked for. */
+heddle_status gpu_run_pair(const struct work *w, struct launch first, struct launch second)
 {
-    return run(w, entry, grid, block, shared, 1);
+    heddle_status status = HEDDLE_OK;
+    struct gpu *gpu = w->device->gpu;
+    const struct gpu_driver *driver = gpu_driver_of(gpu);
+    struct gpu_launch pair[2] = {{NULL, first.grid, first.block}, {NULL, second.grid, second.block}};
+    if (driver->launch_pair && !watch_of(w)) {
+        TRY(gpu_kernel(gpu, &pair[0].function, w->page, w->variant, first.entry));
+        TRY(gpu_kernel(gpu, &pair[1].function, w->page, w->variant, second.entry));
+        TRY(driver->launch_pair(gpu, pair, &w->product, sizeof w->product, w->device->stream));
+    } else {
+        TRY(gpu_run(w, first.entry, first.grid, first.block, 0));
+        TRY(gpu_run(w, second.entry, second.grid, second.block, 0));
+    }
+done:
+    return status;
 }
 
 /* AMD counts the threads of a grid in 32 bits. */
@@ -75,36 +86,50 @@ static int64_t most_blocks(const struct gpu *gpu, int block)
     return grid < most ? grid : most;
 }
 
-static heddle_status run_over(const struct work *w, const char *entry, int64_t items, int64_t most)
+static struct launch launch_over(const struct work *w, const char *entry, int64_t items, int64_t most)
 {
     const int block = gpu_arch(w->device->gpu)->block;
     const int64_t grid = (items + block - 1) / block;
-    return items == 0 ? HEDDLE_OK : gpu_run(w, entry, grid < most ? grid : most, block, 0);
+    return (struct launch){entry, grid < most ? grid : most, block};
+}
+
+static heddle_status run(const struct work *w, struct launch l)
+{
+    return l.grid == 0 ? HEDDLE_OK : gpu_run(w, l.entry, l.grid, l.block, 0);
 }
 
 heddle_status gpu_run_over(const struct work *w, const char *entry, int64_t items)
 {
     const struct gpu *gpu = w->device->gpu;
-    return run_over(w, entry, items, most_blocks(gpu, gpu_arch(gpu)->block));
+    return run(w, launch_over(w, entry, items, most_blocks(gpu, gpu_arch(gpu)->block)));
+}
+
+static struct launch filling(const struct work *w, const char *entry, int64_t items)
+{
+    const struct gpu *gpu = w->device->gpu;
+    return launch_over(w, entry, items, gpu_threads(gpu) / gpu_arch(gpu)->block);
 }
 
 heddle_status gpu_run_filling(const struct work *w, const char *entry, int64_t items)
 {
-    const struct gpu *gpu = w->device->gpu;
-    return run_over(w, entry, items, gpu_threads(gpu) / gpu_arch(gpu)->block);
+    return run(w, filling(w, entry, items));
 }
 
-static heddle_status run_rows(const struct work *w, const char *entry, int64_t lanes, int behind)
+/* Unless `ahead` is NULL, the first launch makes a pair with it. */
+static heddle_status run_rows(const struct work *w, const struct launch *ahead, const char *entry, int64_t lanes)
 {
     heddle_status status = HEDDLE_OK;
     const int block = gpu_arch(w->device->gpu)->block;
     const int64_t rows = w->product.rows, each = block / lanes, most = most_blocks(w->device->gpu, block);
     struct work part = *w;
-    for (int64_t first = 0, grid; first < rows; first += grid * each) {
-        grid = (rows - first + each - 1) / each;
+    for (int64_t row = 0, grid; row < rows; row += grid * each) {
+        grid = (rows - row + each - 1) / each;
         grid = grid < most ? grid : most;
-        part.product.first = first;
-        TRY(run(&part, entry, grid, block, 0, behind));
+        part.product.first = row;
+        if (row == 0 && ahead)
+            TRY(gpu_run_pair(&part, *ahead, (struct launch){entry, grid, block}));
+        else
+            TRY(gpu_run(&part, entry, grid, block, 0));
     }
 done:
     return status;
@@ -112,12 +137,13 @@ done:
 
 heddle_status gpu_run_rows(const struct work *w, const char *entry, int64_t lanes)
 {
-    return run_rows(w, entry, lanes, 0);
+    return run_rows(w, NULL, entry, lanes);
 }
 
-heddle_status gpu_run_rows_behind(const struct work *w, const char *entry, int64_t lanes)
+heddle_status gpu_run_rows_behind(const struct work *w, const char *filler, int64_t items, const char *entry, int64_t lanes)
 {
-    return run_rows(w, entry, lanes, 1);
+    const struct launch ahead = filling(w, filler, items);
+    return run_rows(w, &ahead, entry, lanes);
 }
 
 heddle_status kernel_load(const struct device *device, const struct kernel *kernel, enum variant variant)

@@ -124,15 +124,22 @@ int64_t gpu_threads(const struct gpu *gpu); /* that are resident at most */
  * does not wait.  gpu_run_over takes as many threads as there are items, in blocks of the size that suits the
  * architecture; a grid has its limits, so kernels step through their items by simt_global_size(). */
 heddle_status gpu_run(const struct work *w, const char *entry, int64_t grid, int block, int64_t shared);
-/* A kernel that says simt_after_previous, so that it may come to the device while the one before it still runs. */
-heddle_status gpu_run_behind(const struct work *w, const char *entry, int64_t grid, int block, int64_t shared);
+/* Two kernels, the second of which says simt_after_previous, so that it may come to the device while the first still runs.  For
+ * the host they are about one launch. */
+struct launch {
+    const char *entry;
+    int64_t grid; /* at least 1 */
+    int block;
+};
+heddle_status gpu_run_pair(const struct work *w, struct launch first, struct launch second);
 heddle_status gpu_run_over(const struct work *w, const char *entry, int64_t items);
 /* gpu_run_over with no more threads than are resident, for items that are less work than a thread's beginning and end. */
 heddle_status gpu_run_filling(const struct work *w, const char *entry, int64_t items);
 /* gpu_run_over without a loop, which makes for shorter kernels: `lanes` threads (a power of two) for each row from product.first on,
  * and where a grid is too small for all rows, as many launches as it takes. */
 heddle_status gpu_run_rows(const struct work *w, const char *entry, int64_t lanes);
-heddle_status gpu_run_rows_behind(const struct work *w, const char *entry, int64_t lanes);
+/* The same as a pair with gpu_run_filling, which goes ahead; there are items and rows. */
+heddle_status gpu_run_rows_behind(const struct work *w, const char *filler, int64_t items, const char *entry, int64_t lanes);
 
 /* Finds every entry of a kernel ahead, so that no later launch loads or allocates anything; nothing to do for a CPU. */
 heddle_status kernel_load(const struct device *device, const struct kernel *kernel, enum variant variant);

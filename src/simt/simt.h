@@ -40,7 +40,7 @@
  *               simt_atomic_add_cas(p, v): float and double by compare-and-swap; -DSIMT_ATOMIC_CAS makes simt_atomic_add so.
  *               simt_fence()        what this thread wrote so far is seen by every block before what it does next
  *               simt_fresh(p)       *p as another block left it before its simt_fence
- *               simt_let_next()     the next kernel of the stream may come to the device, if it was launched with gpu_run_behind
+ *               simt_let_next()     the next kernel of the stream may come to the device, if it was launched with gpu_run_pair
  *               simt_after_previous() such a kernel says this, and from there on sees all that was launched before it done; earlier
  *                                   it may read only what the kernel right before it does not write
  *               simt_readonly(p)    *p, of global memory that nobody writes during the launch

@@ -8,6 +8,7 @@
  *   FAKE_VERSION=N           what the driver says its version is
  *   FAKE_DEVICES=N           how many devices there are (2)
  *   FAKE_MEMORY=BYTES        of each (1e9); larger sums of allocations are out of memory
+ *   FAKE_CAPTURING=1         every stream is being captured
  *   FAKE_FAIL=SYMBOL@N=CODE  the N-th call of SYMBOL from now on (without @N: every one) returns CODE
  * An error of 700 to 719 (but 701) is sticky, as it is on a real device: every later call returns it, until fake_reset.
  *
@@ -20,7 +21,7 @@
 #include <stdint.h>
 
 struct fake_state {
-    int64_t memory, pinned, modules, events, contexts; /* alive */
+    int64_t memory, pinned, modules, events, contexts, graphs; /* alive */
     int64_t bytes;                                     /* of memory */
     int depth;                                         /* of this thread's stack of contexts (HIP: its device) */
     int64_t switches;                                  /* of context or device */
@@ -30,7 +31,7 @@ struct fake_state {
         unsigned grid, block, shared;
         void *stream;
         int64_t argument; /* its first eight bytes */
-        int count, early; /* early: those that need not wait for what was launched before */
+        int count, early, together; /* early: those that need not wait for what was launched before; together: in a graph */
     } launch;
 };
 

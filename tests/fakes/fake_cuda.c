@@ -28,6 +28,20 @@ typedef struct {
     CUlaunchAttribute *attrs;
     unsigned numAttrs;
 } CUlaunchConfig;
+typedef struct graph *CUgraph;
+typedef struct graph_exec *CUgraphExec;
+typedef struct graph_node *CUgraphNode;
+typedef int CUstreamCaptureStatus;
+typedef struct {
+    CUfunction func;
+    unsigned gridDimX, gridDimY, gridDimZ, blockDimX, blockDimY, blockDimZ, sharedMemBytes;
+    void **kernelParams, **extra;
+    void *kern;
+    CUcontext ctx;
+} CUDA_KERNEL_NODE_PARAMS_v2;
+typedef struct {
+    unsigned char from_port, to_port, type, reserved[5];
+} CUgraphEdgeData;
 #endif
 
 #include <stdio.h>
@@ -245,6 +259,112 @@ EXPORT cuLaunchKernelEx(const CUlaunchConfig *c, CUfunction function, void **arg
     fake_state()->launch.early++;
     return (CUresult)fake_launch(function, size, c->hStream, arguments);
 }
+
+/* A graph of up to two kernels, which is all that anybody makes; its exec and its nodes are the graph itself and parts of it. */
+struct fake_node {
+    CUfunction function;
+    unsigned size[3];
+    int64_t argument; /* its first eight bytes */
+};
+
+static struct fake_graph {
+    struct fake_node node[2];
+    int nodes, edges, early, alive;
+} the_graph;
+
+static int tell(struct fake_node *n, const CUDA_KERNEL_NODE_PARAMS_v2 *p)
+{
+    if (p->gridDimY != 1 || p->gridDimZ != 1 || p->blockDimY != 1 || p->blockDimZ != 1 || p->extra || !p->func || p->gridDimX == 0)
+        return 1;
+    n->function = p->func;
+    n->size[0] = p->gridDimX;
+    n->size[1] = p->blockDimX;
+    n->size[2] = p->sharedMemBytes;
+    memcpy(&n->argument, p->kernelParams[0], sizeof n->argument);
+    return 0;
+}
+
+EXPORT cuStreamIsCapturing(CUstream stream, CUstreamCaptureStatus *status)
+{
+    ENTER_IN_CONTEXT(cuStreamIsCapturing);
+    (void)stream;
+    *status = (CUstreamCaptureStatus)fake_number("FAKE_CAPTURING", 0);
+    return 0;
+}
+EXPORT cuGraphCreate(CUgraph *graph, unsigned flags)
+{
+    ENTER_IN_CONTEXT(cuGraphCreate);
+    if (flags || the_graph.alive)
+        return (CUresult)1;
+    the_graph = (struct fake_graph){.alive = 1};
+    *graph = (CUgraph)&the_graph;
+    fake_state()->graphs++;
+    return 0;
+}
+EXPORT cuGraphAddKernelNode_v2(CUgraphNode *node, CUgraph graph, const CUgraphNode *behind, size_t count,
+                               const CUDA_KERNEL_NODE_PARAMS_v2 *params)
+{
+    ENTER_IN_CONTEXT(cuGraphAddKernelNode_v2);
+    struct fake_graph *g = (struct fake_graph *)graph;
+    if (behind || count || g->nodes == 2)
+        return (CUresult)1;
+    *node = (CUgraphNode)&g->node[g->nodes++];
+    return (CUresult)tell((struct fake_node *)*node, params);
+}
+EXPORT cuGraphAddDependencies_v2(CUgraph graph, const CUgraphNode *from, const CUgraphNode *to, const CUgraphEdgeData *edge,
+                                 size_t count)
+{
+    ENTER_IN_CONTEXT(cuGraphAddDependencies_v2);
+    struct fake_graph *g = (struct fake_graph *)graph;
+    if (count != 1 || (void *)*from != &g->node[0] || (void *)*to != &g->node[1] ||
+        (edge && (edge->from_port != 1 || edge->to_port != 0 || edge->type != 1)))
+        return (CUresult)1;
+    g->edges++;
+    g->early = edge != NULL;
+    return 0;
+}
+EXPORT cuGraphInstantiateWithFlags(CUgraphExec *exec, CUgraph graph, unsigned long long flags)
+{
+    ENTER_IN_CONTEXT(cuGraphInstantiateWithFlags);
+    struct fake_graph *g = (struct fake_graph *)graph;
+    if (flags || g->nodes != 2 || g->edges != 1)
+        return (CUresult)1;
+    *exec = (CUgraphExec)g;
+    fake_state()->graphs++;
+    return 0;
+}
+EXPORT cuGraphExecKernelNodeSetParams_v2(CUgraphExec exec, CUgraphNode node, const CUDA_KERNEL_NODE_PARAMS_v2 *params)
+{
+    ENTER_IN_CONTEXT(cuGraphExecKernelNodeSetParams_v2);
+    (void)exec;
+    return (CUresult)tell((struct fake_node *)node, params);
+}
+EXPORT cuGraphLaunch(CUgraphExec exec, CUstream stream)
+{
+    ENTER_IN_CONTEXT(cuGraphLaunch);
+    struct fake_graph *g = (struct fake_graph *)exec;
+    for (int i = 0; i < g->nodes; i++) {
+        void *arguments[] = {&g->node[i].argument};
+        fake_launch(g->node[i].function, g->node[i].size, stream, arguments);
+    }
+    fake_state()->launch.early += g->early;
+    fake_state()->launch.together += g->nodes;
+    return (CUresult)(fake_number("FAKE_CAPTURING", 0) ? 900 : 0);
+}
+EXPORT cuGraphExecDestroy(CUgraphExec exec)
+{
+    ENTER_IN_CONTEXT(cuGraphExecDestroy);
+    fake_state()->graphs--;
+    return (CUresult)(exec ? 0 : 1);
+}
+EXPORT cuGraphDestroy(CUgraph graph)
+{
+    ENTER_IN_CONTEXT(cuGraphDestroy);
+    fake_state()->graphs--;
+    ((struct fake_graph *)graph)->alive = 0;
+    return 0;
+}
+
 EXPORT cuFuncLoad(CUfunction function)
 {
     ENTER_IN_CONTEXT(cuFuncLoad);
