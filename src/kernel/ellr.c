@@ -7,7 +7,8 @@
  * Balance    a row is a thread's work; the lanes of a wave wait for its longest row, not for the longest of the matrix.
  * Memory     as ell, coalesced and streamed, without the padding; the length of each row is read in exchange.  There is no
  *            branch in the loop.  Where nearly all places are entries, a thread does not wait for the length before it reads
- *            its first columns; nor where rows are few, and ellr_few gives each thread more registers, as ell_few does.
+ *            its first columns; nor where rows are few: ellr_few gives each thread more registers, as ell_few does, and reads
+ *            the next columns while it waits for x.
  * Wins       rows of nearly equal length, or of different lengths where neighbours are alike.
  * Loses      one long row makes the arrays huge, although nobody reads them; the format refuses that.
  * Order      that of storage: bitwise repeatable.
@@ -50,19 +51,23 @@ DEVICE real sum_on(const struct product *p, int64_t i, idx j, const idx n, real 
     return sum;
 }
 
-/* The first LOADS columns are read while the length is still under way: padding has columns, too. */
-DEVICE real sum_first(const struct product *p, int64_t i, const idx n)
+/* The columns of the first LOADS entries, read while the length is still under way: padding has columns, too. */
+DEVICE void first_columns(const struct product *p, int64_t i, idx c[LOADS])
 {
     const idx *RESTRICT col = (const idx *)p->array[ELLR_COL] + i;
-    const real *RESTRICT val = (const real *)p->array[ELLR_VAL] + i;
-    const real *RESTRICT x = (const real *)p->x;
     const int64_t rows = p->rows;
     const int width = (int)p->dim[ELLR_WIDTH];
-    idx c[LOADS] = {0};
-    real v[LOADS] = {0}, g[LOADS] = {0}, sum = 0;
+    for (int k = 0; k < LOADS; k++)
+        c[k] = 0;
     for (int k = 0; k < LOADS; k++, col += rows)
         if (k < width)
             c[k] = simt_stream(col);
+}
+
+/* What the entries with these columns add up to, of which there are n. */
+DEVICE real sum_of(const idx c[LOADS], const real *RESTRICT val, int64_t rows, const real *RESTRICT x, idx n, real sum)
+{
+    real v[LOADS] = {0}, g[LOADS] = {0};
     for (int k = 0; k < LOADS; k++, val += rows)
         if (k < n) {
             v[k] = simt_stream(val);
@@ -80,26 +85,41 @@ KERNEL(ellr)(struct product p)
         store((real *)p.y + i, scalar(p.alpha), sum_on(&p, i, 0, simt_stream(length + i), 0), scalar(p.beta));
 }
 
-DEVICE void rows_ahead(const struct product *p)
+KERNEL(ellr_ahead)(struct product p)
 {
-    const idx *length = (const idx *)p->array[ELLR_LENGTH];
-    for (int64_t i = simt_global_id(); i < p->rows; i += simt_global_size()) {
+    const idx *length = (const idx *)p.array[ELLR_LENGTH];
+    for (int64_t i = simt_global_id(); i < p.rows; i += simt_global_size()) {
+        idx c[LOADS];
         const idx n = simt_stream(length + i);
-        real sum = sum_first(p, i, n);
-        if (p->dim[ELLR_WIDTH] > LOADS)
-            sum = sum_on(p, i, LOADS, n, sum);
-        store((real *)p->y + i, scalar(p->alpha), sum, scalar(p->beta));
+        first_columns(&p, i, c);
+        real sum = sum_of(c, (const real *)p.array[ELLR_VAL] + i, p.rows, (const real *)p.x, n, 0);
+        if (p.dim[ELLR_WIDTH] > LOADS)
+            sum = sum_on(&p, i, LOADS, n, sum);
+        store((real *)p.y + i, scalar(p.alpha), sum, scalar(p.beta));
     }
 }
 
-KERNEL(ellr_ahead)(struct product p)
-{
-    rows_ahead(&p);
-}
-
+/* With registers to spare, the next columns are under way while values and x of these are. */
 KERNEL_RESIDENT(ellr_few, ELL_FEW_THREADS, ELL_FEW_BLOCKS)(struct product p)
 {
-    rows_ahead(&p);
+    const idx *length = (const idx *)p.array[ELLR_LENGTH];
+    for (int64_t i = simt_global_id(); i < p.rows; i += simt_global_size()) {
+        const idx *RESTRICT col = (const idx *)p.array[ELLR_COL] + i + LOADS * p.rows;
+        const real *RESTRICT val = (const real *)p.array[ELLR_VAL] + i;
+        idx c[LOADS], next[LOADS] = {0}, left = simt_stream(length + i);
+        real sum = 0;
+        first_columns(&p, i, c);
+        SIMT_ROLLED for (; left > 0; left -= LOADS, val += LOADS * p.rows)
+        {
+            for (int k = 0; k < LOADS; k++, col += p.rows)
+                if (LOADS + k < left)
+                    next[k] = simt_stream(col);
+            sum = sum_of(c, val, p.rows, (const real *)p.x, left, sum);
+            for (int k = 0; k < LOADS; k++)
+                c[k] = next[k];
+        }
+        store((real *)p.y + i, scalar(p.alpha), sum, scalar(p.beta));
+    }
 }
 
 #else
