@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 //
 // baseline_hdl SHIFT NAME=FILE.hdl...: what carry/baseline.cu times, on matrices that heddle wrote, so that both have the same
-// ones.  Prints the baseline's own lines (baseline.awk reads them).  SHIFT bytes are allocated first: where y begins decides how
-// fast transposed products are that add to few of its cache lines (bench.c), and other runs shall have other places.
+// ones.  Prints the baseline's own lines (baseline.awk reads them).  SHIFT bytes and SHIFT KiB are allocated first: where y begins
+// decides how fast transposed products are that add to few of its cache lines (bench.c), and other runs shall have other places.
 #define main baseline_main
 #include "../carry/baseline.cu"
 #undef main
@@ -48,8 +48,10 @@ static Csr read_hdl(const std::string &name, const char *path) {
 
 int main(int argc, char **argv) {
   cusparseHandle_t handle;
-  void *shift;
-  CK(cudaMalloc(&shift, argc > 1 ? atol(argv[1]) : 0));
+  const size_t shift = argc > 1 ? atol(argv[1]) : 0;
+  void *small, *large;
+  CK(cudaMalloc(&small, shift));
+  CK(cudaMalloc(&large, shift << 10));
   CK(cudaMalloc(&flushbuf, flushn));
   CS(cusparseCreate(&handle));
   peak = 4.4e12; // only the column `floor` is made from it

@@ -6,7 +6,7 @@
  * Source     naive-spmv-2016 Alg. 2 and section V.  A small kernel scales y first.  With cas=1 additions are compare-and-swap
  *            loops, the paper's Alg. 3 for double precision, which GPUs of its time could not add atomically.
  * Balance    as csr_naive: a row is a thread's work.
- * Memory     val and col as in csr_naive, two entries at a time; x is read once, coalesced.  Every entry is an addition to y
+ * Memory     val and col as in csr_naive, a few entries at a time; x is read once, coalesced.  Every entry is an addition to y
  *            in the second-level cache, whose result nobody waits for; with cas=1 everybody does, and again when another
  *            thread was faster.
  * Wins       no preparation, no second copy of A: the first few products with Aᵀ.
@@ -30,11 +30,13 @@ DEVICE void add(real *to, real value, const int cas)
         simt_atomic_add(to, value);
 }
 
-/* Compilers keep loads behind additions that stand before them, so a few entries are read first and added then.  f32: eight at a
- * time are faster than two on most matrices (H200: 1.3 times on 80 entries a row), but not where all rows have the same columns:
- * dense2 takes a quarter longer.  Scaling writes y alone: all else may be read while it still goes on. */
-#define AHEAD (sizeof(real) == 4 ? 2 : 8)
-DEVICE void add_row(const struct product *p, const int cas)
+/* Compilers keep loads behind additions that stand before them, so `ahead` entries are read first and added then.  f32: four are
+ * faster than two on most matrices (H200: 1.3 times on 80 entries a row), but not where all rows have the same columns: dense2
+ * takes a quarter longer.  Scaling writes y alone: all else may be read while it still goes on. */
+#define AHEAD (sizeof(real) == 4 ? 2 : 4)
+#define AHEAD_LONG (sizeof(real) == 4 ? 2 : 8)
+#define AHEAD_MOST 8
+DEVICE void add_row(const struct product *p, const int cas, const int ahead)
 {
     const off *RESTRICT row_ptr = (const off *)p->array[CSR_ROW_PTR];
     const idx *RESTRICT col = (const idx *)p->array[CSR_COL];
@@ -48,30 +50,33 @@ DEVICE void add_row(const struct product *p, const int cas)
     const real xi = scalar(p->alpha) * simt_readonly(x + i);
     off k = simt_readonly(row_ptr + i);
     simt_after_previous();
-    SIMT_ROLLED for (; k < end; k += AHEAD) {
-        const int n = end - k < AHEAD ? (int)(end - k) : AHEAD;
-        idx c[AHEAD];
-        real v[AHEAD];
-        for (int j = 0; j < AHEAD; j++)
-            if (j < n) {
-                c[j] = simt_readonly(col + k + j);
-                v[j] = simt_readonly(val + k + j);
-            }
-        for (int j = 0; j < AHEAD; j++)
-            if (j < n)
-                add(y + c[j], v[j] * xi, cas);
+    SIMT_ROLLED for (; end - k >= ahead; k += ahead) {
+        idx c[AHEAD_MOST];
+        real v[AHEAD_MOST];
+        for (int j = 0; j < ahead; j++) {
+            c[j] = simt_readonly(col + k + j);
+            v[j] = simt_readonly(val + k + j);
+        }
+        for (int j = 0; j < ahead; j++)
+            add(y + c[j], v[j] * xi, cas);
     }
+    SIMT_ROLLED for (; k < end; k++)
+        add(y + simt_readonly(col + k), simt_readonly(val + k) * xi, cas);
 }
 
-/* A register more than fit six blocks on a multiprocessor would cost one of them. */
-KERNEL_RESIDENT(csr_naive_t, 256, 6)(struct product p)
+KERNEL(csr_naive_t)(struct product p)
 {
-    add_row(&p, 0);
+    add_row(&p, 0, AHEAD);
+}
+
+KERNEL(csr_naive_t_long)(struct product p)
+{
+    add_row(&p, 0, AHEAD_LONG);
 }
 
 KERNEL(csr_naive_t_cas)(struct product p)
 {
-    add_row(&p, 1);
+    add_row(&p, 1, AHEAD);
 }
 
 #else
@@ -82,13 +87,15 @@ static const struct option options[] = {
     {0},
 };
 
-static const char *const entries[] = {"csr_naive_t", "csr_naive_t_cas", "csr_naive_t_scale", NULL};
+enum { USUAL, LONG, CAS, SCALE };
+static const char *const entries[] = {"csr_naive_t", "csr_naive_t_long", "csr_naive_t_cas", "csr_naive_t_scale", NULL};
+#define LONG_ROWS 32 /* entries, on average */
 
 static heddle_status launch(const struct work *w)
 {
-    const char *entry = entries[w->option[0]];
+    const char *entry = entries[w->option[0] ? CAS : w->product.nnz / LONG_ROWS >= w->product.rows ? LONG : USUAL];
     return scalar_get(w->product.beta, w->value) == 1 ? gpu_run_rows(w, entry, 1)
-                                                      : gpu_run_rows_behind(w, "csr_naive_t_scale", w->product.cols, entry, 1);
+                                                      : gpu_run_rows_behind(w, entries[SCALE], w->product.cols, entry, 1);
 }
 
 const struct kernel csr_naive_t = {

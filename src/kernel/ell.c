@@ -37,7 +37,7 @@ static const char *const entries[] = {"ell", "ell_few", NULL};
 
 static heddle_status launch(const struct work *w)
 {
-    return gpu_run_over(w, entries[ell_is_few(w)], w->product.rows);
+    return gpu_run_over(w, entries[ell_is_few(w, w->product.rows)], w->product.rows);
 }
 
 const struct kernel ell = {

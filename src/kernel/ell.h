@@ -9,11 +9,11 @@
 #define ELL_FEW_THREADS 256 /* those of gpu_run_over */
 #define ELL_FEW_BLOCKS 4
 
-#ifdef HEDDLE_DEVICE
-#include "kernel/gpu.h"
-
 /* Entries of a row that are under way in a thread. */
 #define ELL_LOADS 8
+
+#ifdef HEDDLE_DEVICE
+#include "kernel/gpu.h"
 
 /* What ELL_LOADS columns add to the sum: values and x of those that are no padding, which never meets x. */
 DEVICE real ell_piece(const idx c[ELL_LOADS], const real *val, int64_t stride, const real *x, real sum)
@@ -60,9 +60,9 @@ DEVICE real ell_sum(const struct product *p, int64_t i, int from, int step)
 #else
 #include "kernel/kernel.h"
 
-static inline int ell_is_few(const struct work *w)
+static inline int ell_is_few(const struct work *w, int64_t rows)
 {
-    return w->product.rows <= (int64_t)ELL_FEW_THREADS * ELL_FEW_BLOCKS * gpu_info_of(w->device->gpu)->multiprocessors;
+    return rows <= (int64_t)ELL_FEW_THREADS * ELL_FEW_BLOCKS * gpu_info_of(w->device->gpu)->multiprocessors;
 }
 #endif
 

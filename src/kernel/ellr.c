@@ -7,8 +7,8 @@
  * Balance    a row is a thread's work; the lanes of a wave wait for its longest row, not for the longest of the matrix.
  * Memory     as ell, coalesced and streamed, without the padding; the length of each row is read in exchange.  There is no
  *            branch in the loop.  Where nearly all places are entries, a thread does not wait for the length before it reads
- *            its first columns; nor where rows are few: ellr_few gives each thread more registers, as ell_few does, and reads
- *            the next columns while it waits for x.
+ *            its first columns; nor where rows are few and a thread can have more registers, as in ell_few.  Where they are
+ *            fewer still, and long, it reads the next columns while it waits for x.
  * Wins       rows of nearly equal length, or of different lengths where neighbours are alike.
  * Loses      one long row makes the arrays huge, although nobody reads them; the format refuses that.
  * Order      that of storage: bitwise repeatable.
@@ -85,21 +85,31 @@ KERNEL(ellr)(struct product p)
         store((real *)p.y + i, scalar(p.alpha), sum_on(&p, i, 0, simt_stream(length + i), 0), scalar(p.beta));
 }
 
-KERNEL(ellr_ahead)(struct product p)
+DEVICE void rows_ahead(const struct product *p)
 {
-    const idx *length = (const idx *)p.array[ELLR_LENGTH];
-    for (int64_t i = simt_global_id(); i < p.rows; i += simt_global_size()) {
+    const idx *length = (const idx *)p->array[ELLR_LENGTH];
+    for (int64_t i = simt_global_id(); i < p->rows; i += simt_global_size()) {
         idx c[LOADS];
         const idx n = simt_stream(length + i);
-        first_columns(&p, i, c);
-        real sum = sum_of(c, (const real *)p.array[ELLR_VAL] + i, p.rows, (const real *)p.x, n, 0);
-        if (p.dim[ELLR_WIDTH] > LOADS)
-            sum = sum_on(&p, i, LOADS, n, sum);
-        store((real *)p.y + i, scalar(p.alpha), sum, scalar(p.beta));
+        first_columns(p, i, c);
+        real sum = sum_of(c, (const real *)p->array[ELLR_VAL] + i, p->rows, (const real *)p->x, n, 0);
+        if (p->dim[ELLR_WIDTH] > LOADS)
+            sum = sum_on(p, i, LOADS, n, sum);
+        store((real *)p->y + i, scalar(p->alpha), sum, scalar(p->beta));
     }
 }
 
-/* With registers to spare, the next columns are under way while values and x of these are. */
+KERNEL(ellr_ahead)(struct product p)
+{
+    rows_ahead(&p);
+}
+
+KERNEL_RESIDENT(ellr_some, ELL_FEW_THREADS, ELL_FEW_BLOCKS)(struct product p)
+{
+    rows_ahead(&p);
+}
+
+/* So few threads wait most of the time: the next columns are under way while values and x of these are. */
 KERNEL_RESIDENT(ellr_few, ELL_FEW_THREADS, ELL_FEW_BLOCKS)(struct product p)
 {
     const idx *length = (const idx *)p.array[ELLR_LENGTH];
@@ -123,16 +133,16 @@ KERNEL_RESIDENT(ellr_few, ELL_FEW_THREADS, ELL_FEW_BLOCKS)(struct product p)
 }
 
 #else
-enum { USUAL, AHEAD, FEW };
-static const char *const entries[] = {"ellr", "ellr_ahead", "ellr_few", NULL};
+enum { USUAL, AHEAD, SOME, FEW };
+static const char *const entries[] = {"ellr", "ellr_ahead", "ellr_some", "ellr_few", NULL};
 
 /* Where at least so many quarters of all places are entries, reading columns ahead of the length wastes little. */
 #define AHEAD_QUARTERS 3
 static heddle_status launch(const struct work *w)
 {
-    const int64_t rows = w->product.rows;
-    const int is_full = 4 * w->product.nnz >= AHEAD_QUARTERS * rows * w->product.dim[ELLR_WIDTH];
-    return gpu_run_over(w, entries[ell_is_few(w) ? FEW : is_full ? AHEAD : USUAL], rows);
+    const int64_t rows = w->product.rows, width = w->product.dim[ELLR_WIDTH];
+    const int is_full = 4 * w->product.nnz >= AHEAD_QUARTERS * rows * width, is_few = ell_is_few(w, 2 * rows) && width > ELL_LOADS;
+    return gpu_run_over(w, entries[is_few ? FEW : ell_is_few(w, rows) ? SOME : is_full ? AHEAD : USUAL], rows);
 }
 
 /* The padding is never read. */
