@@ -168,7 +168,7 @@ static struct node_params params_of(const struct gpu_launch *l, void **arguments
 
 static int can_make_graphs(void)
 {
-#define ROW(member, result, arguments, symbol) &&graph.member
+#define ROW(member, result, arguments, symbol) && graph.member
     return 1 GRAPH_CALLS(ROW);
 #undef ROW
 }
@@ -188,22 +188,26 @@ static void make_pair(struct gpu_pair *p, const struct gpu_launch launch[2], voi
         p->exec = NULL;
 }
 
-static void free_pair(struct gpu_pair *p)
+static void free_pair(struct gpu *gpu)
 {
-    if (p && p->exec)
-        graph.free_exec(p->exec);
-    if (p && p->graph)
-        graph.free_graph(p->graph);
-    mem_free(p);
+    void *before;
+    if (gpu->pair && enter(gpu, &before) == 0) {
+        if (gpu->pair->exec)
+            graph.free_exec(gpu->pair->exec);
+        if (gpu->pair->graph)
+            graph.free_graph(gpu->pair->graph);
+        leave(gpu, before);
+    }
+    mem_free(gpu->pair);
 }
 
-/* A graph cannot be launched into a stream that is captured, and not by every rule can its kernels be others. */
+/* A graph cannot be launched into a stream that is captured, and a driver may refuse to exchange its kernels. */
 static int launch_pair(struct gpu *gpu, const struct gpu_launch pair[2], void *stream, void **arguments)
 {
     int capturing = 0;
     if (!can_make_graphs() || graph.is_capturing(stream, &capturing) != 0 || capturing)
         return ONE_BY_ONE;
-    if (!gpu->pair && (NEW_ZEROED(gpu->pair, 1) != HEDDLE_OK))
+    if (!gpu->pair && NEW_ZEROED(gpu->pair, 1) != HEDDLE_OK)
         return ONE_BY_ONE;
     if (!gpu->pair->graph)
         make_pair(gpu->pair, pair, arguments);
@@ -219,11 +223,7 @@ static int launch_pair(struct gpu *gpu, const struct gpu_launch pair[2], void *s
 
 static void detach(struct gpu *gpu)
 {
-    void *before;
-    if (gpu->pair && enter(gpu, &before) == 0) {
-        free_pair(gpu->pair);
-        leave(gpu, before);
-    }
+    free_pair(gpu);
     own.drop(gpu->device);
 }
 
