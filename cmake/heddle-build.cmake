@@ -55,6 +55,13 @@ endfunction()
 
 # No exception ever passes through kernels.
 set(no_unwinding -fno-asynchronous-unwind-tables -fno-unwind-tables)
+# Where size counts and time does not; -Oz since gcc 12.
+check_c_compiler_flag(-Oz HEDDLE_HAVE_OZ)
+if(HEDDLE_HAVE_OZ)
+  set(smallest -Oz)
+else()
+  set(smallest -Os)
+endif()
 
 macro(heddle_library_objects)
   set(HEDDLE_OBJECTS "")
@@ -71,12 +78,16 @@ macro(heddle_library_objects)
   list(FILTER typed INCLUDE REGEX "_typed\\.c$")
   list(FILTER plain EXCLUDE REGEX "_typed\\.c$")
   # Exact arithmetic outside the kernels: compensated sums must not be contracted.  What only decides and calls is long but not
-  # hot, and a fifth smaller at -Os; reading a matrix of 1 GB would take 1.5 times as long.
+  # hot, and a fifth smaller at -Os or -Oz; reading a matrix of 1 GB would take 1.5 times as long.
   set(hot ${plain})
   list(FILTER hot INCLUDE REGEX "/src/(io|matrix)/")
   list(FILTER plain EXCLUDE REGEX "/src/(io|matrix)/")
+  set(families ${plain}) # of matrices: nobody looks for his mistakes there, so that stacks need not be told
+  list(FILTER families INCLUDE REGEX "/src/gen/")
+  list(FILTER plain EXCLUDE REGEX "/src/gen/")
   heddle_objects(heddle_hot SOURCES ${hot} OPTIONS -ffp-contract=off)
-  heddle_objects(heddle_plain SOURCES ${plain} OPTIONS -ffp-contract=off $<$<CONFIG:Release>:-Os>)
+  heddle_objects(heddle_families SOURCES ${families} OPTIONS -ffp-contract=off $<$<CONFIG:Release>:${smallest}> ${no_unwinding})
+  heddle_objects(heddle_plain SOURCES ${plain} OPTIONS -ffp-contract=off $<$<CONFIG:Release>:${smallest}>)
   target_compile_definitions(heddle_plain PRIVATE HEDDLE_VERSION_TEXT="${PROJECT_VERSION}")
 
   set(pages src/kernel/cpu.c)
@@ -110,9 +121,9 @@ endmacro()
 # A page with a row KERNEL(NAME, gpu), or SERVICE(NAME) in services.def, is compiled for the emulator once per variant and wave width, as C; a second time, for
 # the tests, with -fsanitize=thread, whose calls are renamed to the emulator's own hooks (src/gpu/emu_hooks.c).
 
-# There are eight of each page, which at -O3 would be most of the library: -Os makes them a third of that, and the tests on the
+# There are eight of each page, which at -O3 would be most of the library: -Os or -Oz makes them a third of that, and the tests on the
 # emulator, which spend their time between fibres, 4 % slower.
-set(emu_small $<$<CONFIG:Release>:-Os> ${no_unwinding})
+set(emu_small $<$<CONFIG:Release>:${smallest}> ${no_unwinding})
 
 # heddle_emu_types(OUT ROW): the definitions that a row of variants.def stands for.
 function(heddle_emu_types out row)
