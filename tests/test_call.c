@@ -109,6 +109,7 @@ TEST(a_product_calls_nothing_that_spoils_a_capture)
         "cuDevicePrimaryCtxRetain", "cuFuncGetAttribute", "cuFuncSetAttribute", "cuGraphCreate", "cuGraphLaunch"};
     struct scene s;
     scene_new(&s);
+    fake_script(s.v, "cuGraphCreate", "=2"); /* what is launched together was made before */
     int launches = products(&s), together = fake_state_of(s.v)->launch.together;
     CHECK_THAT(together > 0, "no two of %d launches were one call", launches);
     setenv("FAKE_CAPTURING", "1", 1);
@@ -145,7 +146,7 @@ TEST(a_product_switches_to_the_device_once)
     struct scene s;
     scene_new(&s);
     int64_t before = fake_state_of(s.v)->switches;
-    CHECK_OK(heddle_mv(s.h, HEDDLE_T, NULL, s.A, s.x, NULL, s.y)); /* looks at two pointers and launches twice */
+    CHECK_OK(heddle_mv(s.h, HEDDLE_T, NULL, s.A, s.x, NULL, s.y)); /* looks at two pointers and launches two kernels */
     CHECK(fake_state_of(s.v)->switches == before + 1);
     scene_free(&s);
 }

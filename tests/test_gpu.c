@@ -274,8 +274,9 @@ TEST(kernels_that_do_not_wait_by_themselves_make_a_graph_as_well)
     const struct fake_vendor *v = &fake_vendors[0];
     struct gpu *gpu = fake_open(v);
     struct gpu_module *module = NULL;
-    struct gpu_function *f = kernel_of(v, gpu, &module), *older = NULL;
+    struct gpu_function *older = NULL;
     setenv("FAKE_COMPILED_FOR", "80", 1);
+    struct gpu_function *f = kernel_of(v, gpu, &module);
     CHECK_OK(v->driver->find(gpu, &older, module, "scale"));
     unsetenv("FAKE_COMPILED_FOR");
     CHECK_SEEN(launch_pair(v, gpu, f, older, 1), 2, 0, 2);
@@ -292,9 +293,9 @@ TEST(a_pair_goes_one_by_one_where_a_graph_fails)
     for (size_t i = 0; i < sizeof symbols / sizeof symbols[0]; i++) {
         struct gpu *gpu = fake_open(v);
         struct gpu_module *module = NULL;
+        fake_script(v, symbols[i], "=2");
         struct gpu_function *f = kernel_of(v, gpu, &module), *g = NULL;
         CHECK_OK(v->driver->find(gpu, &g, module, "scale"));
-        fake_script(v, symbols[i], "=2");
         for (int k = 0; k < 2; k++)
             CHECK_SEEN(launch_pair(v, gpu, f, g, k), 2, 1, 0);
         fake_script(v, NULL, NULL);

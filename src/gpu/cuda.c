@@ -153,8 +153,9 @@ static int launch_early(const struct gpu_launch *l, void *stream, void **argumen
     return launch_ex(&config, l->function->handle, arguments, NULL);
 }
 
-/* Two kernels in a graph, made once and told anew for every launch what they are.  On an H200 machine that takes the host 2.7 us,
- * one plain launch 3.6 and two 7.  What does not work out leaves `exec` NULL, and launches go one by one. */
+/* Two kernels in a graph, made with the first kernel that is found, because a product must not allocate, and told anew for every
+ * launch what they are.  On an H200 machine a launch takes the host 2.7 us, that of one kernel 3.6 and of two 7.  What does not work
+ * out leaves `exec` NULL, and launches go one by one. */
 struct gpu_pair {
     void *graph, *exec, *node[2];
     int early; /* the second kernel waits by itself */
@@ -173,15 +174,21 @@ static int can_make_graphs(void)
 #undef ROW
 }
 
-static void make_pair(struct gpu_pair *p, const struct gpu_launch launch[2], void **arguments)
+/* Both nodes are this kernel, never to be launched so: all that stays is whether the second waits by itself. */
+static void make_pair(struct gpu *gpu, struct gpu_function *function)
 {
     static const struct edge early = {.from_port = 1, .type = 1}; /* programmatic, both */
+    static unsigned char nothing[4096];                           /* as many arguments as a kernel can have */
+    void *arguments[] = {nothing};
+    const struct gpu_launch once = {function, 1, 1};
+    const struct node_params params = params_of(&once, arguments);
+    if (!can_make_graphs() || NEW_ZEROED(gpu->pair, 1) != HEDDLE_OK)
+        return;
+    struct gpu_pair *p = gpu->pair;
     int code = graph.create(&p->graph, 0);
-    for (int i = 0; i < 2 && !code; i++) {
-        const struct node_params params = params_of(&launch[i], arguments);
+    for (int i = 0; i < 2 && !code; i++)
         code = graph.add(&p->node[i], p->graph, NULL, 0, &params);
-    }
-    p->early = launch[1].function->early;
+    p->early = function->early;
     if (!code)
         code = graph.order(p->graph, &p->node[0], &p->node[1], p->early ? &early : NULL, 1);
     if (!code && graph.make(&p->exec, p->graph, 0) != 0)
@@ -205,13 +212,9 @@ static void free_pair(struct gpu *gpu)
 static int launch_pair(struct gpu *gpu, const struct gpu_launch pair[2], void *stream, void **arguments)
 {
     int capturing = 0;
-    if (!can_make_graphs() || graph.is_capturing(stream, &capturing) != 0 || capturing)
+    if (!gpu->pair || !gpu->pair->exec || gpu->pair->early != pair[1].function->early)
         return ONE_BY_ONE;
-    if (!gpu->pair && NEW_ZEROED(gpu->pair, 1) != HEDDLE_OK)
-        return ONE_BY_ONE;
-    if (!gpu->pair->graph)
-        make_pair(gpu->pair, pair, arguments);
-    if (!gpu->pair->exec || gpu->pair->early != pair[1].function->early)
+    if (graph.is_capturing(stream, &capturing) != 0 || capturing)
         return ONE_BY_ONE;
     for (int i = 0; i < 2; i++) {
         const struct node_params params = params_of(&pair[i], arguments);
@@ -241,6 +244,8 @@ static int prepare(struct gpu *gpu, struct gpu_function *function)
     function->early = launch_ex && compiled_for >= DEPENDENTS_SINCE;
     if (code)
         return code;
+    if (!gpu->pair)
+        make_pair(gpu, function);
     return own.function_set(function->handle, FUNCTION_MOST_DYNAMIC, (int)gpu->head.info.shared_per_block - used);
 }
 

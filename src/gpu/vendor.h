@@ -83,7 +83,7 @@ struct gpu {
     void *context; /* likewise; NULL where a device number is all it takes */
     int lost;      /* the sticky error that was seen; 0: none */
     struct gpu_function *functions;
-    struct gpu_pair *pair; /* cuda.c's, for launch_pair; NULL until there was one */
+    struct gpu_pair *pair; /* cuda.c's, for launch_pair; NULL until a kernel was found */
 };
 
 /* Opens the library and initialises the driver, once; HEDDLE_NO_DEVICE says why it is not there. */
