@@ -53,6 +53,8 @@ struct timed {
     struct candidate *candidate;
     struct stage *stage;
     int batch;
+    double last_ms; /* of the products that were timed alone */
+    uint32_t turn;
 };
 
 static heddle_status product(struct timed *t)
@@ -86,11 +88,33 @@ static heddle_status warm_once(void *argument, double *ms)
     return judged(t, several(t, t->batch, ms), ms);
 }
 
+/* A driver keeps the arguments of launches in a ring, and from about a quarter of its places a kernel starts 0.8 us later (H200).
+ * Launches of one kind come to the same two or four places again and again: of 41 samples every other one was slow, 4.5 and 5.3
+ * us, and the median was either.  So up to three products go before the flush, another number each time. */
+#define SHORT_MS 0.1
+
+static heddle_status move_on(struct timed *t)
+{
+    heddle_status status = HEDDLE_OK;
+    if (t->last_ms > SHORT_MS || !probe_has_calls(&t->stage->b->probe))
+        return HEDDLE_OK;
+    t->turn = t->turn * 1664525 + 1013904223;
+    for (uint32_t i = t->turn >> 30; i > 0; i--)
+        TRY(product(t));
+done:
+    return status;
+}
+
 static heddle_status cold_once(void *argument, double *ms)
 {
     struct timed *t = argument;
+    heddle_status status = HEDDLE_OK;
+    TRY(move_on(t));
     probe_flush(&t->stage->b->probe);
-    return judged(t, several(t, 1, ms), ms);
+    TRY(several(t, 1, ms));
+    t->last_ms = *ms;
+done:
+    return judged(t, status, ms);
 }
 
 #define CALLS_MOST 100 /* at a time: a driver that has too many launches before it makes the caller wait */
@@ -195,6 +219,7 @@ static heddle_status take_times(struct run *r, struct timed *t)
     double once, length = t->stage->base.device->kind == DEVICE_gpu ? BATCH_GPU_MS : BATCH_MS;
     TRY(poison(t->stage));
     TRY(several(t, 1, &once));
+    t->last_ms = once;
     if (b->cold.most > 0)
         TRY(take_cold(r, t));
     TRY(several(t, 1, &once));
@@ -222,7 +247,7 @@ static heddle_status run_candidate(struct stage *s, struct run *r)
 {
     heddle_status status = HEDDLE_OK;
     struct candidate candidate = {0};
-    struct timed timed = {&candidate, s, 1};
+    struct timed timed = {.candidate = &candidate, .stage = s, .batch = 1};
     s->y_there = s->y_first ? s->y_first : s->y_there;
     char before[SKIP_TEXT];
     memcpy(before, s->skip, sizeof before);

@@ -647,7 +647,7 @@ KERNEL_RESIDENT(csr_weft1_near, BLOCK, EACH(6, 5))(struct product p)
 }
 
 /* Long rows.  Where neighbours are alike crowded lines are no concern: their columns are added up first. */
-KERNEL_RESIDENT(csr_weft32, BLOCK, 4)(struct product p)
+KERNEL_RESIDENT(csr_weft32, BLOCK, EACH(5, 4))(struct product p)
 {
     SHARED(real, near, NEARBY(LONG_WINDOW));
     SHARED(int32_t, table, 2 * KEYS);
