@@ -123,16 +123,17 @@ done:
 #define CALL_PASSES 5
 
 /* What a call costs the host: several in a row without waiting, the shortest of a few passes.  The first wakes the device, and
- * is not counted. */
+ * is not counted.  Who wants a product's time soon waits no longer for this. */
 static heddle_status take_calls(struct run *r, struct timed *t)
 {
     heddle_status status = HEDDLE_OK;
-    double each = CALLS_MS / r->warm.median_ms, best = INFINITY;
+    const double limit = fmin(CALLS_MS, t->stage->b->warm.limit_ms), start = now_ms();
+    double each = limit / r->warm.median_ms, best = INFINITY;
     int calls = each > CALLS_MOST ? CALLS_MOST : each < CALLS_LEAST ? CALLS_LEAST : (int)each;
     r->call_us = NAN;
     if (!probe_has_calls(&t->stage->b->probe))
         return HEDDLE_OK;
-    for (int pass = 0; pass < CALL_PASSES; pass++) {
+    for (int pass = 0; pass < CALL_PASSES && (pass == 0 || now_ms() - start < CALL_PASSES * limit); pass++) {
         TRY(product(t));
         double begin = now_ms();
         for (int i = 1; i < calls; i++)
