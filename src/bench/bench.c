@@ -88,9 +88,9 @@ static heddle_status warm_once(void *argument, double *ms)
     return judged(t, several(t, t->batch, ms), ms);
 }
 
-/* A driver keeps the arguments of launches in a ring, and from about a quarter of its places a kernel starts 0.8 us later (H200).
- * Launches of one kind come to the same two or four places again and again: of 41 samples every other one was slow, 4.5 and 5.3
- * us, and the median was either.  So up to three products go before the flush, another number each time. */
+/* Of launches that are all alike, one after another, every other one (of two kernels, two of four) starts 0.8 us later, or none
+ * does (H200; probably by its place in the driver's ring of launches): of 41 samples 4.5 and 5.3 us in turn, and the median was
+ * either.  So up to three products go before the flush, another number each time, and about a quarter of the samples is slow. */
 #define SHORT_MS 0.1
 
 static heddle_status move_on(struct timed *t)
