@@ -31,7 +31,7 @@ ptx)
   ;;
 hip)
   run "$@" -S -o "$out.s"
-  run "$1" --target=amdgcn-amd-amdhsa -mcpu="$target" "$out.s" -o "$out"
+  run "$1" --target=amdgcn-amd-amdhsa -mcpu="$target" -Wl,--strip-all "$out.s" -o "$out"
   mv "$out.s" "$out.asm"
   ;;
 *) echo "device-compile.sh: unknown kind '$kind'" >&2; exit 2 ;;

@@ -25,9 +25,8 @@
  * of two), and groups of a span. */
 enum { WEAVE_BEGIN, WEAVE_TILE, WEAVE_LIMIT, WEAVE_COMPANIES, WEAVE_SCOUTS, WEAVE_SPAN };
 
-/* Entries of a piece of a cut group; where rows are read directly, tiles are kept small: what they take, L1 has not. */
+/* Entries of a piece of a cut group. */
 #define PIECE 1024
-#define PIECE_DIRECT(value_bytes) (4096 / (int)(value_bytes))
 
 /* Entries a lane, in rows that are read directly; where there are more, the rows of the block are staged. */
 #define LONG 16
@@ -42,10 +41,9 @@ enum { WEAVE_BEGIN, WEAVE_TILE, WEAVE_LIMIT, WEAVE_COMPANIES, WEAVE_SCOUTS, WEAV
 #define STAGED 32 /* entries a lane, in rows that are staged; more are summed by the wave */
 #define QUEUE 32  /* cut groups that a scout takes before it looks for more */
 
-/* How a way goes about its work, all of it known to the compiler: threads of a block, lanes of a row, rows of a group, entries
- * of a piece. */
+/* How a way goes about its work, all of it known to the compiler: threads of a block, lanes of a row, rows of a group. */
 struct shape {
-    int width, lanes, height, piece;
+    int width, lanes, height;
 };
 
 DEVICE off offset(const struct product *p, int64_t row)
@@ -105,8 +103,9 @@ DEVICE real row_sum(const real *tile, int begin, int end, const int lanes)
     for (uint64_t todo = simt_ballot(is_long && lane == 0); todo; todo &= todo - 1) {
         const int owner = simt_ffs(todo) - 1, from = simt_shfl(begin, owner, WAVE), to = simt_shfl(end, owner, WAVE);
         real other = 0;
-        for (int k = from + simt_lane(); k < to; k += WAVE)
-            other += tile[k];
+        SIMT_ROLLED for (int k = from + simt_lane(); k < to; k += 2 * WAVE)
+            for (int i = 0; i < 2; i++)
+                other += k + i * WAVE < to ? tile[k + i * WAVE] : 0;
         other = wave_sum(other, WAVE);
         if (simt_lane() == owner)
             sum = other;
@@ -204,9 +203,9 @@ DEVICE void by_block(const struct product *p, int64_t row, const int width)
 
 /* ------------------------------------------------------------------ pieces of cut groups ----------------------- */
 
-DEVICE int32_t pieces_of(off entries, const int piece)
+DEVICE int32_t pieces_of(off entries)
 {
-    return (int32_t)((entries + piece - 1) / piece);
+    return (int32_t)((entries + PIECE - 1) / PIECE);
 }
 
 /* A scout keeps the groups that it has found in shared memory.  Where row `ahead` of one begins: read anew wherever it is
@@ -221,16 +220,16 @@ DEVICE off begin_of(const struct product *p, const int32_t *group, int ahead, co
  * A cut group is longer than a piece: how many pieces the entries before it fill tells it from all others. */
 enum { OPENED, LEFT };
 
-DEVICE real *edges_of(const struct product *p, off first, const int piece)
+DEVICE real *edges_of(const struct product *p, off first)
 {
-    return (real *)p->workspace + 2 * ((int64_t)(first / piece) + pieces_of(first, piece));
+    return (real *)p->workspace + 2 * ((int64_t)(first / PIECE) + pieces_of(first));
 }
 
 /* Stages piece i of a group, and returns its entries. */
 DEVICE int stage_piece(const struct product *p, real *tile, const int32_t *group, int32_t i, const struct shape s)
 {
-    const off low = begin_of(p, group, 0, s.height) + (off)i * s.piece, rest = begin_of(p, group, s.height, s.height) - low;
-    const int n = rest < s.piece ? (int)rest : s.piece;
+    const off low = begin_of(p, group, 0, s.height) + (off)i * PIECE, rest = begin_of(p, group, s.height, s.height) - low;
+    const int n = rest < PIECE ? (int)rest : PIECE;
     simt_sync();
     stage(p, tile, low, n, s.width, 4);
     simt_sync();
@@ -241,7 +240,7 @@ DEVICE int stage_piece(const struct product *p, real *tile, const int32_t *group
 DEVICE void sum_piece(const struct product *p, const real *tile, const int32_t *group, int32_t i, int n, const struct shape s)
 {
     const int ahead = simt_thread_id() / s.lanes < s.height ? simt_thread_id() / s.lanes : s.height;
-    const off first = begin_of(p, group, 0, s.height), low = first + (off)i * s.piece;
+    const off first = begin_of(p, group, 0, s.height), low = first + (off)i * PIECE;
     const off begin = begin_of(p, group, ahead, s.height);
     const off end = ahead < s.height ? begin_of(p, group, ahead + 1, s.height) : begin;
     const int from = clipped(begin, low, n), to = clipped(end, low, n);
@@ -250,25 +249,25 @@ DEVICE void sum_piece(const struct product *p, const real *tile, const int32_t *
     if (simt_thread_id() % s.lanes != 0 || ahead == s.height || row >= p->rows)
         return;
     if (from < to && begin < low)
-        edges_of(p, first, s.piece)[2 * (int64_t)i + OPENED] = sum;
+        edges_of(p, first)[2 * (int64_t)i + OPENED] = sum;
     else if (from < to && end > low + n)
-        edges_of(p, first, s.piece)[2 * (int64_t)i + LEFT] = sum;
+        edges_of(p, first)[2 * (int64_t)i + LEFT] = sum;
     else if (from < to || (i == 0 && begin == end))
         put(p, row, sum);
 }
 
 /* Every piece of the group has left its edges: the rows that lie in more than one are put together, each by a wave. */
-DEVICE void join(const struct product *p, const int32_t *group, const int height, const int piece)
+DEVICE void join(const struct product *p, const int32_t *group, const int height)
 {
     const int ahead = simt_thread_id() < height ? simt_thread_id() : height, next = ahead < height;
     const off first = begin_of(p, group, 0, height);
     const off begin = begin_of(p, group, ahead, height) - first, end = begin_of(p, group, ahead + next, height) - first;
-    const int32_t from = (int32_t)(begin / piece), to = begin < end ? (int32_t)((end - 1) / piece) : from;
+    const int32_t from = (int32_t)(begin / PIECE), to = begin < end ? (int32_t)((end - 1) / PIECE) : from;
     SIMT_ROLLED for (uint64_t todo = simt_ballot(to > from); todo; todo &= todo - 1)
     {
         const int owner = simt_ffs(todo) - 1;
         const int32_t opens = simt_shfl(from, owner, WAVE), closes = simt_shfl(to, owner, WAVE);
-        const real *edges = edges_of(p, first, piece);
+        const real *edges = edges_of(p, first);
         real sum = simt_lane() == 0 ? simt_fresh(edges + 2 * (int64_t)opens + LEFT) : 0;
         SIMT_ROLLED for (int32_t i = opens + 1 + simt_lane(); i <= closes; i += WAVE)
             sum += simt_fresh(edges + 2 * (int64_t)i + OPENED);
@@ -300,8 +299,8 @@ DEVICE void take(const struct product *p, real *tile, const int32_t *group, int3
     const int n = stage_piece(p, tile, group, i, s);
     sum_piece(p, tile, group, i, n, s);
     const off first = begin_of(p, group, 0, s.height), last = begin_of(p, group, s.height, s.height);
-    if (comes_last(p->counters + pieces_of(first, s.piece), pieces_of(last - first, s.piece)))
-        join(p, group, s.height, s.piece);
+    if (comes_last(p->counters + pieces_of(first), pieces_of(last - first)))
+        join(p, group, s.height);
 }
 
 /* ------------------------------------------------------------------ scouts ------------------------------------- */
@@ -313,17 +312,17 @@ DEVICE int32_t company(const struct product *p)
     return simt_block_id() & ((int32_t)p->fact[WEAVE_COMPANIES] - 1);
 }
 
-DEVICE int32_t first_of_mine(const struct product *p, off first, const int piece)
+DEVICE int32_t first_of_mine(const struct product *p, off first)
 {
     const int32_t scout = simt_block_id() / (int32_t)p->fact[WEAVE_COMPANIES];
-    return (scout - (int32_t)(first / piece)) & ((int32_t)p->fact[WEAVE_SCOUTS] - 1);
+    return (scout - (int32_t)(first / PIECE)) & ((int32_t)p->fact[WEAVE_SCOUTS] - 1);
 }
 
 /* Is the group cut, and are some of its pieces this scout's? */
 DEVICE int is_mine(const struct product *p, int32_t group, const struct shape s)
 {
     const off first = offset(p, (int64_t)group * s.height), n = offset(p, (int64_t)(group + 1) * s.height) - first;
-    return n > p->fact[WEAVE_LIMIT] && first_of_mine(p, first, s.piece) < pieces_of(n, s.piece);
+    return n > p->fact[WEAVE_LIMIT] && first_of_mine(p, first) < pieces_of(n);
 }
 
 /* Which of a thread's spans have more entries than a group may have. */
@@ -375,8 +374,8 @@ DEVICE void scout(const struct product *p, real *tile, const struct shape s)
         }
         simt_sync();
         SIMT_ROLLED for (int i = 0; i < QUEUE && i < simt_fresh(queued); i++)
-            SIMT_ROLLED for (int32_t j = first_of_mine(p, begin_of(p, queue + i, 0, s.height), s.piece);
-                 j < pieces_of(begin_of(p, queue + i, s.height, s.height) - begin_of(p, queue + i, 0, s.height), s.piece);
+            SIMT_ROLLED for (int32_t j = first_of_mine(p, begin_of(p, queue + i, 0, s.height));
+                 j < pieces_of(begin_of(p, queue + i, s.height, s.height) - begin_of(p, queue + i, 0, s.height));
                  j += (int32_t)p->fact[WEAVE_SCOUTS])
                 take(p, tile, queue + i, j, s);
     }
@@ -388,11 +387,11 @@ DEVICE void scout(const struct product *p, real *tile, const struct shape s)
 #define BLOCKS(threads, width) ((sizeof(off) == 4 ? (threads) : 1024) / (width))
 
 /* Every way is a kernel.  The first blocks are scouts. */
-#define WAY(name, blocks, width, lanes, height, piece, taken)             \
+#define WAY(name, blocks, width, lanes, height, taken)                    \
     KERNEL_RESIDENT(name, width, blocks)(struct product p)                \
     {                                                                     \
         SHARED_DYNAMIC(real, tile);                                       \
-        const struct shape s = {width, lanes, height, piece};             \
+        const struct shape s = {width, lanes, height};                    \
         const int64_t group = p.fact[WEAVE_BEGIN] + simt_block_id();      \
         if (group < 0)                                                    \
             scout(&p, tile, s);                                           \
@@ -400,14 +399,14 @@ DEVICE void scout(const struct product *p, real *tile, const struct shape s)
             taken;                                                        \
     }
 
-WAY(csr_weave1, BLOCKS(2048, 256), 256, 1, 256, PIECE_DIRECT(sizeof(real)), direct(&p, tile, group, s))
-WAY(csr_weave2, BLOCKS(2048, 256), 256, 2, 128, PIECE, staged(&p, tile, group, s, 4))
-WAY(csr_weave4, BLOCKS(1536, 256), 256, 4, 64, PIECE, staged(&p, tile, group, s, 8))
+WAY(csr_weave1, BLOCKS(2048, 256), 256, 1, 256, direct(&p, tile, group, s))
+WAY(csr_weave2, BLOCKS(2048, 256), 256, 2, 128, staged(&p, tile, group, s, 4))
+WAY(csr_weave4, BLOCKS(1536, 256), 256, 4, 64, staged(&p, tile, group, s, 8))
 #define DEEP (sizeof(real) == 4 ? 4 : 8)
-WAY(csr_weave8, BLOCKS(sizeof(real) == 4 ? 2048 : 1536, 128), 128, 8, 16, PIECE, staged(&p, tile, group, s, DEEP))
-WAY(csr_weave8_direct, BLOCKS(2048, 128), 128, 8, 16, PIECE_DIRECT(sizeof(real)), direct(&p, tile, group, s))
-WAY(csr_weave32, BLOCKS(2048, 128), 128, 32, 4, PIECE_DIRECT(sizeof(real)), direct(&p, tile, group, s))
-WAY(csr_weave_block, BLOCKS(1536, 256), 256, WAVE, 1, PIECE, by_block(&p, group, 256))
+WAY(csr_weave8, BLOCKS(sizeof(real) == 4 ? 2048 : 1536, 128), 128, 8, 16, staged(&p, tile, group, s, DEEP))
+WAY(csr_weave8_direct, BLOCKS(2048, 128), 128, 8, 16, direct(&p, tile, group, s))
+WAY(csr_weave32, BLOCKS(2048, 128), 128, 32, 4, direct(&p, tile, group, s))
+WAY(csr_weave_block, BLOCKS(1536, 256), 256, WAVE, 1, by_block(&p, group, 256))
 
 #else
 #include "kernel/kernel.h"
@@ -440,21 +439,35 @@ static const struct option options[] = {
 static const char *const entries[] = {"csr_weave1",        "csr_weave2",  "csr_weave4",      "csr_weave8",
                                       "csr_weave8_direct", "csr_weave32", "csr_weave_block", NULL};
 
-/* Small matrices are a matter of latency: many lanes a row, nothing staged.  Measured on an H200. */
-#define SMALL 131072
-#define SMALL_LONG_ROWS 1000000
+/* Which way: the first line with at least as many entries, and fewer a row on average.  Small matrices are a matter of latency
+ * and of enough blocks: many lanes a row, few rows a block.  Measured on an H200. */
+static const struct rule {
+    int64_t nnz;
+    double mean;
+    int f32, f64;
+} rules[] = {
+    {131072, 85, BLOCK, BLOCK},
+    {131072, 16, DIRECT_32, DIRECT_32},
+    {131072, 3, DIRECT_8, DIRECT_8},
+    {131072, 1, STAGED_4, STAGED_4},
+    {INT64_MAX, 300, BLOCK, BLOCK},
+    {2000000, 40, DIRECT_32, DIRECT_32},
+    {INT64_MAX, 40, STAGED_8, STAGED_8},
+    {1000000, 30, DIRECT_32, DIRECT_32},
+    {262144, 12, STAGED_8, STAGED_8},
+    {2000000, 12, STAGED_4, STAGED_4},
+    {INT64_MAX, 12, STAGED_2, STAGED_4},
+    {262144, 5, STAGED_4, STAGED_4},
+    {INT64_MAX, 7.5, STAGED_2, STAGED_2},
+    {INT64_MAX, -1, DIRECT_1, DIRECT_1},
+};
+
 static const struct way *way_of(const struct work *w)
 {
-    const int64_t nnz = w->product.nnz, rows = w->product.rows;
-    const double mean = (double)nnz / (double)rows;
-    const int single = w->value == HEDDLE_F32, is_small = nnz <= SMALL && rows <= SMALL;
-    if (w->option[0])
-        return &ways[w->option[0]];
-    return &ways[mean > 300  ? BLOCK
-                 : mean > 40 ? nnz < SMALL_LONG_ROWS ? DIRECT_32 : STAGED_8
-                 : is_small  ? DIRECT_8
-                 : mean > 12 ? single && nnz >= SMALL_LONG_ROWS ? STAGED_2 : STAGED_4
-                             : DIRECT_1];
+    const struct rule *rule = rules;
+    while (rule->nnz < w->product.nnz || rule->mean * (double)w->product.rows >= (double)w->product.nnz)
+        rule++;
+    return &ways[w->option[0] ? w->option[0] : w->value == HEDDLE_F32 ? rule->f32 : rule->f64];
 }
 
 static int64_t groups_of(const struct work *w)
@@ -463,20 +476,15 @@ static int64_t groups_of(const struct work *w)
     return (w->product.rows + height - 1) / height;
 }
 
-static int64_t piece_of(const struct work *w)
-{
-    return way_of(w)->read == DIRECTLY ? PIECE_DIRECT(type_size(w->value)) : PIECE;
-}
-
 /* Two sums for each piece: a cut group has more than one piece, and at most one that is not full. */
 static int64_t workspace(const struct work *w)
 {
-    return 2 * (2 * (w->product.nnz / piece_of(w)) + 3) * (int64_t)type_size(w->value);
+    return 2 * (2 * (w->product.nnz / PIECE) + 3) * (int64_t)type_size(w->value);
 }
 
 static int64_t counters(const struct work *w)
 {
-    return (w->product.nnz / piece_of(w) + 2) * (int64_t)sizeof(int32_t);
+    return (w->product.nnz / PIECE + 2) * (int64_t)sizeof(int32_t);
 }
 
 /* A tile has room for a piece and, where products are always staged, for what the rows of a block hold on average, and a
@@ -485,7 +493,7 @@ static int64_t counters(const struct work *w)
 static int64_t tile_of(const struct work *w)
 {
     const int64_t usual = (w->product.nnz / w->product.rows * way_of(w)->height * 5 / 4 + 63) & ~(int64_t)31;
-    return way_of(w)->read == DIRECTLY || usual < PIECE ? piece_of(w) : usual > TILE_MOST ? TILE_MOST : usual;
+    return way_of(w)->read == DIRECTLY || usual < PIECE ? PIECE : usual > TILE_MOST ? TILE_MOST : usual;
 }
 
 /* What one block may take so that the others do not wait for it: a few tiles, or a small share of all; but never less than
@@ -510,10 +518,13 @@ static int64_t scouts_of(const struct work *w, int64_t companies)
     return scouts;
 }
 
-/* Groups of a span: they have half as many entries as are too many, on average. */
+/* Groups of a span: they have half as many entries as are too many, on average.  In a small matrix there are fewer: to look into a
+ * span costs a wait for each of its groups, and few scouts read it. */
+#define FEW_ENTRIES 262144
 static int64_t span_of(const struct work *w)
 {
-    const int64_t spans = 2 * w->product.nnz / limit_of(w) + 1, most = (int64_t)SPANS * way_of(w)->block; /* of one company */
+    const int64_t block = way_of(w)->block, most = SPANS * block; /* of one company */
+    const int64_t spans = w->product.nnz <= FEW_ENTRIES ? 8 * block : 2 * w->product.nnz / limit_of(w) + 1;
     return (groups_of(w) - 1) / (spans < most ? spans : most) + 1;
 }
 

@@ -5,8 +5,8 @@
  * Computes   y = alpha Aᵀ x + beta y,  A in CSR.
  * Source     Heddle.  Additions into a copy in shared memory, flushed at the end, are an old trick of histograms.
  * Balance    a block owns a chunk of neighbouring rows, with one to four thousand entries at the mean row length: it finds
- *            them without a search.  A lane (short rows), a wave or the block (long ones) takes a row.  A wave that meets a
- *            row much longer than the others deals out entries instead, by a table in shared memory that tells the row
+ *            them without a search.  A lane (short rows), a wave or the block (long ones) takes a row.  Where rows are uneven, or
+ *            few in all, or their columns have no order, a block shares out their entries instead, and searches for the row
  *            of each.  A chunk with too many entries is only listed, and the waves of the first few blocks share the list.
  * Memory     val and col are read once.  What limits this product is additions to y in the second-level cache: on an H200
  *            about 95 billion a second to places all over y, 470 where the lanes of a wave add to neighbours, but one in
@@ -30,7 +30,8 @@ enum {
     WEFT_SAMPLE = 1,   /* look for crowded lines */
     WEFT_LOOK = 2,     /* find out what the rows are like */
     WEFT_REPEATED = 4, /* a column has several entries on average */
-    WEFT_SCALE = 8     /* y is not ready as it is */
+    WEFT_SCALE = 8,    /* y is not ready as it is */
+    WEFT_LIST = 16     /* list large chunks */
 };
 
 /* counters: pieces on the list; blocks that are through with it. */
@@ -38,6 +39,7 @@ enum { WEFT_LISTED, WEFT_THROUGH, WEFT_COUNTERS };
 
 #define WEFT_LINES 8 /* crowded lines that are looked after, at most */
 #define WEFT_HEAD 64 /* bytes: the workspace begins with what ready finds; behind it stands the list */
+#define WEFT_ROWS 512 /* of a chunk that is taken entry by entry, at most; a power of two */
 
 #ifdef HEDDLE_DEVICE
 #include "kernel/gpu.h"
@@ -114,7 +116,7 @@ DEVICE void find_crowded(const struct product *p)
     SHARED(int32_t, key, PLACES);
     SHARED(int32_t, count, PLACES);
     SHARED(int32_t, lines, 1);
-    const int least = OFTEN + (int)(2 * SAMPLES * (int64_t)LINE / p->cols);
+    const int least = OFTEN + 2 * SAMPLES * LINE / (int32_t)p->cols;
     struct sample mine[2];
     for (int i = 0; i < 2; i++) {
         const uint64_t part = scrambled((uint32_t)(simt_thread_id() + i * READY) + 1);
@@ -163,7 +165,7 @@ DEVICE void find_kind(const struct product *p, int window)
 {
     SHARED(int32_t, votes, 3);
     const int64_t height = p->fact[WEFT_HEIGHT], groups = READY / LOOKS, group = simt_thread_id() / LOOKS;
-    const int64_t first = p->rows / height * group / groups * height;
+    const int64_t first = (int64_t)((int32_t)p->rows / (int32_t)height) * group / groups * height;
     const int64_t rows = first + height < p->rows ? height : p->rows - first;
     idx below;
     if (simt_thread_id() < 3)
@@ -186,13 +188,14 @@ DEVICE void find_kind(const struct product *p, int window)
 
 DEVICE void list_large(const struct product *p, int64_t chunk)
 {
-    const int64_t height = p->fact[WEFT_HEIGHT], size = p->fact[WEFT_PIECE];
-    const int64_t entries = offset(p, (chunk + 1) * height) - offset(p, chunk * height);
+    const int64_t height = p->fact[WEFT_HEIGHT];
+    const off size = (off)p->fact[WEFT_PIECE], entries = (off)(offset(p, (chunk + 1) * height) - offset(p, chunk * height));
     if (entries <= p->fact[WEFT_LIMIT])
         return;
-    const int32_t pieces = (int32_t)((entries + size - 1) / size);
+    const int32_t pieces = (int32_t)((entries - 1) / size) + 1;
     const int32_t before = simt_atomic_add(p->counters + WEFT_LISTED, pieces);
-    for (int32_t i = 0; i < pieces; i++) {
+    SIMT_ROLLED for (int32_t i = 0; i < pieces; i++)
+    {
         const struct listed entry = {(int32_t)chunk, i};
         list_of(p)[before + i] = entry;
     }
@@ -218,10 +221,11 @@ KERNEL_BOUND(csr_weft_ready, READY)(struct product p)
         const int64_t step = (int64_t)(simt_grid_size() - 2) * READY;
         const real beta = scalar(p.beta);
         real *y = (real *)p.y;
-        for (int64_t i = first; i * p.fact[WEFT_HEIGHT] < p.rows; i += step)
-            list_large(&p, i);
+        if (todo & WEFT_LIST)
+            SIMT_ROLLED for (int64_t i = first; i * p.fact[WEFT_HEIGHT] < p.rows; i += step)
+                list_large(&p, i);
         if (todo & WEFT_SCALE)
-            for (int64_t i = first; i < p.cols; i += step)
+            SIMT_ROLLED for (int64_t i = first; i < p.cols; i += step)
                 y[i] = beta == 0 ? 0 : beta * y[i];
     }
 }
@@ -269,9 +273,9 @@ DEVICE void begin_lines(struct sink *to, const struct found *found, int32_t *key
 {
     to->key = key;
     to->slot = slot;
-    for (int i = simt_thread_id(); i < KEYS; i += BLOCK)
+    SIMT_ROLLED for (int i = simt_thread_id(); i < KEYS; i += BLOCK)
         key[i] = -1;
-    for (int i = simt_thread_id(); i < to->lines * COPIES * LINE; i += BLOCK)
+    SIMT_ROLLED for (int i = simt_thread_id(); i < to->lines * COPIES * LINE; i += BLOCK)
         to->near[to->copies + i] = 0;
     simt_sync();
     if (simt_thread_id() < to->lines) {
@@ -285,7 +289,7 @@ DEVICE void begin_lines(struct sink *to, const struct found *found, int32_t *key
 DEVICE void end_lines(const struct sink *to, const struct found *found)
 {
     simt_sync();
-    for (int i = simt_thread_id(); i < to->lines * LINE; i += BLOCK) {
+    SIMT_ROLLED for (int i = simt_thread_id(); i < to->lines * LINE; i += BLOCK) {
         const real *copy = to->near + to->copies + i / LINE * COPIES * LINE + i % LINE;
         real sum = 0;
         for (int k = 0; k < COPIES; k++)
@@ -358,8 +362,14 @@ DEVICE void uneven(const struct product *p, const struct sink *to, int64_t first
 
 struct chunk {
     int64_t first, last; /* rows */
-    int large;           /* it is listed: nothing to do, but what is read first may be under way by then */
+    off from, to;        /* entries */
 };
+
+/* It is listed: nothing to do, but what is read first may be under way by then. */
+DEVICE int is_large(const struct product *p, const struct chunk *c)
+{
+    return c->to - c->from > p->fact[WEFT_LIMIT];
+}
 
 /* Where row `row` of the chunk begins, counted from its first; behind its last, where that ends. */
 DEVICE off begin_of(const struct product *p, const struct chunk *c, int row)
@@ -368,22 +378,95 @@ DEVICE off begin_of(const struct product *p, const struct chunk *c, int row)
     return simt_readonly((const off *)p->array[CSR_ROW_PTR] + c->first + (row < rows ? row : rows));
 }
 
-/* `lanes` lanes a row, up to a wave, with 4 entries of each under way.  A wave that meets a long row puts its rows off. */
-DEVICE void by_lanes(const struct product *p, const struct sink *to, const struct chunk *c, const int lanes, const int on)
+/* All threads of the block share the entries of its rows, however long these are, and search for the row of each. */
+#define UNDER_WAY 4
+DEVICE void by_entries(const struct product *p, const struct sink *to, const struct chunk *c, const int on)
+{
+    SHARED(off, begin, WEFT_ROWS + 1);
+    SHARED(real, factor, WEFT_ROWS);
+    const int rows = (int)(c->last - c->first);
+    const off from = begin_of(p, c, 0);
+    simt_sync();
+    off at[WEFT_ROWS / BLOCK + 1];
+    real x[WEFT_ROWS / BLOCK + 1];
+    for (int i = 0, row = simt_thread_id(); i <= WEFT_ROWS / BLOCK; i++, row += BLOCK) {
+        at[i] = begin_of(p, c, row); /* behind the last row, where that ends */
+        x[i] = row < rows ? simt_readonly((const real *)p->x + c->first + row) : 0;
+    }
+    for (int i = 0, row = simt_thread_id(); i <= WEFT_ROWS / BLOCK; i++, row += BLOCK) {
+        if (row <= rows)
+            begin[row] = at[i] - from;
+        if (row < rows)
+            factor[row] = scalar(p->alpha) * x[i];
+    }
+    simt_sync();
+    const off n = is_large(p, c) ? 0 : begin[rows];
+    SIMT_ROLLED for (off k = simt_thread_id(); k < n; k += UNDER_WAY * BLOCK)
+    {
+        const idx *RESTRICT col = (const idx *)p->array[CSR_COL] + from + k;
+        const real *RESTRICT val = (const real *)p->array[CSR_VAL] + from + k;
+        idx to_col[UNDER_WAY];
+        real v[UNDER_WAY];
+        int row[UNDER_WAY];
+        for (int i = 0; i < UNDER_WAY; i++) {
+            to_col[i] = simt_stream_if(k + i * BLOCK < n, col + i * BLOCK);
+            v[i] = simt_stream_if(k + i * BLOCK < n, val + i * BLOCK);
+            row[i] = 0;
+        }
+        SIMT_ROLLED for (int step = WEFT_ROWS / 2; step > 0; step /= 2) /* the last row that begins there or before */
+            for (int i = 0; i < UNDER_WAY; i++)
+                if (row[i] + step < rows && begin[row[i] + step] <= k + i * BLOCK)
+                    row[i] += step;
+        simt_after_previous();
+        for (int i = 0; i < UNDER_WAY; i++)
+            if (k + i * BLOCK < n)
+                add(to, to_col[i], v[i] * factor[row[i]], on);
+    }
+}
+
+/* What is read of a row before its entries. */
+struct row {
+    off begin, end;
+    real x;
+};
+
+DEVICE struct row row_at(const struct product *p, const struct chunk *c, int row)
+{
+    const int rows = (int)(c->last - c->first);
+    const struct row r = {begin_of(p, c, row), begin_of(p, c, row + 1),
+                          row < rows ? simt_readonly((const real *)p->x + c->first + row) : 0};
+    return r;
+}
+
+/* `lanes` lanes a row, up to a wave, with 4 entries of each under way.  `mine` is the first row of one's lane.  A block that
+ * meets a long row takes its rows entry by entry; where it has more of them for the sake of a window, a wave puts its rows off. */
+DEVICE void by_lanes(const struct product *p, const struct sink *to, const struct chunk *c, struct row mine, const int lanes,
+                     const int on)
 {
     const int pass = BLOCK / lanes, rows = (int)(c->last - c->first), ahead = simt_lane() / lanes;
-    const int even = (int)p->fact[WEFT_EVEN];
-    const real *RESTRICT x = (const real *)p->x + c->first;
+    const int even = (int)p->fact[WEFT_EVEN], whole = lanes == 1 && !(on & WINDOW);
     uint32_t later = 0, now = 1;
-    SIMT_ROLLED for (int row = simt_thread_id() / lanes; row - ahead < rows; row += pass, now <<= 1)
+    if (whole) {
+        int is_uneven = mine.end - mine.begin > even;
+        SIMT_ROLLED for (int row = simt_thread_id() + BLOCK; row < rows; row += BLOCK)
+            is_uneven |= begin_of(p, c, row + 1) - begin_of(p, c, row) > even;
+        if (simt_sync_any(is_uneven)) {
+            by_entries(p, to, c, on);
+            return;
+        }
+    }
+    SIMT_ROLLED for (int row = simt_thread_id() / lanes; row - ahead < rows; now <<= 1)
     {
-        const off begin = begin_of(p, c, row), end = begin_of(p, c, row + 1);
-        const int n = c->large ? 0 : (int)(end - begin);
-        if (simt_any(n > even)) {
+        const off begin = mine.begin;
+        const int n = is_large(p, c) ? 0 : (int)(mine.end - begin);
+        const real factor = scalar(p->alpha) * mine.x;
+        row += pass;
+        if (row - ahead < rows)
+            mine = row_at(p, c, row);
+        if (!whole && simt_any(n > even)) {
             later |= now;
             continue;
         }
-        const real factor = n > 0 ? scalar(p->alpha) * simt_readonly(x + row) : 0;
         SIMT_ROLLED for (int k = simt_lane() % lanes; k < n; k += 4 * lanes)
         {
             const idx *RESTRICT col = (const idx *)p->array[CSR_COL] + begin + k;
@@ -399,7 +482,8 @@ DEVICE void by_lanes(const struct product *p, const struct sink *to, const struc
                     add(to, at[i], v[i] * factor, on);
         }
     }
-    uneven(p, to, c->first, c->last, later, pass, on);
+    if (!whole)
+        uneven(p, to, c->first, c->last, later, pass, on);
 }
 
 #define TOGETHER_MOST 8
@@ -421,7 +505,7 @@ DEVICE void by_rows(const struct product *p, const struct sink *to, const struct
         real factor[TOGETHER_MOST];
         end[0] = 0;
         for (int i = 0; i < together; i++) {
-            end[i + 1] = c->large ? 0 : (int)(begin_of(p, c, row + i + 1) - begin);
+            end[i + 1] = is_large(p, c) ? 0 : (int)(begin_of(p, c, row + i + 1) - begin);
             factor[i] = row + i < rows ? scalar(p->alpha) * simt_readonly(x + row + i) : 0;
             most = end[i + 1] - end[i] > most ? end[i + 1] - end[i] : most;
         }
@@ -469,7 +553,7 @@ DEVICE void begin_window(const struct product *p, struct sink *to, const struct 
         if (some == 0 ? lane == 0 : mine >= 0 && rank == some / 2)
             *base = mine > window / 2 ? mine - window / 2 : 0;
     }
-    for (int i = simt_thread_id(); i < window; i += BLOCK)
+    SIMT_ROLLED for (int i = simt_thread_id(); i < window; i += BLOCK)
         to->near[i] = 0;
     simt_sync();
     to->base = *base;
@@ -480,7 +564,7 @@ DEVICE void end_window(const struct sink *to)
 {
     const int width = (int)to->width;
     simt_sync();
-    for (int i = simt_thread_id(); i < width; i += BLOCK)
+    SIMT_ROLLED for (int i = simt_thread_id(); i < width; i += BLOCK)
         if (to->near[i] != 0)
             simt_atomic_add(to->y + to->base + i, to->near[i]);
 }
@@ -489,28 +573,31 @@ DEVICE void end_window(const struct sink *to)
 DEVICE struct chunk rows_of(const struct product *p, int64_t number, int chunks)
 {
     const int64_t first = number * p->fact[WEFT_HEIGHT], past = first + chunks * p->fact[WEFT_HEIGHT];
-    const struct chunk c = {first < p->rows ? first : p->rows, past < p->rows ? past : p->rows, 0};
+    const struct chunk c = {first < p->rows ? first : p->rows, past < p->rows ? past : p->rows, 0, 0};
     return c;
 }
 
 DEVICE struct chunk chunk_at(const struct product *p, int64_t number)
 {
     struct chunk c = rows_of(p, number, 1);
-    c.large = p->fact[WEFT_BLOCKS] > 0 && offset(p, c.last) - offset(p, c.first) > p->fact[WEFT_LIMIT];
+    c.from = begin_of(p, &c, 0);
+    c.to = begin_of(p, &c, (int)(c.last - c.first));
     return c;
 }
 
-/* How rows are taken: by a lane; by a lane, and a window of y; by eight, and a window; by a wave; by the block. */
-enum way { BY_LANE, BY_LANE_NEAR, BY_EIGHT_NEAR, BY_WAVE, BY_BLOCK };
+/* How rows are taken: by a lane; by a lane, and a window of y; by eight, and a window; by a wave; by the block; entry by entry. */
+enum way { BY_LANE, BY_LANE_NEAR, BY_EIGHT_NEAR, BY_WAVE, BY_BLOCK, BY_ENTRY };
 
 DEVICE void one_chunk(const struct product *p, const struct sink *to, const struct chunk *c, const enum way way, const int on)
 {
     if (way == BY_LANE || way == BY_LANE_NEAR)
-        by_lanes(p, to, c, 1, on);
+        by_lanes(p, to, c, row_at(p, c, simt_thread_id()), 1, on);
     else if (way == BY_EIGHT_NEAR)
-        by_lanes(p, to, c, 8, on);
+        by_lanes(p, to, c, row_at(p, c, simt_thread_id() / 8), 8, on);
     else if (way == BY_WAVE)
         by_rows(p, to, c, 32, (on & LINES) || sizeof(real) == 8 ? 3 : 6, on);
+    else if (way == BY_ENTRY)
+        by_entries(p, to, c, on);
     else
         by_rows(p, to, c, 256, 8, on);
 }
@@ -547,10 +634,15 @@ DEVICE void one_piece(const struct product *p, const struct sink *to, const stru
     }
 }
 
+DEVICE int32_t listed_of(const struct product *p)
+{
+    return simt_fresh(p->counters + WEFT_LISTED);
+}
+
 /* The waves that share what is listed; the last of their blocks leaves the counters as they were. */
 DEVICE void pieces(const struct product *p, const struct sink *to, const int on)
 {
-    const int32_t listed = simt_fresh(p->counters + WEFT_LISTED), blocks = (int32_t)p->fact[WEFT_BLOCKS];
+    const int32_t listed = listed_of(p), blocks = (int32_t)p->fact[WEFT_BLOCKS];
     if (listed == 0)
         return;
     SIMT_ROLLED for (int32_t i = simt_wave_id() * blocks + simt_block_id(); i < listed; i += BLOCK / WAVE * blocks)
@@ -581,22 +673,20 @@ DEVICE struct chunk own_chunk(const struct product *p)
 
 DEVICE int is_idle(const struct product *p)
 {
-    return !does_pieces(p) && number_of(p) % p->fact[WEFT_MERGED] != 0;
+    return !does_pieces(p) && (int32_t)number_of(p) % (int32_t)p->fact[WEFT_MERGED] != 0;
 }
 
 /* What has to be there in shared memory for a window of so many entries. */
 #define NEARBY(window) (window + WEFT_LINES * COPIES * LINE)
 
-/* The block does pieces. */
+/* The block does pieces.  Where no line is crowded it asks the table in vain: that is less than the code twice. */
 DEVICE void weft_pieces(const struct product *p, struct sink *to, int32_t *table, const int on)
 {
-    if (to->lines == 0) {
-        pieces(p, to, on);
-    } else {
-        begin_lines(to, found_of(p), table, table + KEYS);
-        pieces(p, to, on | LINES);
-        end_lines(to, found_of(p));
-    }
+    if (listed_of(p) == 0)
+        return;
+    begin_lines(to, found_of(p), table, table + KEYS);
+    pieces(p, to, on | LINES);
+    end_lines(to, found_of(p));
 }
 
 /* The block does a chunk, or several if there is something to set up for them. */
@@ -625,11 +715,14 @@ KERNEL_RESIDENT(csr_weft1, BLOCK, EACH(6, 5))(struct product p)
 {
     SHARED(real, near, NEARBY(0));
     SHARED(int32_t, table, 2 * KEYS);
+    const struct chunk c = own_chunk(&p);
+    const struct row mine = row_at(&p, &c, simt_thread_id()); /* ahead of the wait: this is short work, and most of it waiting */
     simt_after_previous();
-    const struct chunk c = own_chunk(&p); /* read early: `lines` may take as long */
     struct sink to = {(real *)p.y, near, 0, 0, 0, simt_readonly(&found_of(&p)->lines), 0, 0};
     if (does_pieces(&p))
         weft_pieces(&p, &to, table, 0);
+    else if (to.lines == 0)
+        by_lanes(&p, &to, &c, mine, 1, 0);
     else
         weft(&p, &to, &c, table, BY_LANE, 0);
 }
@@ -651,8 +744,8 @@ KERNEL_RESIDENT(csr_weft32, BLOCK, EACH(5, 4))(struct product p)
 {
     SHARED(real, near, NEARBY(LONG_WINDOW));
     SHARED(int32_t, table, 2 * KEYS);
-    simt_after_previous();
     const struct chunk c = own_chunk(&p);
+    simt_after_previous();
     const int kind = simt_readonly(&found_of(&p)->kind);
     const int lines = kind == ALIKE ? 0 : simt_readonly(&found_of(&p)->lines);
     struct sink to = {(real *)p.y, near, LONG_WINDOW, 0, 0, lines, 0, 0};
@@ -660,8 +753,10 @@ KERNEL_RESIDENT(csr_weft32, BLOCK, EACH(5, 4))(struct product p)
         weft_pieces(&p, &to, table, DEEP);
     else if (kind == NEAR)
         weft(&p, &to, &c, table, BY_EIGHT_NEAR, DEEP);
+    else if (kind == ALIKE)
+        one_chunk(&p, &to, &c, BY_WAVE, DEEP);
     else
-        weft(&p, &to, &c, table, BY_WAVE, DEEP);
+        weft(&p, &to, &c, table, BY_ENTRY, DEEP);
 }
 
 /* Rows of hundreds of entries are taken for alike. */
@@ -674,6 +769,20 @@ KERNEL_RESIDENT(csr_weft256, BLOCK, 2)(struct product p)
         pieces(&p, &to, DEEP);
     else
         one_chunk(&p, &to, &c, BY_BLOCK, DEEP);
+}
+
+/* Few entries: a matter of latency.  Nothing is found out about them, and all is read before y is waited for. */
+KERNEL_BOUND(csr_weft_scale, BLOCK)(struct product p)
+{
+    simt_let_next();
+    scale_all((real *)p.y, p.cols, scalar(p.beta));
+}
+
+KERNEL_BOUND(csr_weft_few, BLOCK)(struct product p)
+{
+    const struct chunk c = rows_of(&p, p.fact[WEFT_BEGIN] + simt_block_id(), 1);
+    const struct sink to = {(real *)p.y, 0, 0, 0, 0, 0, 0, 0};
+    by_entries(&p, &to, &c, 0);
 }
 
 #else
@@ -692,40 +801,59 @@ static const struct way {
     {"csr_weft1_near", 256, 4096, 4096, 2},
     {"csr_weft32", 24, 4096, 16384, 8},
     {"csr_weft256", 8, 1, 1, 1},
+    {"csr_weft_few", 1, 1024, 1, 1},
 };
-enum { AUTO, SHORT, SHORT_NEAR, LONG, DENSE };
+enum { AUTO, SHORT, SHORT_NEAR, LONG, DENSE, FEW };
 
 #define PASSES_MOST 16 /* 32 can be put off */
 
-static const char *const way_words[] = {"auto", "1", "1near", "32", "256"}, *const sample_words[] = {"auto", "always"};
+static const char *const way_words[] = {"auto", "1", "1near", "32", "256", "few"}, *const sample_words[] = {"auto", "always"};
 static const struct option options[] = {
     {"way", 0, WORDS(way_words)},
     {"sample", 0, WORDS(sample_words)},
     {0},
 };
 
-static const char *const entries[] = {"csr_weft1", "csr_weft1_near", "csr_weft32", "csr_weft256", "csr_weft_ready", NULL};
+static const char *const entries[] = {"csr_weft1",    "csr_weft1_near", "csr_weft32", "csr_weft256",
+                                      "csr_weft_few", "csr_weft_ready", "csr_weft_scale", NULL};
 
 static double mean_of(const struct work *w)
 {
     return (double)w->product.nnz / (double)w->product.rows;
 }
 
-#define LONG_COLUMNS 16 /* entries of a column on average */
+/* Entries of a column on average.  Of few entries those of a column may be more before they stand in each other's way. */
+#define LONG_COLUMNS 16
+#define LONGER_COLUMNS 128
+#define FEW_ENTRIES 262144
+#define FEW_LEAST 256 /* of a block */
 static const struct way *way_of(const struct work *w)
 {
     const double mean = mean_of(w);
-    const int near = w->product.nnz / LONG_COLUMNS > w->product.cols;
-    return &ways[w->option[0] ? w->option[0] : mean > 300 ? DENSE : mean > 12 ? LONG : near ? SHORT_NEAR : SHORT];
+    const int64_t nnz = w->product.nnz, cols = w->product.cols;
+    if (w->option[0])
+        return &ways[w->option[0]];
+    return &ways[nnz <= FEW_ENTRIES && nnz / LONGER_COLUMNS <= cols ? FEW
+                 : mean > 300                                       ? DENSE
+                 : mean > 12                                        ? LONG
+                 : nnz / LONG_COLUMNS > cols                        ? SHORT_NEAR
+                                                                    : SHORT];
 }
 
-/* Rows of a chunk: a small matrix has smaller ones, down to a thousand entries, so that they go round. */
+/* Rows of a chunk: a small matrix has smaller ones, down to a thousand entries, so that they go round; few entries are dealt
+ * out to as many blocks as can run at once. */
 static int64_t height_of(const struct work *w)
 {
     const struct way *way = way_of(w);
     const int64_t share = w->product.nnz / (8 * (int64_t)gpu_info_of(w->device->gpu)->multiprocessors);
+    if (way == &ways[FEW]) {
+        const int64_t each = 4 * share < FEW_LEAST ? FEW_LEAST : 4 * share < way->entries ? 4 * share : way->entries;
+        const double rows = (double)each / mean_of(w);
+        return rows < 1 ? 1 : rows > WEFT_ROWS ? WEFT_ROWS : (int64_t)rows;
+    }
     const int64_t wanted = share < 1024 ? 1024 : share, filled = wanted < way->entries ? wanted : way->entries;
-    const double passes = (double)filled / mean_of(w) / way->pass + 0.5, most = PASSES_MOST;
+    const double passes = (double)filled / mean_of(w) / way->pass + 0.5;
+    const double most = way == &ways[SHORT] ? WEFT_ROWS / 256 : PASSES_MOST; /* which may be taken entry by entry */
     return way->pass * (int64_t)(passes < 1 ? 1 : passes > most ? most : passes);
 }
 
@@ -744,11 +872,12 @@ static int64_t merged_of(const struct work *w)
     return merged < 1 ? 1 : merged;
 }
 
-/* What is too much for one block goes into pieces for waves, a million at most. */
+/* What is too much for one block goes into pieces for waves, a million at most, but enough for all of them. */
 static int64_t piece_of(const struct work *w)
 {
-    const int64_t least = w->product.nnz >> 20;
-    return least > 1024 ? least : 1024;
+    const int64_t least = w->product.nnz >> 20, waves = 16 * (int64_t)gpu_info_of(w->device->gpu)->multiprocessors;
+    const int64_t share = w->product.nnz / waves, usual = share < 256 ? 256 : share < 1024 ? share : 1024;
+    return least > usual ? least : usual;
 }
 
 #define LIMIT_LEAST 2 /* pieces */
@@ -781,8 +910,23 @@ static int64_t to_do(const struct work *w)
     const struct way *way = way_of(w);
     const int found = (w->option[1] || w->product.nnz >= SAMPLED) && way != &ways[DENSE];
     const int scaled = scalar_get(w->product.beta, w->value) != 1;
-    return (found ? WEFT_SAMPLE : 0) | (found && way == &ways[LONG] ? WEFT_LOOK : 0) | (scaled ? WEFT_SCALE : 0) |
+    if (way == &ways[FEW])
+        return scaled ? WEFT_SCALE : 0;
+    return WEFT_LIST | (found ? WEFT_SAMPLE : 0) | (found && way == &ways[LONG] ? WEFT_LOOK : 0) | (scaled ? WEFT_SCALE : 0) |
            (w->product.nnz / 4 > w->product.cols ? WEFT_REPEATED : 0);
+}
+
+/* What goes ahead of the product: as many blocks as have something to do and fit on the device. */
+static struct launch first_of(const struct work *w)
+{
+    const int64_t fit = 2048 * (int64_t)gpu_info_of(w->device->gpu)->multiprocessors, cols = w->product.cols;
+    if (way_of(w) == &ways[FEW]) {
+        const int64_t wanted = cols / 256 + 1, most = fit / 256;
+        return (struct launch){"csr_weft_scale", wanted < most ? wanted : most, 256};
+    }
+    const int64_t chunks = chunks_of(w), items = chunks > cols / 2 ? chunks : cols / 2;
+    const int64_t wanted = (items + 1023) / 1024, most = fit / 1024;
+    return (struct launch){"csr_weft_ready", 2 + (wanted < most ? wanted : most), 1024};
 }
 
 static heddle_status launch(const struct work *w)
@@ -793,22 +937,19 @@ static heddle_status launch(const struct work *w)
     struct work told = *w;
     int64_t *fact = told.product.fact;
     const int64_t threads = UINT32_MAX / 256, most = info->grid < threads ? info->grid : threads; /* AMD: 32 bits */
-    const int64_t chunks = chunks_of(w);
-    const int64_t items = chunks > w->product.cols / 2 ? chunks : w->product.cols / 2, wanted = (items + 1023) / 1024;
-    const int64_t even = (int64_t)(mean_of(w) * way->even), ready = 2 * (int64_t)info->multiprocessors;
+    const int64_t chunks = chunks_of(w), even = (int64_t)(mean_of(w) * way->even);
     fact[WEFT_HEIGHT] = height_of(w);
     fact[WEFT_MERGED] = merged_of(w);
     fact[WEFT_LIMIT] = limit_of(w);
     fact[WEFT_PIECE] = piece_of(w);
     fact[WEFT_EVEN] = even < EVEN_LEAST ? EVEN_LEAST : even;
     fact[WEFT_DO] = to_do(w);
-    fact[WEFT_BLOCKS] = w->product.nnz > fact[WEFT_LIMIT] ? 2 * (int64_t)info->multiprocessors : 0;
+    fact[WEFT_BLOCKS] = fact[WEFT_DO] & WEFT_LIST && w->product.nnz > fact[WEFT_LIMIT] ? 2 * (int64_t)info->multiprocessors : 0;
     for (int64_t begin = 0, here; begin < chunks; begin += here) {
         here = chunks - begin < most - fact[WEFT_BLOCKS] ? chunks - begin : most - fact[WEFT_BLOCKS];
         fact[WEFT_BEGIN] = begin;
-        if (begin == 0)
-            TRY(gpu_run_pair(&told, (struct launch){"csr_weft_ready", 2 + (wanted < ready ? wanted : ready), 1024},
-                             (struct launch){way->entry, fact[WEFT_BLOCKS] + here, 256}));
+        if (begin == 0 && fact[WEFT_DO] != 0)
+            TRY(gpu_run_pair(&told, first_of(&told), (struct launch){way->entry, fact[WEFT_BLOCKS] + here, 256}));
         else
             TRY(gpu_run(&told, way->entry, fact[WEFT_BLOCKS] + here, 256, 0));
     }

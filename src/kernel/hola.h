@@ -64,16 +64,23 @@ DEVICE int64_t hola_starts_to(off to, int shift)
     return (int64_t)(to - 1) >> shift;
 }
 
-/* A row that many blocks begin with is written by the wave. */
+/* Do many blocks begin with the row that has the entries [from, to)? */
+DEVICE int hola_is_long(off from, off to, int shift)
+{
+    return hola_starts_to(to, shift) - hola_starts_from(from, shift) >= HOLA_ALONE;
+}
+
+/* Such a row is written by the wave. */
 DEVICE void hola_deal_long(idx *starts, int64_t row, off from, off to, int shift)
 {
-    uint64_t many = simt_ballot(hola_starts_to(to, shift) - hola_starts_from(from, shift) >= HOLA_ALONE);
-    for (; many; many &= many - 1) {
+    uint64_t many = simt_ballot(hola_is_long(from, to, shift));
+    SIMT_ROLLED for (; many; many &= many - 1)
+    {
         const int lane = simt_ffs(many) - 1;
         const int64_t its_row = simt_shfl(row, lane, WAVE);
         const off its_from = simt_shfl(from, lane, WAVE), its_to = simt_shfl(to, lane, WAVE);
-        for (int64_t part = hola_starts_from(its_from, shift) + HOLA_ALONE + simt_lane(); part <= hola_starts_to(its_to, shift);
-             part += WAVE)
+        SIMT_ROLLED for (int64_t part = hola_starts_from(its_from, shift) + HOLA_ALONE + simt_lane();
+             part <= hola_starts_to(its_to, shift); part += WAVE)
             starts[part] = (idx)its_row;
     }
 }
@@ -96,24 +103,37 @@ DEVICE void hola_deal_row(const struct product *p, int64_t row, off from, off to
         starts[last + 1] = (idx)row;
 }
 
-/* Waves stay together: rows behind the end are empty and nobody's. */
+/* Where a row begins; those behind the end are empty. */
+DEVICE off hola_begin(const struct product *p, int64_t row)
+{
+    return simt_readonly((const off *)p->array[CSR_ROW_PTR] + (row < p->rows ? row : p->rows));
+}
+
+/* Waves stay together: rows behind the end are nobody's.  Long rows are rare, and so asked for once more. */
 DEVICE void hola_deal(const struct product *p, real *y)
 {
-    const off *RESTRICT row_ptr = (const off *)p->array[CSR_ROW_PTR];
     const int shift = simt_ffs((uint64_t)p->fact[HOLA_PER_BLOCK]) - 1;
     const int64_t step = simt_global_size() * HOLA_ROWS;
     for (int64_t base = simt_global_id() / WAVE * WAVE * HOLA_ROWS; base < p->rows; base += step) {
         off from[HOLA_ROWS], to[HOLA_ROWS];
+        int any_long = 0;
         for (int i = 0; i < HOLA_ROWS; i++) {
             const int64_t row = base + i * WAVE + simt_lane();
-            from[i] = simt_readonly(row_ptr + (row < p->rows ? row : p->rows));
-            to[i] = simt_readonly(row_ptr + (row < p->rows ? row + 1 : p->rows));
+            from[i] = hola_begin(p, row);
+            to[i] = hola_begin(p, row + 1);
         }
         for (int i = 0; i < HOLA_ROWS; i++) {
             const int64_t row = base + i * WAVE + simt_lane();
             if (row < p->rows)
                 hola_deal_row(p, row, from[i], to[i], shift, y);
-            hola_deal_long((idx *)p->workspace, row, from[i], to[i], shift);
+            any_long |= hola_is_long(from[i], to[i], shift);
+        }
+        if (!simt_any(any_long))
+            continue;
+        SIMT_ROLLED for (int i = 0; i < HOLA_ROWS; i++)
+        {
+            const int64_t row = base + i * WAVE + simt_lane();
+            hola_deal_long((idx *)p->workspace, row, hola_begin(p, row), hola_begin(p, row + 1), shift);
         }
     }
 }
