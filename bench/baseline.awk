@@ -11,7 +11,7 @@
 #   sT COLD
 # It may hold several runs, one behind the other, each of which begins with the bandwidth: the median of each time counts, and of
 # transposed products the least, because heddle bench looks for a good place of y, too.
-# RECORDS are those of heddle bench.
+# RECORDS are those of heddle bench; where several files have the same product, the median counts as well.
 
 # The value behind "key": in a record, without quotes.
 function field(key,    at, rest) {
@@ -26,17 +26,16 @@ function field(key,    at, rest) {
 function take(kernel, word,    i, pair) {
   for (i = 1; i < NF; i++) if ($i ~ "^" word "$") {
     split($(i + 1), pair, "/")
-    add("cold", number, type, kernel, 1000 * pair[1])
-    add("warm", number, type, kernel, 1000 * pair[2])
+    theirs["cold", number, type, kernel] = among("cold" SUBSEP number SUBSEP type SUBSEP kernel, 1000 * pair[1], kernel ~ /T$|_t$/)
+    theirs["warm", number, type, kernel] = among("warm" SUBSEP number SUBSEP type SUBSEP kernel, 1000 * pair[2], kernel ~ /T$|_t$/)
   }
 }
 
-# Puts a time among those of the runs before, in order, and their median into theirs[].
-function add(state, number, type, kernel, time,    key, i) {
-  key = state SUBSEP number SUBSEP type SUBSEP kernel
+# Puts a time among those of the runs before, in order, and tells their median, or the least of them.
+function among(key, time, least_of,    i) {
   for (i = ++times[key]; i > 1 && sorted[key, i - 1] > time; i--) sorted[key, i] = sorted[key, i - 1]
   sorted[key, i] = time
-  theirs[key] = sorted[key, kernel ~ /T$|_t$/ ? 1 : int((times[key] + 1) / 2)]
+  return sorted[key, least_of ? 1 : int((times[key] + 1) / 2)]
 }
 
 /^read bandwidth/ { delete lines }
@@ -82,13 +81,19 @@ function summary(column) {
   if (kernel ~ /^csr_vector:lanes=/) { lanes = substr(kernel, 18) + 0; kernel = "csr_vector" }
   if (sub(/^cusparse:/, "", kernel)) kernel = kernel " " field("op")
   if (field("verified") != "true") { wrong[m, type, kernel] = field("skipped") == "null" ? "WRONG" : "skipped"; next }
-  if (lanes && ours["cold", m, type, kernel] && ours["cold", m, type, kernel] <= 1000 * field("cold_ms")) next
-  ours["cold", m, type, kernel] = 1000 * field("cold_ms")
-  ours["warm", m, type, kernel] = 1000 * field("warm_ms")
+  key = m SUBSEP type SUBSEP kernel
+  if (lanes && (FILENAME, key) in cold && cold[FILENAME, key] <= 1000 * field("cold_ms")) next
+  files[FILENAME] = keys[key] = 1
+  cold[FILENAME, key] = 1000 * field("cold_ms")
+  warm[FILENAME, key] = 1000 * field("warm_ms")
   best_lanes[m, type] = lanes ? lanes : best_lanes[m, type]
 }
 
 END {
+  for (file in files) for (key in keys) if ((file, key) in cold) {
+    ours["cold", key] = among("our cold" SUBSEP key, cold[file, key], 0)
+    ours["warm", key] = among("our warm" SUBSEP key, warm[file, key], 0)
+  }
   heddles = split("csr_naive,csr_vector,csr_naive_t", kernel_of, ",")
   printf "%-16s %-4s   %-9s %8s %6s   %-10s %8s %6s   %-7s   %-11s %8s %6s\n", "matrix", "type", "csr_naive", "plain", "ratio",
          "csr_vector", "plain", "ratio", "lanes", "csr_naive_t", "plain", "ratio"
