@@ -31,7 +31,8 @@ ptx)
   ;;
 hip)
   run "$@" -S -o "$out.s"
-  run "$1" --target=amdgcn-amd-amdhsa -mcpu="$target" -Wl,--strip-all "$out.s" -o "$out"
+  # Not stripped: the loader of ROCm looks for kernels in .symtab.
+  run "$1" --target=amdgcn-amd-amdhsa -mcpu="$target" "$out.s" -o "$out"
   mv "$out.s" "$out.asm"
   ;;
 *) echo "device-compile.sh: unknown kind '$kind'" >&2; exit 2 ;;

@@ -78,16 +78,19 @@ macro(heddle_library_objects)
   list(FILTER typed INCLUDE REGEX "_typed\\.c$")
   list(FILTER plain EXCLUDE REGEX "_typed\\.c$")
   # Exact arithmetic outside the kernels: compensated sums must not be contracted.  What only decides and calls is long but not
-  # hot, and a fifth smaller at -Os or -Oz; reading a matrix of 1 GB would take 1.5 times as long.
-  set(hot ${plain})
-  list(FILTER hot INCLUDE REGEX "/src/(io|matrix)/")
-  list(FILTER plain EXCLUDE REGEX "/src/(io|matrix)/")
-  set(families ${plain}) # of matrices: nobody looks for his mistakes there, so that stacks need not be told
-  list(FILTER families INCLUDE REGEX "/src/gen/")
-  list(FILTER plain EXCLUDE REGEX "/src/gen/")
-  heddle_objects(heddle_hot SOURCES ${hot} OPTIONS -ffp-contract=off)
-  heddle_objects(heddle_families SOURCES ${families} OPTIONS -ffp-contract=off $<$<CONFIG:Release>:${smallest}> ${no_unwinding})
-  heddle_objects(heddle_plain SOURCES ${plain} OPTIONS -ffp-contract=off $<$<CONFIG:Release>:${smallest}>)
+  # hot, and a fifth smaller at -Os or -Oz; reading a matrix of 1 GB would take 1.5 times as long.  Where nobody looks for his own
+  # mistakes (families of matrices, readers of files, host halves of kernels) stacks need not be told.
+  foreach(part io matrix gen kernel)
+    set(of_${part} ${plain})
+    list(FILTER of_${part} INCLUDE REGEX "/src/${part}/")
+    list(FILTER plain EXCLUDE REGEX "/src/${part}/")
+  endforeach()
+  set(small $<$<CONFIG:Release>:${smallest}>)
+  heddle_objects(heddle_matrix SOURCES ${of_matrix} OPTIONS -ffp-contract=off)
+  heddle_objects(heddle_readers SOURCES ${of_io} OPTIONS -ffp-contract=off ${no_unwinding})
+  heddle_objects(heddle_families SOURCES ${of_gen} OPTIONS -ffp-contract=off ${small} ${no_unwinding})
+  heddle_objects(heddle_pages SOURCES ${of_kernel} OPTIONS -ffp-contract=off ${small} ${no_unwinding})
+  heddle_objects(heddle_plain SOURCES ${plain} OPTIONS -ffp-contract=off ${small})
   target_compile_definitions(heddle_plain PRIVATE HEDDLE_VERSION_TEXT="${PROJECT_VERSION}")
 
   set(pages src/kernel/cpu.c)
@@ -122,8 +125,12 @@ endmacro()
 # the tests, with -fsanitize=thread, whose calls are renamed to the emulator's own hooks (src/gpu/emu_hooks.c).
 
 # There are eight of each page, which at -O3 would be most of the library: -Os or -Oz makes them a third of that, and the tests on the
-# emulator, which spend their time between fibres, 4 % slower.
+# emulator, which spend their time between fibres, 4 % slower.  What gcc moves out of loops costs more room there than it saves.
 set(emu_small $<$<CONFIG:Release>:${smallest}> ${no_unwinding})
+check_c_compiler_flag("-fno-ivopts -fno-tree-loop-im" HEDDLE_HAVE_NO_IVOPTS)
+if(HEDDLE_HAVE_NO_IVOPTS)
+  list(APPEND emu_small $<$<CONFIG:Release>:-fno-ivopts> $<$<CONFIG:Release>:-fno-tree-loop-im>)
+endif()
 
 # heddle_emu_types(OUT ROW): the definitions that a row of variants.def stands for.
 function(heddle_emu_types out row)
