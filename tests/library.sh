@@ -42,5 +42,8 @@ if [ "$(set_in_cache CMAKE_BUILD_TYPE)" = Release ] && [ -z "$(set_in_cache HEDD
     [ $all_xz -eq 0 ] || [ $cubins -gt 1 ] || { [ "$size" -lt 3000000 ] && good; } ||
         bad "the stripped library has $size bytes ($own of its own), more than 3 MB"
 fi
+# ROCm's loader looks for kernels in .symtab alone: a binary without it would load, and have none.
+bare=$(grep -L '\.symtab' "$build"/device/*.co 2>/dev/null | head -n 1)
+[ -z "$bare" ] && good || bad "$bare has no .symtab"
 echo "$passed passed, $failed failed"
 [ $failed -eq 0 ]
