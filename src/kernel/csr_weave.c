@@ -439,8 +439,8 @@ static const struct option options[] = {
 static const char *const entries[] = {"csr_weave1",        "csr_weave2",  "csr_weave4",      "csr_weave8",
                                       "csr_weave8_direct", "csr_weave32", "csr_weave_block", NULL};
 
-/* Which way: the first line with at least as many entries, and fewer a row on average.  Small matrices are a matter of latency
- * and of enough blocks: many lanes a row, few rows a block.  Measured on an H200. */
+/* Which way: the first line with at least as many entries, and fewer a row on average; the last is for all others.  Small matrices
+ * are a matter of latency and of enough blocks: many lanes a row, few rows a block.  Measured on an H200. */
 static const struct rule {
     int64_t nnz;
     double mean;
@@ -459,13 +459,13 @@ static const struct rule {
     {INT64_MAX, 12, STAGED_2, STAGED_4},
     {262144, 5, STAGED_4, STAGED_4},
     {INT64_MAX, 7.5, STAGED_2, STAGED_2},
-    {INT64_MAX, -1, DIRECT_1, DIRECT_1},
+    {INT64_MAX, 0, DIRECT_1, DIRECT_1},
 };
 
 static const struct way *way_of(const struct work *w)
 {
     const struct rule *rule = rules;
-    while (rule->nnz < w->product.nnz || rule->mean * (double)w->product.rows >= (double)w->product.nnz)
+    while (rule->mean > 0 && (rule->nnz < w->product.nnz || rule->mean * (double)w->product.rows >= (double)w->product.nnz))
         rule++;
     return &ways[w->option[0] ? w->option[0] : w->value == HEDDLE_F32 ? rule->f32 : rule->f64];
 }
