@@ -302,6 +302,11 @@ def nothing_sticks_out_on_a_phone(browser):
             tab.go(f"#/{view}")
             wide = tab.page.evaluate("document.documentElement.scrollWidth - innerWidth")
             check(wide <= 0, f"{view} is {wide} px too wide")
+            seen = tab.page.evaluate("""() => {
+              const nav = document.getElementById("nav").getBoundingClientRect();
+              const here = document.querySelector("#nav [aria-current]").getBoundingClientRect();
+              return here.left >= nav.left - 1 && here.right <= nav.right + 1; }""")
+            check(seen, f"the menu does not show that {view} is open")
             tab.page.screenshot(path=WORK / f"phone-{scheme}-{view.split('/')[0]}.png", full_page=True)
         tab.close()
 

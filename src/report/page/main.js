@@ -19,15 +19,24 @@ function storedTheme() {
   try { return Math.max(0, themes.indexOf(localStorage.getItem("heddle-theme"))); } catch { return 0; }
 }
 
+function middle(element) {
+  const { left, right } = element.getBoundingClientRect();
+  return (left + right) / 2;
+}
+
 function drawNav() {
-  document.getElementById("nav").replaceChildren(...Object.entries(views).filter(([, view]) => view.title)
+  const nav = document.getElementById("nav");
+  nav.replaceChildren(...Object.entries(views).filter(([, view]) => view.title)
     .map(([name, view]) => {
     const here = name === state.view || (name === "matrices" && state.view === "matrix");
     return make("li", {}, make("a", { href: viewLink(name), "aria-current": here ? "page" : null, "data-focus": `nav-${name}` },
       view.title, name === "about" && records.warning_count > 0 && make("span", { class: "badge", title: "lines left out" },
         count(records.warning_count))));
   }));
-  document.querySelector("#nav [aria-current]")?.scrollIntoView({ block: "nearest", inline: "center" });
+  /* Where the words do not fit side by side: the current one in the middle.  scrollIntoView would also make it the place from which
+   * the Tab key goes on, and nobody would meet the link that skips to the figures. */
+  const current = nav.querySelector("[aria-current]");
+  if (current) nav.scrollLeft += middle(current) - middle(nav);
 }
 
 /* What has the focus, to give it back after redrawing. */
