@@ -13,7 +13,7 @@
  *            they lie.  All of them see the same, so nothing is handed over, and no block waits for another.  Rows that are
  *            cut between pieces are put together by whoever comes last.
  * Memory     val and col are streamed past the caches where they are staged, each once and coalesced, with up to 8 loads a
- *            thread under way; x is gathered in the order of storage.
+ *            thread under way; x is gathered in the order of storage, and has as much of the first-level cache as tiles can spare.
  * Wins       small matrices, and rows of similar length.
  * Loses      skewed rows, where a block has few entries for all that it does, and against formats that store fewer bytes or
  *            put neighbouring rows side by side, such as sell.
@@ -39,7 +39,7 @@ enum { WEAVE_BEGIN, WEAVE_TILE, WEAVE_LIMIT, WEAVE_COMPANIES, WEAVE_SCOUTS, WEAV
 #include "simt/collective.h"
 
 #define STAGED 32 /* entries a lane, in rows that are staged; more are summed by the wave */
-#define QUEUE 32  /* cut groups that a scout takes before it looks for more */
+#define QUEUE 16  /* cut groups that a scout takes before it looks for more */
 
 /* How a way goes about its work, all of it known to the compiler: threads of a block, lanes of a row, rows of a group. */
 struct shape {
@@ -208,12 +208,23 @@ DEVICE int32_t pieces_of(off entries)
     return (int32_t)((entries + PIECE - 1) / PIECE);
 }
 
-/* A scout keeps the groups that it has found in shared memory.  Where row `ahead` of one begins: read anew wherever it is
- * needed, for registers are dear while products are staged. */
-DEVICE off begin_of(const struct product *p, const int32_t *group, int ahead, const int height)
+/* A cut group that a scout has found, in shared memory: which it is, and where its entries begin and end.  Read anew wherever
+ * it is needed, for registers are dear while products are staged. */
+struct found {
+    off first, last;
+    int32_t group;
+};
+
+/* Where row `ahead` of the group begins. */
+DEVICE off begin_of(const struct product *p, const struct found *f, int ahead, const int height)
 {
-    const int64_t row = (int64_t)simt_fresh(group) * height + ahead;
+    const int64_t row = (int64_t)simt_fresh(&f->group) * height + ahead;
     return simt_again((const off *)p->array[CSR_ROW_PTR] + (row < p->rows ? row : p->rows));
+}
+
+DEVICE int32_t pieces_in(const struct found *f)
+{
+    return pieces_of(simt_fresh(&f->last) - simt_fresh(&f->first));
 }
 
 /* The sums of cut rows, two for each piece: of the row that was open when it began, and of the one that is open at its end.
@@ -225,11 +236,13 @@ DEVICE real *edges_of(const struct product *p, off first)
     return (real *)p->workspace + 2 * ((int64_t)(first / PIECE) + pieces_of(first));
 }
 
-/* Stages piece i of a group, and returns its entries. */
-DEVICE int stage_piece(const struct product *p, real *tile, const int32_t *group, int32_t i, const struct shape s)
+/* Stages piece i of a group, and returns its entries.  Where rows begin is asked for in vain here, so that it is in the cache when
+ * they are summed. */
+DEVICE int stage_piece(const struct product *p, real *tile, const struct found *f, int32_t i, const struct shape s)
 {
-    const off low = begin_of(p, group, 0, s.height) + (off)i * PIECE, rest = begin_of(p, group, s.height, s.height) - low;
+    const off low = simt_fresh(&f->first) + (off)i * PIECE, rest = simt_fresh(&f->last) - low;
     const int n = rest < PIECE ? (int)rest : PIECE;
+    begin_of(p, f, simt_thread_id() / s.lanes, s.height);
     simt_sync();
     stage(p, tile, low, n, s.width, 4);
     simt_sync();
@@ -237,15 +250,15 @@ DEVICE int stage_piece(const struct product *p, real *tile, const int32_t *group
 }
 
 /* Sums the rows of piece i, n entries; those that are cut leave their sums at its edges. */
-DEVICE void sum_piece(const struct product *p, const real *tile, const int32_t *group, int32_t i, int n, const struct shape s)
+DEVICE void sum_piece(const struct product *p, const real *tile, const struct found *f, int32_t i, int n, const struct shape s)
 {
     const int ahead = simt_thread_id() / s.lanes < s.height ? simt_thread_id() / s.lanes : s.height;
-    const off first = begin_of(p, group, 0, s.height), low = first + (off)i * PIECE;
-    const off begin = begin_of(p, group, ahead, s.height);
-    const off end = ahead < s.height ? begin_of(p, group, ahead + 1, s.height) : begin;
+    const off first = simt_fresh(&f->first), low = first + (off)i * PIECE;
+    const off begin = begin_of(p, f, ahead, s.height);
+    const off end = ahead < s.height ? begin_of(p, f, ahead + 1, s.height) : begin;
     const int from = clipped(begin, low, n), to = clipped(end, low, n);
     const real sum = row_sum(tile, from, to, s.lanes);
-    const int64_t row = (int64_t)simt_fresh(group) * s.height + ahead;
+    const int64_t row = (int64_t)simt_fresh(&f->group) * s.height + ahead;
     if (simt_thread_id() % s.lanes != 0 || ahead == s.height || row >= p->rows)
         return;
     if (from < to && begin < low)
@@ -257,11 +270,11 @@ DEVICE void sum_piece(const struct product *p, const real *tile, const int32_t *
 }
 
 /* Every piece of the group has left its edges: the rows that lie in more than one are put together, each by a wave. */
-DEVICE void join(const struct product *p, const int32_t *group, const int height)
+DEVICE void join(const struct product *p, const struct found *f, const int height)
 {
     const int ahead = simt_thread_id() < height ? simt_thread_id() : height, next = ahead < height;
-    const off first = begin_of(p, group, 0, height);
-    const off begin = begin_of(p, group, ahead, height) - first, end = begin_of(p, group, ahead + next, height) - first;
+    const off first = simt_fresh(&f->first);
+    const off begin = begin_of(p, f, ahead, height) - first, end = begin_of(p, f, ahead + next, height) - first;
     const int32_t from = (int32_t)(begin / PIECE), to = begin < end ? (int32_t)((end - 1) / PIECE) : from;
     SIMT_ROLLED for (uint64_t todo = simt_ballot(to > from); todo; todo &= todo - 1)
     {
@@ -273,7 +286,7 @@ DEVICE void join(const struct product *p, const int32_t *group, const int height
             sum += simt_fresh(edges + 2 * (int64_t)i + OPENED);
         sum = wave_sum(sum, WAVE);
         if (simt_lane() == owner)
-            put(p, (int64_t)simt_fresh(group) * height + ahead, sum);
+            put(p, (int64_t)simt_fresh(&f->group) * height + ahead, sum);
     }
 }
 
@@ -294,13 +307,12 @@ DEVICE int comes_last(int32_t *counter, int32_t all)
 }
 
 /* Piece i of a group. */
-DEVICE void take(const struct product *p, real *tile, const int32_t *group, int32_t i, const struct shape s)
+DEVICE void take(const struct product *p, real *tile, const struct found *f, int32_t i, const struct shape s)
 {
-    const int n = stage_piece(p, tile, group, i, s);
-    sum_piece(p, tile, group, i, n, s);
-    const off first = begin_of(p, group, 0, s.height), last = begin_of(p, group, s.height, s.height);
-    if (comes_last(p->counters + pieces_of(first), pieces_of(last - first)))
-        join(p, group, s.height);
+    const int n = stage_piece(p, tile, f, i, s);
+    sum_piece(p, tile, f, i, n, s);
+    if (comes_last(p->counters + pieces_of(simt_fresh(&f->first)), pieces_in(f)))
+        join(p, f, s.height);
 }
 
 /* ------------------------------------------------------------------ scouts ------------------------------------- */
@@ -337,15 +349,23 @@ DEVICE uint32_t heavy_spans(const struct product *p, const struct shape s)
     return heavy;
 }
 
-/* The next group with pieces of this scout's, or -1.  heavy: the thread's spans that are left; seen: groups of the first. */
+/* The next group with pieces of this scout's, or -1.  heavy: the thread's spans that are left; seen: groups of the first, which are
+ * looked at four at a time. */
 DEVICE int32_t next_of_mine(const struct product *p, uint32_t *heavy, int32_t *seen, const struct shape s)
 {
-    const int32_t span = (int32_t)p->fact[WEAVE_SPAN], companies = (int32_t)p->fact[WEAVE_COMPANIES];
+    const int32_t span = (int32_t)p->fact[WEAVE_SPAN];
     while (*heavy != 0) {
-        const int32_t start = (((simt_ffs(*heavy) - 1) * s.width + simt_thread_id()) * companies + company(p)) * span;
-        for (; *seen < span; ++*seen)
-            if (is_mine(p, start + *seen, s))
+        const int32_t at = (simt_ffs(*heavy) - 1) * s.width + simt_thread_id();
+        const int32_t start = (at * (int32_t)p->fact[WEAVE_COMPANIES] + company(p)) * span;
+        for (; *seen < span; *seen += 4) {
+            uint32_t mine = 0;
+            for (int i = 0; i < 4; i++)
+                mine |= (uint32_t)(*seen + i < span && is_mine(p, start + *seen + i, s)) << i;
+            if (mine) {
+                *seen += simt_ffs(mine) - 1;
                 return start + *seen;
+            }
+        }
         *heavy &= *heavy - 1;
         *seen = 0;
     }
@@ -356,7 +376,7 @@ DEVICE int32_t next_of_mine(const struct product *p, uint32_t *heavy, int32_t *s
  * have enough entries.  All scouts of a company look at the same. */
 DEVICE void scout(const struct product *p, real *tile, const struct shape s)
 {
-    SHARED(int32_t, queue, QUEUE);
+    SHARED(struct found, queue, QUEUE);
     SHARED(int32_t, queued, 1);
     uint32_t heavy = heavy_spans(p, s);
     int32_t seen = 0;
@@ -368,15 +388,16 @@ DEVICE void scout(const struct product *p, real *tile, const struct shape s)
         if (group >= 0) {
             const int32_t at = simt_atomic_add(queued, 1);
             if (at < QUEUE) {
-                queue[at] = group;
+                queue[at].group = group;
+                queue[at].first = offset(p, (int64_t)group * s.height);
+                queue[at].last = offset(p, (int64_t)(group + 1) * s.height);
                 seen++;
             }
         }
         simt_sync();
         SIMT_ROLLED for (int i = 0; i < QUEUE && i < simt_fresh(queued); i++)
-            SIMT_ROLLED for (int32_t j = first_of_mine(p, begin_of(p, queue + i, 0, s.height));
-                 j < pieces_of(begin_of(p, queue + i, s.height, s.height) - begin_of(p, queue + i, 0, s.height));
-                 j += (int32_t)p->fact[WEAVE_SCOUTS])
+            SIMT_ROLLED for (int32_t j = first_of_mine(p, simt_fresh(&queue[i].first)); j < pieces_in(queue + i);
+                             j += (int32_t)p->fact[WEAVE_SCOUTS])
                 take(p, tile, queue + i, j, s);
     }
 }
@@ -414,19 +435,22 @@ WAY(csr_weave_block, BLOCKS(1536, 256), 256, WAVE, 1, by_block(&p, group, 256))
 /* The ways through the kernel; `way` picks one, and auto the one for the mean row length. */
 enum where { DIRECTLY, IN_TILES };
 
+/* Shared memory takes cache from x, and more blocks that wait for the same second-level cache only end later.  So it should be no
+ * more than this on a multiprocessor, if so many blocks find room in it; else what the driver thinks.  Measured on an H200. */
 static const struct way {
     const char *entry;
     int block, height;
     enum where read;
+    int kilobytes, blocks;
 } ways[] = {
-    {NULL, 0, 0, DIRECTLY},
-    {"csr_weave1", 256, 256, DIRECTLY},
-    {"csr_weave2", 256, 128, IN_TILES},
-    {"csr_weave4", 256, 64, IN_TILES},
-    {"csr_weave8", 128, 16, IN_TILES},
-    {"csr_weave8_direct", 128, 16, DIRECTLY},
-    {"csr_weave32", 128, 4, DIRECTLY},
-    {"csr_weave_block", 256, 1, IN_TILES},
+    {NULL, 0, 0, DIRECTLY, 0, 0},
+    {"csr_weave1", 256, 256, DIRECTLY, 32, 6},
+    {"csr_weave2", 256, 128, IN_TILES, 64, 4},
+    {"csr_weave4", 256, 64, IN_TILES, 64, 6},
+    {"csr_weave8", 128, 16, IN_TILES, 0, 0},
+    {"csr_weave8_direct", 128, 16, DIRECTLY, 0, 0},
+    {"csr_weave32", 128, 4, DIRECTLY, 0, 0},
+    {"csr_weave_block", 256, 1, IN_TILES, 0, 0},
 };
 enum { AUTO, DIRECT_1, STAGED_2, STAGED_4, STAGED_8, DIRECT_8, DIRECT_32, BLOCK };
 
@@ -450,7 +474,8 @@ static const struct rule {
     {131072, 16, DIRECT_32, DIRECT_32},
     {131072, 3, DIRECT_8, DIRECT_8},
     {131072, 1, STAGED_4, STAGED_4},
-    {INT64_MAX, 300, BLOCK, BLOCK},
+    {INT64_MAX, 1000, BLOCK, BLOCK},
+    {INT64_MAX, 100, DIRECT_32, DIRECT_32},
     {2000000, 40, DIRECT_32, DIRECT_32},
     {INT64_MAX, 40, STAGED_8, STAGED_8},
     {1000000, 30, DIRECT_32, DIRECT_32},
@@ -528,6 +553,8 @@ static int64_t span_of(const struct work *w)
     return (groups_of(w) - 1) / (spans < most ? spans : most) + 1;
 }
 
+#define OTHER_SHARED 1280 /* of a block: a scout's queue, and what the driver keeps */
+
 static heddle_status launch(const struct work *w)
 {
     heddle_status status = HEDDLE_OK;
@@ -537,6 +564,8 @@ static heddle_status launch(const struct work *w)
     const int64_t groups = groups_of(w), scouts = scouts_of(w, 4), tile = tile_of(w);
     const int64_t threads = UINT32_MAX / way->block, most = info->grid < threads ? info->grid : threads; /* AMD: 32 bits */
     int64_t *fact = told.product.fact;
+    const int64_t shared = tile * (int64_t)type_size(w->value), wanted = way->kilobytes * 1024;
+    TRY(gpu_prefer_shared(w, way->entry, way->blocks * (shared + OTHER_SHARED) <= wanted ? wanted : 0));
     fact[WEAVE_TILE] = tile;
     fact[WEAVE_LIMIT] = limit_of(w);
     fact[WEAVE_SPAN] = span_of(w);
@@ -544,8 +573,7 @@ static heddle_status launch(const struct work *w)
     fact[WEAVE_COMPANIES] = scouts / fact[WEAVE_SCOUTS];
     for (int64_t begin = -scouts; begin < groups; begin += most) { /* scouts come before the first group */
         fact[WEAVE_BEGIN] = begin;
-        TRY(gpu_run(&told, way->entry, groups - begin < most ? groups - begin : most, way->block,
-                    tile * (int64_t)type_size(w->value)));
+        TRY(gpu_run(&told, way->entry, groups - begin < most ? groups - begin : most, way->block, shared));
     }
 done:
     return status;

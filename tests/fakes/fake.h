@@ -26,6 +26,7 @@ struct fake_state {
     int depth;                                         /* of this thread's stack of contexts (HIP: its device) */
     int64_t switches;                                  /* of context or device */
     int last_error;                                    /* what hipGetLastError would say */
+    int shared_percent, shared_asked;                  /* what kernels were last told to prefer, and how often they were */
     struct {
         char kernel[128];
         unsigned grid, block, shared;
