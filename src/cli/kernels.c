@@ -58,38 +58,20 @@ static heddle_status list(struct session *s, int json)
 
 static const struct column option_columns[] = {{"kernel", 0, 0}, {"option", 0, 0}, {"default", 0, 0}, {"values", 0, 0}, {0}};
 
-/* A value of an option as it is written in a spec. */
-static const char *spelled(char text[NUMBER_TEXT], const struct option *o, int64_t value)
-{
-    (void)o;
-    snprintf(text, NUMBER_TEXT, "%lld", (long long)value);
-    return text;
-}
-
-/* The number-th value that an option takes, or NULL behind the last.  The initial value is one of them and may stand outside
- * the list: then it comes first. */
-static const char *option_value(char text[NUMBER_TEXT], const struct option *o, int number)
-{
-    int listed = 0;
-    for (int i = 0; i < OPTION_VALUES && o->value[i]; i++)
-        listed |= o->value[i] == o->initial;
-    int at = number - !listed;
-    if (at >= OPTION_VALUES || (at >= 0 && !o->value[at]))
-        return NULL;
-    return spelled(text, o, at < 0 ? o->initial : o->value[at]);
-}
-
 static void options_as_json(struct json *j, const struct kernel *k)
 {
-    char text[NUMBER_TEXT];
+    char text[OPTION_SPELLED];
     for (const struct option *o = kernel_options(k); o->name; o++) {
         json_object(j, NULL);
         json_string(j, "kernel", k->name);
         json_string(j, "option", o->name);
-        json_string(j, "default", spelled(text, o, o->initial));
+        option_spell(text, o, o->initial);
+        json_string(j, "default", text);
         json_array(j, "values");
-        for (int i = 0; option_value(text, o, i); i++)
+        for (int i = 0; i < o->count; i++) {
+            option_spell(text, o, o->value[i]);
             json_string(j, NULL, text);
+        }
         json_end_array(j);
         json_end_object(j);
     }
@@ -97,12 +79,15 @@ static void options_as_json(struct json *j, const struct kernel *k)
 
 static void options_as_rows(struct table *t, const struct kernel *k)
 {
-    char text[NUMBER_TEXT];
+    char text[OPTION_SPELLED];
     for (const struct option *o = kernel_options(k); o->name; o++) {
         struct text values = {0};
-        for (int i = 0; option_value(text, o, i); i++)
+        for (int i = 0; i < o->count; i++) {
+            option_spell(text, o, o->value[i]);
             text_add(&values, "%s%s", i ? " " : "", text);
-        table_add(t, "%s\t%s\t%s\t%s", k->name, o->name, spelled(text, o, o->initial), values.failed ? "?" : values.data);
+        }
+        option_spell(text, o, o->initial);
+        table_add(t, "%s\t%s\t%s\t%s", k->name, o->name, text, values.failed ? "?" : values.data);
         text_free(&values);
     }
 }

@@ -44,7 +44,7 @@ KERNEL_BOUND(csr_ginkgo_balance, BALANCE_BLOCK)(struct product p)
 #else
 
 enum { AUTOMATIC, CLASSICAL, BALANCE };
-static const char *const ways[] = {"auto", "classical", "balance", NULL};
+static const char *const ways[] = {"auto", "classical", "balance"};
 static const struct option options[] = {
     {"way", AUTOMATIC, WORDS(ways)},
     {0},
