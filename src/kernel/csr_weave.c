@@ -39,7 +39,7 @@ enum { WEAVE_BEGIN, WEAVE_TILE, WEAVE_LIMIT, WEAVE_COMPANIES, WEAVE_SCOUTS, WEAV
 #include "simt/collective.h"
 
 #define STAGED 32 /* entries a lane, in rows that are staged; more are summed by the wave */
-#define QUEUE 16  /* cut groups that a scout takes before it looks for more */
+#define QUEUE 32  /* cut groups that a scout takes before it looks for more */
 
 /* How a way goes about its work, all of it known to the compiler: threads of a block, lanes of a row, rows of a group. */
 struct shape {
@@ -208,23 +208,12 @@ DEVICE int32_t pieces_of(off entries)
     return (int32_t)((entries + PIECE - 1) / PIECE);
 }
 
-/* A cut group that a scout has found, in shared memory: which it is, and where its entries begin and end.  Read anew wherever
- * it is needed, for registers are dear while products are staged. */
-struct found {
-    off first, last;
-    int32_t group;
-};
-
-/* Where row `ahead` of the group begins. */
-DEVICE off begin_of(const struct product *p, const struct found *f, int ahead, const int height)
+/* A scout keeps the groups that it has found in shared memory.  Where row `ahead` of one begins: read anew wherever it is
+ * needed, for registers are dear while products are staged. */
+DEVICE off begin_of(const struct product *p, const int32_t *group, int ahead, const int height)
 {
-    const int64_t row = (int64_t)simt_fresh(&f->group) * height + ahead;
+    const int64_t row = (int64_t)simt_fresh(group) * height + ahead;
     return simt_again((const off *)p->array[CSR_ROW_PTR] + (row < p->rows ? row : p->rows));
-}
-
-DEVICE int32_t pieces_in(const struct found *f)
-{
-    return pieces_of(simt_fresh(&f->last) - simt_fresh(&f->first));
 }
 
 /* The sums of cut rows, two for each piece: of the row that was open when it began, and of the one that is open at its end.
@@ -236,13 +225,11 @@ DEVICE real *edges_of(const struct product *p, off first)
     return (real *)p->workspace + 2 * ((int64_t)(first / PIECE) + pieces_of(first));
 }
 
-/* Stages piece i of a group, and returns its entries.  Where rows begin is asked for in vain here, so that it is in the cache when
- * they are summed. */
-DEVICE int stage_piece(const struct product *p, real *tile, const struct found *f, int32_t i, const struct shape s)
+/* Stages piece i of a group, and returns its entries. */
+DEVICE int stage_piece(const struct product *p, real *tile, const int32_t *group, int32_t i, const struct shape s)
 {
-    const off low = simt_fresh(&f->first) + (off)i * PIECE, rest = simt_fresh(&f->last) - low;
+    const off low = begin_of(p, group, 0, s.height) + (off)i * PIECE, rest = begin_of(p, group, s.height, s.height) - low;
     const int n = rest < PIECE ? (int)rest : PIECE;
-    begin_of(p, f, simt_thread_id() / s.lanes, s.height);
     simt_sync();
     stage(p, tile, low, n, s.width, 4);
     simt_sync();
@@ -250,15 +237,15 @@ DEVICE int stage_piece(const struct product *p, real *tile, const struct found *
 }
 
 /* Sums the rows of piece i, n entries; those that are cut leave their sums at its edges. */
-DEVICE void sum_piece(const struct product *p, const real *tile, const struct found *f, int32_t i, int n, const struct shape s)
+DEVICE void sum_piece(const struct product *p, const real *tile, const int32_t *group, int32_t i, int n, const struct shape s)
 {
     const int ahead = simt_thread_id() / s.lanes < s.height ? simt_thread_id() / s.lanes : s.height;
-    const off first = simt_fresh(&f->first), low = first + (off)i * PIECE;
-    const off begin = begin_of(p, f, ahead, s.height);
-    const off end = ahead < s.height ? begin_of(p, f, ahead + 1, s.height) : begin;
+    const off first = begin_of(p, group, 0, s.height), low = first + (off)i * PIECE;
+    const off begin = begin_of(p, group, ahead, s.height);
+    const off end = ahead < s.height ? begin_of(p, group, ahead + 1, s.height) : begin;
     const int from = clipped(begin, low, n), to = clipped(end, low, n);
     const real sum = row_sum(tile, from, to, s.lanes);
-    const int64_t row = (int64_t)simt_fresh(&f->group) * s.height + ahead;
+    const int64_t row = (int64_t)simt_fresh(group) * s.height + ahead;
     if (simt_thread_id() % s.lanes != 0 || ahead == s.height || row >= p->rows)
         return;
     if (from < to && begin < low)
@@ -270,11 +257,11 @@ DEVICE void sum_piece(const struct product *p, const real *tile, const struct fo
 }
 
 /* Every piece of the group has left its edges: the rows that lie in more than one are put together, each by a wave. */
-DEVICE void join(const struct product *p, const struct found *f, const int height)
+DEVICE void join(const struct product *p, const int32_t *group, const int height)
 {
     const int ahead = simt_thread_id() < height ? simt_thread_id() : height, next = ahead < height;
-    const off first = simt_fresh(&f->first);
-    const off begin = begin_of(p, f, ahead, height) - first, end = begin_of(p, f, ahead + next, height) - first;
+    const off first = begin_of(p, group, 0, height);
+    const off begin = begin_of(p, group, ahead, height) - first, end = begin_of(p, group, ahead + next, height) - first;
     const int32_t from = (int32_t)(begin / PIECE), to = begin < end ? (int32_t)((end - 1) / PIECE) : from;
     SIMT_ROLLED for (uint64_t todo = simt_ballot(to > from); todo; todo &= todo - 1)
     {
@@ -286,7 +273,7 @@ DEVICE void join(const struct product *p, const struct found *f, const int heigh
             sum += simt_fresh(edges + 2 * (int64_t)i + OPENED);
         sum = wave_sum(sum, WAVE);
         if (simt_lane() == owner)
-            put(p, (int64_t)simt_fresh(&f->group) * height + ahead, sum);
+            put(p, (int64_t)simt_fresh(group) * height + ahead, sum);
     }
 }
 
@@ -307,12 +294,13 @@ DEVICE int comes_last(int32_t *counter, int32_t all)
 }
 
 /* Piece i of a group. */
-DEVICE void take(const struct product *p, real *tile, const struct found *f, int32_t i, const struct shape s)
+DEVICE void take(const struct product *p, real *tile, const int32_t *group, int32_t i, const struct shape s)
 {
-    const int n = stage_piece(p, tile, f, i, s);
-    sum_piece(p, tile, f, i, n, s);
-    if (comes_last(p->counters + pieces_of(simt_fresh(&f->first)), pieces_in(f)))
-        join(p, f, s.height);
+    const int n = stage_piece(p, tile, group, i, s);
+    sum_piece(p, tile, group, i, n, s);
+    const off first = begin_of(p, group, 0, s.height), last = begin_of(p, group, s.height, s.height);
+    if (comes_last(p->counters + pieces_of(first), pieces_of(last - first)))
+        join(p, group, s.height);
 }
 
 /* ------------------------------------------------------------------ scouts ------------------------------------- */
@@ -349,23 +337,15 @@ DEVICE uint32_t heavy_spans(const struct product *p, const struct shape s)
     return heavy;
 }
 
-/* The next group with pieces of this scout's, or -1.  heavy: the thread's spans that are left; seen: groups of the first, which are
- * looked at four at a time. */
+/* The next group with pieces of this scout's, or -1.  heavy: the thread's spans that are left; seen: groups of the first. */
 DEVICE int32_t next_of_mine(const struct product *p, uint32_t *heavy, int32_t *seen, const struct shape s)
 {
-    const int32_t span = (int32_t)p->fact[WEAVE_SPAN];
+    const int32_t span = (int32_t)p->fact[WEAVE_SPAN], companies = (int32_t)p->fact[WEAVE_COMPANIES];
     while (*heavy != 0) {
-        const int32_t at = (simt_ffs(*heavy) - 1) * s.width + simt_thread_id();
-        const int32_t start = (at * (int32_t)p->fact[WEAVE_COMPANIES] + company(p)) * span;
-        for (; *seen < span; *seen += 4) {
-            uint32_t mine = 0;
-            for (int i = 0; i < 4; i++)
-                mine |= (uint32_t)(*seen + i < span && is_mine(p, start + *seen + i, s)) << i;
-            if (mine) {
-                *seen += simt_ffs(mine) - 1;
+        const int32_t start = (((simt_ffs(*heavy) - 1) * s.width + simt_thread_id()) * companies + company(p)) * span;
+        for (; *seen < span; ++*seen)
+            if (is_mine(p, start + *seen, s))
                 return start + *seen;
-            }
-        }
         *heavy &= *heavy - 1;
         *seen = 0;
     }
@@ -376,7 +356,7 @@ DEVICE int32_t next_of_mine(const struct product *p, uint32_t *heavy, int32_t *s
  * have enough entries.  All scouts of a company look at the same. */
 DEVICE void scout(const struct product *p, real *tile, const struct shape s)
 {
-    SHARED(struct found, queue, QUEUE);
+    SHARED(int32_t, queue, QUEUE);
     SHARED(int32_t, queued, 1);
     uint32_t heavy = heavy_spans(p, s);
     int32_t seen = 0;
@@ -388,16 +368,15 @@ DEVICE void scout(const struct product *p, real *tile, const struct shape s)
         if (group >= 0) {
             const int32_t at = simt_atomic_add(queued, 1);
             if (at < QUEUE) {
-                queue[at].group = group;
-                queue[at].first = offset(p, (int64_t)group * s.height);
-                queue[at].last = offset(p, (int64_t)(group + 1) * s.height);
+                queue[at] = group;
                 seen++;
             }
         }
         simt_sync();
         SIMT_ROLLED for (int i = 0; i < QUEUE && i < simt_fresh(queued); i++)
-            SIMT_ROLLED for (int32_t j = first_of_mine(p, simt_fresh(&queue[i].first)); j < pieces_in(queue + i);
-                             j += (int32_t)p->fact[WEAVE_SCOUTS])
+            SIMT_ROLLED for (int32_t j = first_of_mine(p, begin_of(p, queue + i, 0, s.height));
+                 j < pieces_of(begin_of(p, queue + i, s.height, s.height) - begin_of(p, queue + i, 0, s.height));
+                 j += (int32_t)p->fact[WEAVE_SCOUTS])
                 take(p, tile, queue + i, j, s);
     }
 }
