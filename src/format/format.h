@@ -26,7 +26,8 @@ struct option {
     const char *const *word;      /* what the values 0, 1, ... are called; NULL: they are numbers */
 };
 #define VALUES(...) (int)(sizeof((int64_t[]){__VA_ARGS__}) / sizeof(int64_t)), {__VA_ARGS__}, NULL
-#define WORDS(words) (int)(sizeof words / sizeof *words), {0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11}, words
+#define WORDS(words) WORDS_COUNTED(sizeof words / sizeof *words), {0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11}, words
+#define WORDS_COUNTED(count) (int)((count) + 0 * sizeof(char[(count) <= OPTION_VALUES ? 1 : -1])) /* no more than there is room for */
 
 /* The initial values of a table (NULL: there are none to set). */
 void options_initial(int64_t value[OPTIONS_MOST], const struct option *table);
