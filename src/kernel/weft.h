@@ -1,0 +1,186 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * weft.h: what csr_weft's two halves tell each other, and what its first kernel finds out before anything is added: which lines of y
+ * are crowded, what the columns of a chunk are like, and which chunks are too large for one block. */
+#ifndef KERNEL_WEFT_H
+#define KERNEL_WEFT_H
+
+/* What launch tells the device half in product.fact: the first chunk of this launch; rows of a chunk; how many chunks a block
+ * takes that has something to set up; entries that a chunk may have; of a piece of one that has more; how many blocks do
+ * pieces; entries of a row that counts as even; and what ready shall do. */
+enum { WEFT_BEGIN, WEFT_HEIGHT, WEFT_MERGED, WEFT_LIMIT, WEFT_PIECE, WEFT_BLOCKS, WEFT_EVEN, WEFT_DO };
+enum {
+    WEFT_SAMPLE = 1,   /* look for crowded lines */
+    WEFT_LOOK = 2,     /* find out what the rows are like */
+    WEFT_REPEATED = 4, /* a column has several entries on average */
+    WEFT_SCALE = 8,    /* y is not ready as it is */
+    WEFT_LIST = 16     /* list large chunks */
+};
+
+/* counters: pieces on the list; blocks that are through with it. */
+enum { WEFT_LISTED, WEFT_THROUGH, WEFT_COUNTERS };
+
+#define WEFT_LINES 8 /* crowded lines that are looked after, at most */
+#define WEFT_HEAD 64 /* bytes: the workspace begins with what ready finds; behind it stands the list */
+#define WEFT_ROWS 512 /* of a chunk that is taken entry by entry, at most; a power of two */
+
+#ifdef HEDDLE_DEVICE
+#include "kernel/gpu.h"
+#include "simt/collective.h"
+
+#define BLOCK 256
+#define READY 1024                     /* threads of a block that makes ready */
+#define LINE (128 / (int)sizeof(real)) /* entries of y in a cache line */
+#define COPIES 4                       /* of a crowded line in a block, so that few lanes meet in one place */
+#define KEYS 128
+#define LOOKS 16 /* lanes that look at a chunk, each at one row */
+#define SHORT_WINDOW 2048
+#define LONG_WINDOW 4096
+
+/* What the matrix is like: its columns have no order; those of a chunk are mostly near each other; neighbouring rows have the
+ * same ones. */
+enum { SCATTERED, NEAR, ALIKE };
+
+struct found {
+    int32_t kind, lines, line[WEFT_LINES];
+};
+
+struct listed {
+    int32_t chunk, piece;
+};
+
+DEVICE struct found *found_of(const struct product *p)
+{
+    return (struct found *)p->workspace;
+}
+
+DEVICE struct listed *list_of(const struct product *p)
+{
+    return (struct listed *)(void *)((char *)p->workspace + WEFT_HEAD);
+}
+
+DEVICE int64_t offset(const struct product *p, int64_t row)
+{
+    return simt_readonly((const off *)p->array[CSR_ROW_PTR] + (row < p->rows ? row : p->rows));
+}
+
+DEVICE uint32_t scrambled(uint32_t key)
+{
+    return key * 2654435761u;
+}
+
+/* Two samples a thread, spread evenly over all entries.  A line is crowded that has OFTEN of them, or 1 of 340 entries, and
+ * twice what is its due: beyond 1 of 170 everything else waits for it. */
+#define SAMPLES (2 * READY)
+#define OFTEN 6
+#define PLACES 4096
+#define TOO_MANY 24 /* crowded lines: y is small, and has no others */
+
+struct sample {
+    int32_t line;
+    int at; /* its place in the table, where it was the first there; else -1 */
+};
+
+/* Counts a sample.  Where two lines fall on one place, the first counts. */
+DEVICE void count_sample(struct sample *s, int32_t *key, int32_t *count)
+{
+    const int at = (int)(scrambled((uint32_t)s->line) >> 20);
+    const int32_t before = simt_atomic_cas(key + at, -1, s->line);
+    if (before == -1 || before == s->line)
+        simt_atomic_add(count + at, 1);
+    s->at = before == -1 ? at : -1;
+}
+
+/* Lines of y that many of the sampled columns lie in, first those with very many. */
+DEVICE void find_crowded(const struct product *p)
+{
+    SHARED(int32_t, key, PLACES);
+    SHARED(int32_t, count, PLACES);
+    SHARED(int32_t, lines, 1);
+    const int least = OFTEN + 2 * SAMPLES * LINE / (int32_t)p->cols;
+    struct sample mine[2];
+    for (int i = 0; i < 2; i++) {
+        const uint64_t part = scrambled((uint32_t)(simt_thread_id() + i * READY) + 1);
+        const int64_t k = (int64_t)((part * (uint64_t)((p->nnz >> 8) + 1)) >> 24);
+        mine[i].line = simt_readonly((const idx *)p->array[CSR_COL] + (k < p->nnz ? k : p->nnz - 1)) / LINE;
+    }
+    SIMT_ROLLED for (int i = simt_thread_id(); i < PLACES; i += READY)
+    {
+        key[i] = -1;
+        count[i] = 0;
+    }
+    if (simt_thread_id() == 0)
+        *lines = 0;
+    simt_sync();
+    for (int i = 0; i < 2; i++)
+        count_sample(&mine[i], key, count);
+    simt_sync();
+    SIMT_ROLLED for (int often = 4 * least; often >= least; often -= 3 * least)
+    {
+        for (int i = 0; i < 2; i++)
+            if (mine[i].at >= 0 && count[mine[i].at] >= often) {
+                const int32_t place = simt_atomic_add(lines, 1);
+                mine[i].at = -1;
+                if (place < WEFT_LINES)
+                    found_of(p)->line[place] = mine[i].line;
+            }
+        simt_sync();
+    }
+    if (simt_thread_id() == 0)
+        found_of(p)->lines = *lines > TOO_MANY ? 0 : *lines > WEFT_LINES ? WEFT_LINES : *lines;
+}
+
+/* The column in the middle of a row, -1 without any; `below`: the column at the same place of the next row. */
+DEVICE idx middle_of(const struct product *p, int64_t row, idx *below)
+{
+    const int64_t begin = offset(p, row), end = offset(p, row + 1), after = offset(p, row + 2), half = (end - begin) / 2;
+    const idx *RESTRICT col = (const idx *)p->array[CSR_COL];
+    *below = half < after - end ? simt_readonly(col + end + half) : -1;
+    return begin < end ? simt_readonly(col + begin + half) : -1;
+}
+
+/* Groups of lanes look at chunks, a lane at a row, and a chunk votes: alike, if of a third of its rows the next has the same
+ * column in the middle; near, if columns repeat, three in eight middles lie close to one of them, and lanes with a row each
+ * would not add to neighbours anyway. */
+DEVICE void find_kind(const struct product *p, int window)
+{
+    SHARED(int32_t, votes, 3);
+    const int64_t height = p->fact[WEFT_HEIGHT], groups = READY / LOOKS, group = simt_thread_id() / LOOKS;
+    const int64_t first = (int64_t)((int32_t)p->rows / (int32_t)height) * group / groups * height;
+    const int64_t rows = first + height < p->rows ? height : p->rows - first;
+    idx below;
+    if (simt_thread_id() < 3)
+        votes[simt_thread_id()] = 0;
+    simt_sync();
+    const idx c = middle_of(p, first + rows * (simt_lane() % LOOKS) / LOOKS, &below), other = simt_shfl(c, LOOKS / 2, LOOKS);
+    const int near = c >= 0 && other >= 0 && c - other < window / 2 && other - c < window / 2;
+    const int follows = c < 0 ? 0 : below == c ? 1 << 16 : below == c + 1 ? 1 << 24 : 0;
+    const int seen = wave_sum_int((c >= 0) + (near << 8) + follows, LOOKS); /* four sums at once */
+    const int some = seen & 255, equal = seen >> 16 & 255, next = seen >> 24;
+    const int apart = 8 * (seen >> 8 & 255) < 3 * some || 2 * next >= some || !(p->fact[WEFT_DO] & WEFT_REPEATED);
+    if (simt_lane() % LOOKS == 0 && some > 0)
+        simt_atomic_add(votes + (3 * equal >= some ? ALIKE : apart ? SCATTERED : NEAR), 1);
+    simt_sync();
+    if (simt_thread_id() == 0) {
+        const int most = votes[NEAR] > votes[SCATTERED] ? NEAR : SCATTERED;
+        found_of(p)->kind = votes[ALIKE] > votes[most] ? ALIKE : most;
+    }
+}
+
+DEVICE void list_large(const struct product *p, int64_t chunk)
+{
+    const int64_t height = p->fact[WEFT_HEIGHT];
+    const off size = (off)p->fact[WEFT_PIECE], entries = (off)(offset(p, (chunk + 1) * height) - offset(p, chunk * height));
+    if (entries <= p->fact[WEFT_LIMIT])
+        return;
+    const int32_t pieces = (int32_t)((entries - 1) / size) + 1;
+    const int32_t before = simt_atomic_add(p->counters + WEFT_LISTED, pieces);
+    SIMT_ROLLED for (int32_t i = 0; i < pieces; i++)
+    {
+        const struct listed entry = {(int32_t)chunk, i};
+        list_of(p)[before + i] = entry;
+    }
+}
+
+#endif
+#endif

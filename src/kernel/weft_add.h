@@ -1,0 +1,487 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * weft_add.h: how csr_weft adds: where additions are put together (a window of y in shared memory, copies of crowded lines), and who
+ * takes which entries of a chunk (a lane, some lanes, a wave or the block a row, or all threads entry by entry). */
+#ifndef KERNEL_WEFT_ADD_H
+#define KERNEL_WEFT_ADD_H
+
+#ifdef HEDDLE_DEVICE
+#include "kernel/weft.h"
+
+/* ------------------------------------------------------------------ where additions go ------------------------- */
+
+/* Two ways to put additions together in shared memory.  Which of them is on is told to functions as a constant: what they
+ * do for each entry should be short.  DEEP: four entries of a lane under way where rows are uneven, not two, which takes
+ * registers from those whose rows are even. */
+enum { WINDOW = 1, LINES = 2, DEEP = 4 };
+
+struct sink {
+    real *y;
+    real *near; /* in shared memory: the window, y[base] and the `width` - 1 entries behind it, */
+    int copies; /* and from here on the copies of crowded lines */
+    int32_t base;
+    uint32_t width;
+    int lines; /* crowded lines, and the table that finds them */
+    const int32_t *key, *slot;
+};
+
+DEVICE uint32_t key_of(int32_t line)
+{
+    return scrambled((uint32_t)line) / (uint32_t)(0x100000000 / KEYS);
+}
+
+DEVICE void add(const struct sink *to, idx c, real v, const int on)
+{
+    int place = -1;
+    if ((on & WINDOW) && (uint32_t)c - (uint32_t)to->base < to->width)
+        place = c - to->base;
+    if (on & LINES) {
+        const uint32_t at = key_of(c / LINE);
+        if (to->key[at] == c / LINE)
+            place = to->copies + (to->slot[at] * COPIES + simt_lane() % COPIES) * LINE + c % LINE;
+    }
+    if ((on & (WINDOW | LINES)) && place >= 0)
+        simt_atomic_add(to->near + place, v);
+    else
+        simt_atomic_add(to->y + c, v);
+}
+
+/* Two crowded lines that fall on one key: the second stays without copies. */
+DEVICE void begin_lines(struct sink *to, const struct found *found, int32_t *key, int32_t *slot)
+{
+    to->key = key;
+    to->slot = slot;
+    SIMT_ROLLED for (int i = simt_thread_id(); i < KEYS; i += BLOCK)
+        key[i] = -1;
+    SIMT_ROLLED for (int i = simt_thread_id(); i < to->lines * COPIES * LINE; i += BLOCK)
+        to->near[to->copies + i] = 0;
+    simt_sync();
+    if (simt_thread_id() < to->lines) {
+        const int32_t line = simt_readonly(&found->line[simt_thread_id()]);
+        if (simt_atomic_cas(key + key_of(line), -1, line) == -1)
+            slot[key_of(line)] = simt_thread_id();
+    }
+    simt_sync();
+}
+
+DEVICE void end_lines(const struct sink *to, const struct found *found)
+{
+    simt_sync();
+    SIMT_ROLLED for (int i = simt_thread_id(); i < to->lines * LINE; i += BLOCK) {
+        const real *copy = to->near + to->copies + i / LINE * COPIES * LINE + i % LINE;
+        real sum = 0;
+        for (int k = 0; k < COPIES; k++)
+            sum += copy[k * LINE];
+        if (sum != 0)
+            simt_atomic_add(to->y + ((int64_t)simt_readonly(&found->line[i / LINE]) * LINE + i % LINE), sum);
+    }
+}
+
+/* ------------------------------------------------------------------ chunks ------------------------------------- */
+
+/* Where the rows of a wave are uneven, its lanes take entries one by one: `row_of`, a table of the wave's own in shared memory,
+ * tells the row of each.  Up to WAVE rows from `first` on; n entries from `from` on, all of these rows. */
+#define TILE 256
+DEVICE void by_entry(const struct product *p, const struct sink *to, int64_t first, int rows, int64_t from, int n, const int on)
+{
+    SHARED(uint8_t, tables, BLOCK / WAVE * TILE);
+    uint8_t *row_of = tables + simt_wave_id() * TILE;
+    const int under_way = on & DEEP ? 4 : 2;
+    const int64_t row = first + (simt_lane() < rows ? simt_lane() : rows);
+    int begin = offset(p, row) > from ? (int)(offset(p, row) - from) : 0;
+    int end = simt_lane() >= rows ? begin : offset(p, row + 1) - from < n ? (int)(offset(p, row + 1) - from) : n;
+    const real factor = begin < end ? scalar(p->alpha) * simt_readonly((const real *)p->x + row) : 0;
+    SIMT_ROLLED for (; n > 0; n -= TILE, from += TILE, begin -= TILE, end -= TILE)
+    {
+        const int here = n < TILE ? n : TILE, low = begin > 0 ? begin : 0, high = end < here ? end : here;
+        if (high - low <= 8) {
+            SIMT_ROLLED for (int k = low; k < high; k++)
+                row_of[k] = (uint8_t)simt_lane();
+        }
+        SIMT_ROLLED for (uint64_t todo = simt_ballot(high - low > 8); todo; todo &= todo - 1)
+        {
+            const int owner = simt_ffs(todo) - 1, till = simt_shfl(high, owner, WAVE);
+            SIMT_ROLLED for (int k = simt_shfl(low, owner, WAVE) + simt_lane(); k < till; k += WAVE)
+                row_of[k] = (uint8_t)owner;
+        }
+        simt_wave_sync();
+        SIMT_ROLLED for (int k = simt_lane(); k - simt_lane() < here; k += under_way * WAVE)
+        {
+            const idx *RESTRICT col = (const idx *)p->array[CSR_COL] + from + k;
+            const real *RESTRICT val = (const real *)p->array[CSR_VAL] + from + k;
+            idx c[4];
+            real v[4];
+            for (int i = 0; i < under_way; i++) {
+                c[i] = simt_stream_if(k + i * WAVE < here, col + i * WAVE);
+                v[i] = simt_stream_if(k + i * WAVE < here, val + i * WAVE);
+            }
+            for (int i = 0; i < under_way; i++) {
+                const real scale = simt_shfl(factor, k + i * WAVE < here ? row_of[k + i * WAVE] : 0, WAVE);
+                if (k + i * WAVE < here)
+                    add(to, c[i], v[i] * scale, on);
+            }
+        }
+        simt_wave_sync();
+    }
+}
+
+/* What was put off: bit i of `later` stands for the rows of the wave in pass i of the block, which takes `pass` rows. */
+DEVICE void uneven(const struct product *p, const struct sink *to, int64_t first, int64_t last, uint32_t later, const int pass,
+                   const int on)
+{
+    const int rows = pass / (BLOCK / WAVE);
+    SIMT_ROLLED for (; later; later &= later - 1)
+    {
+        const int64_t row = first + (int64_t)(simt_ffs(later) - 1) * pass + simt_wave_id() * rows, from = offset(p, row);
+        const int some = last - row < rows ? (int)(last - row) : rows;
+        by_entry(p, to, row, some, from, (int)(offset(p, row + some) - from), on);
+    }
+}
+
+struct chunk {
+    int64_t first, last; /* rows */
+    off from, to;        /* entries */
+};
+
+/* It is listed: nothing to do, but what is read first may be under way by then. */
+DEVICE int is_large(const struct product *p, const struct chunk *c)
+{
+    return c->to - c->from > p->fact[WEFT_LIMIT];
+}
+
+/* Where row `row` of the chunk begins, counted from its first; behind its last, where that ends. */
+DEVICE off begin_of(const struct product *p, const struct chunk *c, int row)
+{
+    const int rows = (int)(c->last - c->first);
+    return simt_readonly((const off *)p->array[CSR_ROW_PTR] + c->first + (row < rows ? row : rows));
+}
+
+/* All threads of the block share the entries of its rows, however long these are, and search for the row of each. */
+#define UNDER_WAY 4
+DEVICE void by_entries(const struct product *p, const struct sink *to, const struct chunk *c, const int on)
+{
+    SHARED(off, begin, WEFT_ROWS + 1);
+    SHARED(real, factor, WEFT_ROWS);
+    const int rows = (int)(c->last - c->first);
+    const off from = begin_of(p, c, 0);
+    simt_sync();
+    off at[WEFT_ROWS / BLOCK + 1];
+    real x[WEFT_ROWS / BLOCK + 1];
+    for (int i = 0, row = simt_thread_id(); i <= WEFT_ROWS / BLOCK; i++, row += BLOCK) {
+        at[i] = begin_of(p, c, row); /* behind the last row, where that ends */
+        x[i] = row < rows ? simt_readonly((const real *)p->x + c->first + row) : 0;
+    }
+    for (int i = 0, row = simt_thread_id(); i <= WEFT_ROWS / BLOCK; i++, row += BLOCK) {
+        if (row <= rows)
+            begin[row] = at[i] - from;
+        if (row < rows)
+            factor[row] = scalar(p->alpha) * x[i];
+    }
+    simt_sync();
+    const off n = is_large(p, c) ? 0 : begin[rows];
+    SIMT_ROLLED for (off k = simt_thread_id(); k < n; k += UNDER_WAY * BLOCK)
+    {
+        const idx *RESTRICT col = (const idx *)p->array[CSR_COL] + from + k;
+        const real *RESTRICT val = (const real *)p->array[CSR_VAL] + from + k;
+        idx to_col[UNDER_WAY];
+        real v[UNDER_WAY];
+        int row[UNDER_WAY];
+        for (int i = 0; i < UNDER_WAY; i++) {
+            to_col[i] = simt_stream_if(k + i * BLOCK < n, col + i * BLOCK);
+            v[i] = simt_stream_if(k + i * BLOCK < n, val + i * BLOCK);
+            row[i] = 0;
+        }
+        SIMT_ROLLED for (int step = WEFT_ROWS / 2; step > 0; step /= 2) /* the last row that begins there or before */
+            for (int i = 0; i < UNDER_WAY; i++)
+                if (row[i] + step < rows && begin[row[i] + step] <= k + i * BLOCK)
+                    row[i] += step;
+        simt_after_previous();
+        for (int i = 0; i < UNDER_WAY; i++)
+            if (k + i * BLOCK < n)
+                add(to, to_col[i], v[i] * factor[row[i]], on);
+    }
+}
+
+/* What is read of a row before its entries. */
+struct row {
+    off begin, end;
+    real x;
+};
+
+DEVICE struct row row_at(const struct product *p, const struct chunk *c, int row)
+{
+    const int rows = (int)(c->last - c->first);
+    const struct row r = {begin_of(p, c, row), begin_of(p, c, row + 1),
+                          row < rows ? simt_readonly((const real *)p->x + c->first + row) : 0};
+    return r;
+}
+
+/* `lanes` lanes a row, up to a wave, with 4 entries of each under way.  `mine` is the first row of one's lane.  A block that
+ * meets a long row takes its rows entry by entry; where it has more of them for the sake of a window, a wave puts its rows off. */
+DEVICE void by_lanes(const struct product *p, const struct sink *to, const struct chunk *c, struct row mine, const int lanes,
+                     const int on)
+{
+    const int pass = BLOCK / lanes, rows = (int)(c->last - c->first), ahead = simt_lane() / lanes;
+    const int even = (int)p->fact[WEFT_EVEN], whole = lanes == 1 && !(on & WINDOW);
+    uint32_t later = 0, now = 1;
+    if (whole) {
+        int is_uneven = mine.end - mine.begin > even;
+        SIMT_ROLLED for (int row = simt_thread_id() + BLOCK; row < rows; row += BLOCK)
+            is_uneven |= begin_of(p, c, row + 1) - begin_of(p, c, row) > even;
+        if (simt_sync_any(is_uneven)) {
+            by_entries(p, to, c, on);
+            return;
+        }
+    }
+    SIMT_ROLLED for (int row = simt_thread_id() / lanes; row - ahead < rows; now <<= 1)
+    {
+        const off begin = mine.begin;
+        const int n = is_large(p, c) ? 0 : (int)(mine.end - begin);
+        const real factor = scalar(p->alpha) * mine.x;
+        row += pass;
+        if (row - ahead < rows)
+            mine = row_at(p, c, row);
+        if (!whole && simt_any(n > even)) {
+            later |= now;
+            continue;
+        }
+        SIMT_ROLLED for (int k = simt_lane() % lanes; k < n; k += 4 * lanes)
+        {
+            const idx *RESTRICT col = (const idx *)p->array[CSR_COL] + begin + k;
+            const real *RESTRICT val = (const real *)p->array[CSR_VAL] + begin + k;
+            idx at[4];
+            real v[4];
+            for (int i = 0; i < 4; i++) {
+                at[i] = k + i * lanes >= n ? 0 : lanes == 1 ? simt_readonly(col + i) : simt_stream(col + i * lanes);
+                v[i] = k + i * lanes >= n ? 0 : lanes == 1 ? simt_readonly(val + i) : simt_stream(val + i * lanes);
+            }
+            for (int i = 0; i < 4; i++)
+                if (k + i * lanes < n)
+                    add(to, at[i], v[i] * factor, on);
+        }
+    }
+    if (!whole)
+        uneven(p, to, c->first, c->last, later, pass, on);
+}
+
+#define TOGETHER_MOST 8
+
+/* `lanes` lanes take `together` neighbouring rows: a lane the same place of each, and adds up those of one column. */
+DEVICE void by_rows(const struct product *p, const struct sink *to, const struct chunk *c, const int lanes, const int together,
+                    const int on)
+{
+    const int pass = BLOCK / lanes * together, rows = (int)(c->last - c->first), ahead = simt_lane() / lanes * together;
+    const int even = (int)p->fact[WEFT_EVEN];
+    const real *RESTRICT x = (const real *)p->x + c->first;
+    uint32_t later = 0, now = 1;
+    SIMT_ROLLED for (int row = simt_thread_id() / lanes * together; row - ahead < rows; row += pass, now <<= 1)
+    {
+        const off begin = begin_of(p, c, row);
+        const idx *RESTRICT col = (const idx *)p->array[CSR_COL] + begin;
+        const real *RESTRICT val = (const real *)p->array[CSR_VAL] + begin;
+        int end[TOGETHER_MOST + 1], most = 0;
+        real factor[TOGETHER_MOST];
+        end[0] = 0;
+        for (int i = 0; i < together; i++) {
+            end[i + 1] = is_large(p, c) ? 0 : (int)(begin_of(p, c, row + i + 1) - begin);
+            factor[i] = row + i < rows ? scalar(p->alpha) * simt_readonly(x + row + i) : 0;
+            most = end[i + 1] - end[i] > most ? end[i + 1] - end[i] : most;
+        }
+        if (lanes <= WAVE && simt_any(most > even)) {
+            later |= now;
+            continue;
+        }
+        for (int k = simt_thread_id() % lanes; k < most; k += lanes) {
+            idx at[TOGETHER_MOST], open = -1;
+            real v[TOGETHER_MOST], sum = 0;
+            for (int i = 0; i < together; i++) {
+                at[i] = simt_stream_if(end[i] + k < end[i + 1], col + end[i] + k);
+                v[i] = simt_stream_if(end[i] + k < end[i + 1], val + end[i] + k);
+            }
+            for (int i = 0; i < together; i++) {
+                if (end[i] + k >= end[i + 1])
+                    continue;
+                if (at[i] != open && open >= 0)
+                    add(to, open, sum, on);
+                sum = at[i] == open ? sum + v[i] * factor[i] : v[i] * factor[i];
+                open = at[i];
+            }
+            if (open >= 0)
+                add(to, open, sum, on);
+        }
+    }
+    if (lanes <= WAVE)
+        uneven(p, to, c->first, c->last, later, pass, on);
+}
+
+/* The window is about the middle of the columns that lanes see in as many rows. */
+DEVICE void begin_window(const struct product *p, struct sink *to, const struct chunk *c, int window)
+{
+    SHARED(int32_t, base, 1);
+    if (simt_thread_id() < LOOKS) {
+        const int lane = simt_lane();
+        idx below;
+        const idx mine = middle_of(p, c->first + (c->last - c->first) * lane / LOOKS, &below);
+        int rank = 0, some = 0;
+        for (int i = 0; i < LOOKS; i++) {
+            const idx other = simt_shfl(mine, i, LOOKS);
+            some += other >= 0;
+            rank += other >= 0 && (other < mine || (other == mine && i < lane));
+        }
+        if (some == 0 ? lane == 0 : mine >= 0 && rank == some / 2)
+            *base = mine > window / 2 ? mine - window / 2 : 0;
+    }
+    SIMT_ROLLED for (int i = simt_thread_id(); i < window; i += BLOCK)
+        to->near[i] = 0;
+    simt_sync();
+    to->base = *base;
+    to->width = p->cols - to->base < window ? (uint32_t)(p->cols - to->base) : (uint32_t)window;
+}
+
+DEVICE void end_window(const struct sink *to)
+{
+    const int width = (int)to->width;
+    simt_sync();
+    SIMT_ROLLED for (int i = simt_thread_id(); i < width; i += BLOCK)
+        if (to->near[i] != 0)
+            simt_atomic_add(to->y + to->base + i, to->near[i]);
+}
+
+/* So many chunks from this one on. */
+DEVICE struct chunk rows_of(const struct product *p, int64_t number, int chunks)
+{
+    const int64_t first = number * p->fact[WEFT_HEIGHT], past = first + chunks * p->fact[WEFT_HEIGHT];
+    const struct chunk c = {first < p->rows ? first : p->rows, past < p->rows ? past : p->rows, 0, 0};
+    return c;
+}
+
+DEVICE struct chunk chunk_at(const struct product *p, int64_t number)
+{
+    struct chunk c = rows_of(p, number, 1);
+    c.from = begin_of(p, &c, 0);
+    c.to = begin_of(p, &c, (int)(c.last - c.first));
+    return c;
+}
+
+/* How rows are taken: by a lane; by a lane, and a window of y; by eight, and a window; by a wave; by the block; entry by entry. */
+enum way { BY_LANE, BY_LANE_NEAR, BY_EIGHT_NEAR, BY_WAVE, BY_BLOCK, BY_ENTRY };
+
+DEVICE void one_chunk(const struct product *p, const struct sink *to, const struct chunk *c, const enum way way, const int on)
+{
+    if (way == BY_LANE || way == BY_LANE_NEAR)
+        by_lanes(p, to, c, row_at(p, c, simt_thread_id()), 1, on);
+    else if (way == BY_EIGHT_NEAR)
+        by_lanes(p, to, c, row_at(p, c, simt_thread_id() / 8), 8, on);
+    else if (way == BY_WAVE)
+        by_rows(p, to, c, 32, (on & LINES) || sizeof(real) == 8 ? 3 : 6, on);
+    else if (way == BY_ENTRY)
+        by_entries(p, to, c, on);
+    else
+        by_rows(p, to, c, 256, 8, on);
+}
+
+/* Chunks with a window, with copies of lines, or with both. */
+DEVICE void some_chunks(const struct product *p, struct sink *to, int64_t number, const enum way way, const int on)
+{
+    const int window = way == BY_LANE_NEAR ? SHORT_WINDOW : way == BY_EIGHT_NEAR ? LONG_WINDOW : 0;
+    const int merged = (int)p->fact[WEFT_MERGED];
+    const struct chunk all = rows_of(p, number, merged);
+    if (window)
+        begin_window(p, to, &all, window);
+    SIMT_ROLLED for (int i = 0; i < merged; i++)
+    {
+        const struct chunk c = chunk_at(p, number + i);
+        one_chunk(p, to, &c, way, window ? on | WINDOW : on);
+    }
+    if (window)
+        end_window(to);
+}
+
+/* A piece, by a wave: its rows are taken as many at a time as the wave has lanes. */
+DEVICE void one_piece(const struct product *p, const struct sink *to, const struct listed *entry, const int on)
+{
+    const struct chunk c = rows_of(p, entry->chunk, 1);
+    const int64_t begin = offset(p, c.first) + entry->piece * p->fact[WEFT_PIECE], rest = offset(p, c.last) - begin;
+    const int n = (int)(rest < p->fact[WEFT_PIECE] ? rest : p->fact[WEFT_PIECE]);
+    int64_t row = c.first + search_above((const off *)p->array[CSR_ROW_PTR] + 1 + c.first, c.last - c.first, begin);
+    SIMT_ROLLED for (int done = 0, here; done < n; done += here, row += WAVE)
+    {
+        const int64_t more = offset(p, row + WAVE < c.last ? row + WAVE : c.last) - begin;
+        here = (int)(more < n ? more : n) - done;
+        by_entry(p, to, row, c.last - row < WAVE ? (int)(c.last - row) : WAVE, begin + done, here, on);
+    }
+}
+
+DEVICE int32_t listed_of(const struct product *p)
+{
+    return simt_fresh(p->counters + WEFT_LISTED);
+}
+
+/* The waves that share what is listed; the last of their blocks leaves the counters as they were. */
+DEVICE void pieces(const struct product *p, const struct sink *to, const int on)
+{
+    const int32_t listed = listed_of(p), blocks = (int32_t)p->fact[WEFT_BLOCKS];
+    if (listed == 0)
+        return;
+    SIMT_ROLLED for (int32_t i = simt_wave_id() * blocks + simt_block_id(); i < listed; i += BLOCK / WAVE * blocks)
+        one_piece(p, to, list_of(p) + i, on);
+    simt_sync();
+    if (simt_thread_id() == 0 && simt_atomic_add(p->counters + WEFT_THROUGH, 1) == blocks - 1) {
+        p->counters[WEFT_THROUGH] = 0;
+        p->counters[WEFT_LISTED] = 0;
+    }
+}
+
+/* The first blocks do pieces, the others chunks: this one. */
+DEVICE int64_t number_of(const struct product *p)
+{
+    return p->fact[WEFT_BEGIN] + simt_block_id() - p->fact[WEFT_BLOCKS];
+}
+
+DEVICE int does_pieces(const struct product *p)
+{
+    return simt_block_id() < p->fact[WEFT_BLOCKS];
+}
+
+/* The chunk of a block that has nothing to set up.  Where there is, one block does several, and the next ones are idle. */
+DEVICE struct chunk own_chunk(const struct product *p)
+{
+    return chunk_at(p, does_pieces(p) ? 0 : number_of(p));
+}
+
+DEVICE int is_idle(const struct product *p)
+{
+    return !does_pieces(p) && (int32_t)number_of(p) % (int32_t)p->fact[WEFT_MERGED] != 0;
+}
+
+/* What has to be there in shared memory for a window of so many entries. */
+#define NEARBY(window) (window + WEFT_LINES * COPIES * LINE)
+
+/* The block does pieces.  Where no line is crowded it asks the table in vain: that is less than the code twice. */
+DEVICE void weft_pieces(const struct product *p, struct sink *to, int32_t *table, const int on)
+{
+    if (listed_of(p) == 0)
+        return;
+    begin_lines(to, found_of(p), table, table + KEYS);
+    pieces(p, to, on | LINES);
+    end_lines(to, found_of(p));
+}
+
+/* The block does a chunk, or several if there is something to set up for them. */
+DEVICE void weft(const struct product *p, struct sink *to, const struct chunk *c, int32_t *table, const enum way way, const int on)
+{
+    if (to->lines == 0 && way != BY_EIGHT_NEAR) {
+        one_chunk(p, to, c, way, on);
+    } else if (is_idle(p)) {
+        return;
+    } else if (to->lines == 0) {
+        some_chunks(p, to, number_of(p), way, on);
+    } else {
+        begin_lines(to, found_of(p), table, table + KEYS);
+        some_chunks(p, to, number_of(p), way, on | LINES);
+        end_lines(to, found_of(p));
+    }
+}
+
+#endif
+#endif
