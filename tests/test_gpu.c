@@ -344,12 +344,13 @@ TEST(a_pair_that_fails_says_so)
         CHECK_FAILS(v->driver->launch_pair(gpu, bad, &argument, 8, NULL), HEDDLE_BAD_ARGUMENT, "1025 threads");
         CHECK(fake_state_of(v)->launch.count == launches);
         fake_script(v, v->launch, "=701");
+        CHECK_FAILS(v->driver->launch(gpu, f, 1, 1, 0, &argument, 8, NULL), HEDDLE_BAD_ARGUMENT, " of fill:");
         if (strcmp(v->driver->name, "cuda") == 0) {
             fake_script(v, "cuGraphLaunch", "=701");
             CHECK_FAILS(v->driver->launch_pair(gpu, good, &argument, 8, NULL), HEDDLE_BAD_ARGUMENT, "more registers");
             setenv("FAKE_CAPTURING", "1", 1);
             fake_script(v, "cuLaunchKernelEx", "=701");
-            CHECK_FAILS(v->driver->launch_pair(gpu, good, &argument, 8, NULL), HEDDLE_BAD_ARGUMENT, "more registers");
+            CHECK_FAILS(v->driver->launch_pair(gpu, good, &argument, 8, NULL), HEDDLE_BAD_ARGUMENT, " of fill and fill");
             unsetenv("FAKE_CAPTURING");
             fake_script(v, "cuFuncLoad", "=2");
             CHECK_FAILS(v->driver->find(gpu, &f, module, "scale"), HEDDLE_NO_MEMORY, "out of memory");

@@ -71,8 +71,10 @@ struct vendor {
     char why[512];
 };
 
+#define FUNCTION_NAME 64
 struct gpu_function {
     void *handle;              /* the vendor's */
+    char name[FUNCTION_NAME];  /* for error texts */
     int early;                 /* it may come to the device before the kernel ahead of it is done, and waits there */
     int64_t shared;            /* what it prefers, 0 at first */
     struct gpu_function *next; /* of those that the device has found; they live until it is closed */

@@ -235,6 +235,7 @@ heddle_status vendor_find(struct gpu *gpu, struct gpu_function **function, struc
         mem_free(made);
         TRY(vendor_failed(gpu->vendor, gpu, code, CALL_find, name));
     }
+    snprintf(made->name, sizeof made->name, "%s", name);
     made->next = gpu->functions;
     *function = gpu->functions = made;
 done:
@@ -270,8 +271,8 @@ heddle_status vendor_launch(struct gpu *gpu, struct gpu_function *function, int6
     heddle_status wrong = launchable(gpu, grid, block, shared, bytes);
     if (wrong != HEDDLE_OK || grid == 0)
         return wrong;
-    RETURN_CALL(gpu, launch, NULL, function->handle, (unsigned)grid, 1, 1, (unsigned)block, 1, 1, (unsigned)shared, stream,
-                bytes > 0 ? arguments : NULL, NULL);
+    RETURN_CALL(gpu, launch, function->name, function->handle, (unsigned)grid, 1, 1, (unsigned)block, 1, 1, (unsigned)shared,
+                stream, bytes > 0 ? arguments : NULL, NULL);
 }
 
 void vendor_prefer_shared(struct gpu *gpu, struct gpu_function *function, int64_t bytes)
@@ -309,8 +310,11 @@ heddle_status vendor_launch_pair(struct gpu *gpu, const struct gpu_launch pair[2
             code = pair[1].function->early ? v->launch_early(&pair[1], stream, arguments)
                                            : launch_one(gpu, &pair[1], stream, arguments);
     }
-    if (code)
-        status = vendor_failed(v, gpu, code, CALL_launch, NULL);
+    if (code) {
+        char both[2 * FUNCTION_NAME + 8];
+        snprintf(both, sizeof both, "%s and %s", pair[0].function->name, pair[1].function->name);
+        status = vendor_failed(v, gpu, code, CALL_launch, both);
+    }
     v->leave(gpu, before);
     return status;
 }
@@ -332,7 +336,7 @@ heddle_status vendor_launches_ms(struct gpu *gpu, double *ms, struct gpu_functio
     }
     *ms = now_ms() - begin;
     if (code)
-        status = vendor_failed(gpu->vendor, gpu, code, CALL_launch, NULL);
+        status = vendor_failed(gpu->vendor, gpu, code, CALL_launch, function->name);
     gpu->vendor->leave(gpu, before);
     return status;
 }
