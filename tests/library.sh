@@ -24,6 +24,7 @@ absent=$(comm -23 <(echo "$declared") <(echo "$defined"))
 
 readelf -d "$build/libheddle.so" | grep -q 'SONAME.*libheddle.so.[0-9]' && good || bad "no soname"
 strip -o "$scratch/stripped" "$build/libheddle.so"
+! grep -qF "$(realpath "$source")/" "$scratch/stripped" && good || bad "the library tells where it was built"
 # With everything in it, CPU, emulator, an architecture of NVIDIA's and four of AMD's, it stays under 3 MB.  More of NVIDIA's
 # need more, and so does deflate, which packs where liblzma is not there: then each pack is held to what it may take.
 set_in_cache() { grep -oP "^$1:[^=]*=\K.*" "$build/CMakeCache.txt"; }
