@@ -350,7 +350,8 @@ TEST(a_pair_that_fails_says_so)
             CHECK_FAILS(v->driver->launch_pair(gpu, good, &argument, 8, NULL), HEDDLE_BAD_ARGUMENT, "more registers");
             setenv("FAKE_CAPTURING", "1", 1);
             fake_script(v, "cuLaunchKernelEx", "=701");
-            CHECK_FAILS(v->driver->launch_pair(gpu, good, &argument, 8, NULL), HEDDLE_BAD_ARGUMENT, " of fill and fill");
+            CHECK_FAILS(v->driver->launch_pair(gpu, good, &argument, 8, NULL), HEDDLE_BAD_ARGUMENT, "more registers");
+            CHECK_THAT(strstr(heddle_last_error(), " of fill and fill:"), "%s", heddle_last_error());
             unsetenv("FAKE_CAPTURING");
             fake_script(v, "cuFuncLoad", "=2");
             CHECK_FAILS(v->driver->find(gpu, &f, module, "scale"), HEDDLE_NO_MEMORY, "out of memory");

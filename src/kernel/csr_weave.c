@@ -414,12 +414,12 @@ WAY(csr_weave_block, BLOCKS(1536, 256), 256, WAVE, 1, by_block(&p, group, 256))
 /* The ways through the kernel; `way` picks one, and auto the one for the mean row length. */
 enum where { DIRECTLY, IN_TILES };
 
-/* Shared memory takes cache from x, and more blocks that wait for the same second-level cache only end later.  So it should be no
- * more than this on a multiprocessor, if so many blocks find room in it; else what the driver thinks.  Measured on an H200. */
 static const struct way {
     const char *entry;
     int block, height;
     enum where read;
+    /* Shared memory takes cache from x, and more blocks that wait for the same second-level cache only end later.  So a multiprocessor
+     * should have this and no more, if so many blocks find room in it; else what the driver thinks.  Measured on an H200. */
     int kilobytes, blocks;
 } ways[] = {
     {NULL, 0, 0, DIRECTLY, 0, 0},
