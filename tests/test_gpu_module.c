@@ -83,15 +83,21 @@ TEST(a_hidden_vendor_has_no_devices)
     unsetenv("FAKE_DEVICES");
 }
 
+/* A binary with two kernels. */
+static void weave_file(const struct fake_vendor *v)
+{
+    char image[64], name[64];
+    snprintf(image, sizeof image, "FAKE %s weave__f64_i32 weave_fix__f64_i32", v->arch);
+    snprintf(name, sizeof name, v->driver == &cuda_driver ? "weave__f64_i32.%s.cubin" : "weave__f64_i32.%s.co", v->arch);
+    module_file(name, image);
+}
+
 TEST(a_kernel_is_loaded_once_and_kept)
 {
     FOR_BOTH(v) {
         struct gpu *gpu = open_named(v);
         struct gpu_function *f = NULL, *again = NULL, *other = NULL;
-        char image[64], name[64];
-        snprintf(image, sizeof image, "FAKE %s weave__f64_i32 weave_fix__f64_i32", v->arch);
-        snprintf(name, sizeof name, v->driver == &cuda_driver ? "weave__f64_i32.%s.cubin" : "weave__f64_i32.%s.co", v->arch);
-        module_file(name, image);
+        weave_file(v);
         CHECK_OK(gpu_kernel(gpu, &f, "weave", VARIANT_f64_i32, "weave"));
         CHECK_OK(gpu_kernel(gpu, &other, "weave", VARIANT_f64_i32, "weave_fix"));
         unsetenv("HEDDLE_MODULE_DIR"); /* not looked at again */
@@ -99,6 +105,33 @@ TEST(a_kernel_is_loaded_once_and_kept)
         CHECK(f && f == again && other && other != f);
         CHECK(fake_state_of(v)->modules == 1);
         close_named(v, gpu);
+    }
+}
+
+/* CUDA takes a kernel for which there was no memory for ready when it is asked for again. */
+TEST(a_kernel_that_was_not_made_ready_comes_from_a_binary_that_is_loaded_anew)
+{
+    FOR_BOTH(v) {
+        struct gpu *gpu = open_named(v);
+        const char *makes_ready = v->driver == &cuda_driver ? "cuFuncLoad" : "hipModuleGetFunction";
+        struct gpu_function *f = NULL, *again = NULL, *other = NULL;
+        weave_file(v);
+        fake_script(v, makes_ready, "=2");
+        CHECK_FAILS(gpu_kernel(gpu, &f, "weave", VARIANT_f64_i32, "weave"), HEDDLE_NO_MEMORY, "out of memory");
+        CHECK(!f && fake_state_of(v)->modules == 0);
+        fake_script(v, NULL, NULL);
+        CHECK_OK(gpu_kernel(gpu, &f, "weave", VARIANT_f64_i32, "weave"));
+        CHECK(fake_state_of(v)->modules == 1);
+        fake_script(v, makes_ready, "=2");
+        CHECK_FAILS(gpu_kernel(gpu, &other, "weave", VARIANT_f64_i32, "weave_fix"), HEDDLE_NO_MEMORY, "out of memory");
+        CHECK_THAT(fake_state_of(v)->modules == 1, "a binary is gone, though a kernel of it is in use");
+        fake_script(v, NULL, NULL);
+        CHECK_OK(gpu_kernel(gpu, &other, "weave", VARIANT_f64_i32, "weave_fix"));
+        CHECK_OK(gpu_kernel(gpu, &again, "weave", VARIANT_f64_i32, "weave"));
+        CHECK(fake_state_of(v)->modules == 2 && f == again && other && other != f);
+        unsetenv("HEDDLE_MODULE_DIR");
+        close_named(v, gpu);
+        CHECK_THAT(fake_state_of(v)->modules == 0, "binaries are left");
     }
 }
 

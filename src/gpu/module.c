@@ -243,6 +243,23 @@ static struct gpu_function *found_before(struct gpu_loaded *l, const char *page,
     return NULL;
 }
 
+/* A kernel of this binary could not be made ready, for want of memory as a rule.  CUDA takes it for ready when asked again, and
+ * fails when it is launched: so the next who asks gets the binary anew.  This one stays where other kernels of it are in use. */
+static void retire(struct gpu *gpu, struct gpu_loaded *l, const struct gpu_module *module, const char *page, enum variant v)
+{
+    int i = 0;
+    while (l->module[i].module != module)
+        i++;
+    for (int k = 0; k < l->kernels; k++)
+        if (l->kernel[k].variant == v && strcmp(l->kernel[k].page, page) == 0) {
+            l->module[i].name[0] = 0;
+            return;
+        }
+    gpu_driver_of(gpu)->unload(gpu, l->module[i].module);
+    mem_free(l->module[i].image);
+    l->module[i] = l->module[--l->modules];
+}
+
 static heddle_status find_kernel(struct gpu *gpu, struct gpu_function **function, const char *page, enum variant variant,
                                  const char *kernel)
 {
@@ -255,8 +272,12 @@ static heddle_status find_kernel(struct gpu *gpu, struct gpu_function **function
         return fail(HEDDLE_INTERNAL, "the name of the kernel %s is too long", kernel);
     TRY(module_for(gpu, &module, page, variant_name(variant)));
     snprintf(symbol, sizeof symbol, "%s__%s", kernel, variant_name(variant));
-    TRY(gpu_driver_of(gpu)->find(gpu, function, module, symbol));
     TRY(loaded_of(gpu, &l));
+    status = gpu_driver_of(gpu)->find(gpu, function, module, symbol);
+    if (status != HEDDLE_OK) {
+        retire(gpu, l, module, page, variant);
+        return status;
+    }
     more = mem_resize(l->kernel, l->kernels, l->kernels + 1, sizeof *more);
     if (!more)
         return *function = NULL, HEDDLE_NO_MEMORY;
