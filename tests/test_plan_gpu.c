@@ -8,6 +8,7 @@
 
 #include "awkward.h"
 #include "base/memory.h"
+#include "gen/gen.h"
 #include "kernel/convert.h"
 #include "kernel/service.h"
 #include "plan/run.h"
@@ -188,6 +189,71 @@ static void immediate_is_right(const struct device *d)
 TEST(the_immediate_product_is_right_for_every_storage)
 {
     on_devices(immediate_is_right);
+}
+
+/* Are the n doubles on the device all 0? */
+static int all_zero(const struct device *d, const void *p, int64_t n)
+{
+    double *here = awkward_vector(n, HEDDLE_F64, 1, 1);
+    int64_t bytes = 0;
+    CHECK_OK(device_read(d, here, p, n * 8));
+    for (int64_t i = 0; i < 8 * n; i++)
+        bytes += ((const unsigned char *)here)[i] != 0;
+    mem_free(here);
+    return bytes == 0;
+}
+
+/* A handle has one room for all of its matrices: whatever a product leaves in the counters, another one would meet. */
+static void leaves_the_counters_as_they_were(const struct device *d)
+{
+    static const char *const specs[] = {"grid2d:n=70", "dense:rows=3,cols=12000", "arrow:n=9000", "rmat:n=4096,degree=12"};
+    enum { MATRICES = 4, N = 12000 };
+    const int times = getenv("HEDDLE_TEST_DEVICES") ? 300 : 2;
+    struct csr here[MATRICES];
+    struct view there[MATRICES];
+    struct room room = {0};
+    void *x = zeros(d, N), *y = zeros(d, N);
+    double *values = awkward_vector(N, HEDDLE_F64, 3, 1), *first[MATRICES], *got = awkward_vector(N, HEDDLE_F64, 5, 1);
+    CHECK_OK(device_copy(d, x, values, N * 8));
+    for (int i = 0; i < MATRICES; i++) {
+        CHECK_OK(gen_matrix(&here[i], specs[i], HEDDLE_F64));
+        there[i] = (struct view){.format = HEDDLE_CSR};
+        CHECK_OK(device_csr_upload(d, &there[i].csr, &here[i]));
+        CHECK_OK(immediate_load(d, &there[i]));
+        struct room more = immediate_room(d, &there[i]);
+        room.workspace_bytes = more.workspace_bytes > room.workspace_bytes ? more.workspace_bytes : room.workspace_bytes;
+        room.counters_bytes = more.counters_bytes > room.counters_bytes ? more.counters_bytes : room.counters_bytes;
+        first[i] = awkward_vector(N, HEDDLE_F64, 5, 1);
+    }
+    const int64_t counters = (room.counters_bytes + 7) / 8;
+    room.workspace = zeros(d, (room.workspace_bytes + 7) / 8);
+    room.counters = zeros(d, counters);
+    int differ = 0, left = 0;
+    for (int k = 0; k < times * MATRICES; k++) {
+        const char *ran;
+        const int i = k % MATRICES;
+        CHECK_OK(immediate_run(d, &there[i], HEDDLE_N, (struct scalars){1, 0}, x, y, &room, &ran));
+        CHECK_OK(device_read(d, k < MATRICES ? first[i] : got, y, here[i].rows * 8));
+        differ += k >= MATRICES && memcmp(first[i], got, (size_t)here[i].rows * 8) != 0;
+        left += !all_zero(d, room.counters, counters);
+    }
+    CHECK_THAT(differ == 0, "%d of %d products differ from the first", differ, times * MATRICES);
+    CHECK_THAT(left == 0, "%d of %d products leave something in the counters", left, times * MATRICES);
+    for (int i = 0; i < MATRICES; i++) {
+        mem_free(first[i]);
+        csr_free(&here[i]);
+        device_csr_free(d, &there[i].csr);
+    }
+    mem_free(values);
+    mem_free(got);
+    device_free(d, x);
+    device_free(d, y);
+    room_free(d, &room);
+}
+
+TEST(a_product_leaves_the_counters_of_a_handle_as_they_were)
+{
+    on_devices(leaves_the_counters_as_they_were);
 }
 
 static void allocates_nothing(const struct device *d)

@@ -8,10 +8,10 @@
  * Balance    a block owns a group of neighbouring rows, so many that their entries fill its threads at the mean row length: it
  *            finds them without a search.  Short rows are summed by the same few lanes each, where they are read or from
  *            products that are staged in shared memory; a row that is long for its lanes is summed by its wave.  A group
- *            that has too many entries for one block is left to scouts.  These are the first blocks of the launch: they look
- *            through the row offsets for such groups, and take them piece by piece, each scout those that fall to it by where
- *            they lie.  All of them see the same, so nothing is handed over, and no block waits for another.  Rows that are
- *            cut between pieces are put together by whoever comes last.
+ *            that has too many entries for one block is left to scouts.  These are the first blocks of the launch: each looks for
+ *            such groups in its share of the row offsets, puts their pieces on a list, and when all have looked they take the
+ *            pieces in turn.  A scout that waits in vain for the others goes on without them, and they without it.  Rows that
+ *            are cut between pieces are put together by whoever comes last.
  * Memory     val and col are streamed past the caches where they are staged, each once and coalesced, with up to 8 loads a
  *            thread under way; x is gathered in the order of storage, and has as much of the first-level cache as tiles can spare.
  * Wins       small matrices, and rows of similar length.
@@ -20,26 +20,25 @@
  * Order      fixed per row, whoever comes last: bitwise repeatable.
  */
 
-/* What launch tells the device half in product.fact: the first group of this launch (negative: scouts come
- * first), entries of a tile, entries that a group may have before it is cut, companies of scouts, scouts of each (both powers
- * of two), and groups of a span. */
-enum { WEAVE_BEGIN, WEAVE_TILE, WEAVE_LIMIT, WEAVE_COMPANIES, WEAVE_SCOUTS, WEAVE_SPAN };
+/* What launch tells the device half in product.fact: the first group of this launch (negative: scouts come first), entries of a
+ * tile, entries that a group may have before it is cut, scouts, and where in the workspace the ends of listed groups are. */
+enum { WEAVE_BEGIN, WEAVE_TILE, WEAVE_LIMIT, WEAVE_SCOUTS, WEAVE_ENDS };
 
 /* Entries of a piece of a cut group. */
 #define PIECE 1024
 
 /* Entries a lane, in rows that are read directly; where there are more, the rows of the block are staged. */
-#define LONG 16
+#define LONG(lanes) ((lanes) == 1 ? 8 : 16)
 
-/* Spans that a thread of a scout looks at: a bit each. */
-#define SPANS 32
+/* Places of the list: a cut group has more than one piece, and at most one that is not full. */
+#define PLACES(nnz) (2 * ((nnz) / PIECE) + 2)
 
 #ifdef HEDDLE_DEVICE
 #include "kernel/gpu.h"
 #include "simt/collective.h"
 
 #define STAGED 32 /* entries a lane, in rows that are staged; more are summed by the wave */
-#define QUEUE 32  /* cut groups that a scout takes before it looks for more */
+#define QUEUE 8   /* groups or pieces that a scout keeps in shared memory */
 
 /* How a way goes about its work, all of it known to the compiler: threads of a block, lanes of a row, rows of a group. */
 struct shape {
@@ -165,7 +164,7 @@ DEVICE void direct(const struct product *p, real *tile, int64_t group, const str
     const int lane = simt_thread_id() % s.lanes;
     const int64_t row = group * s.height + simt_thread_id() / s.lanes;
     const off begin = offset(p, row), end = offset(p, row + 1);
-    if (simt_sync_any(end - begin > LONG * s.lanes)) {
+    if (simt_sync_any(end - begin > LONG(s.lanes) * s.lanes)) {
         staged(p, tile, group, s, 4);
         return;
     }
@@ -208,12 +207,23 @@ DEVICE int32_t pieces_of(off entries)
     return (int32_t)((entries + PIECE - 1) / PIECE);
 }
 
-/* A scout keeps the groups that it has found in shared memory.  Where row `ahead` of one begins: read anew wherever it is
- * needed, for registers are dear while products are staged. */
-DEVICE off begin_of(const struct product *p, const int32_t *group, int ahead, const int height)
+/* A cut group, or a piece of one, that a scout keeps in shared memory: which it is, and where the entries of the group begin and
+ * end.  Read anew wherever it is needed, for registers are dear while products are staged. */
+struct found {
+    off first, last;
+    int32_t group, piece; /* piece: -1 for none */
+};
+
+/* Where row `ahead` of the group begins. */
+DEVICE off begin_of(const struct product *p, const struct found *f, int ahead, const int height)
 {
-    const int64_t row = (int64_t)simt_fresh(group) * height + ahead;
+    const int64_t row = (int64_t)simt_fresh(&f->group) * height + ahead;
     return simt_again((const off *)p->array[CSR_ROW_PTR] + (row < p->rows ? row : p->rows));
+}
+
+DEVICE int32_t pieces_in(const struct found *f)
+{
+    return pieces_of(simt_fresh(&f->last) - simt_fresh(&f->first));
 }
 
 /* The sums of cut rows, two for each piece: of the row that was open when it began, and of the one that is open at its end.
@@ -225,11 +235,13 @@ DEVICE real *edges_of(const struct product *p, off first)
     return (real *)p->workspace + 2 * ((int64_t)(first / PIECE) + pieces_of(first));
 }
 
-/* Stages piece i of a group, and returns its entries. */
-DEVICE int stage_piece(const struct product *p, real *tile, const int32_t *group, int32_t i, const struct shape s)
+/* Stages piece i of a group, and returns its entries.  Where rows begin is asked for in vain here, so that it is in the cache when
+ * they are summed. */
+DEVICE int stage_piece(const struct product *p, real *tile, const struct found *f, int32_t i, const struct shape s)
 {
-    const off low = begin_of(p, group, 0, s.height) + (off)i * PIECE, rest = begin_of(p, group, s.height, s.height) - low;
+    const off low = simt_fresh(&f->first) + (off)i * PIECE, rest = simt_fresh(&f->last) - low;
     const int n = rest < PIECE ? (int)rest : PIECE;
+    begin_of(p, f, simt_thread_id() / s.lanes, s.height);
     simt_sync();
     stage(p, tile, low, n, s.width, 4);
     simt_sync();
@@ -237,15 +249,15 @@ DEVICE int stage_piece(const struct product *p, real *tile, const int32_t *group
 }
 
 /* Sums the rows of piece i, n entries; those that are cut leave their sums at its edges. */
-DEVICE void sum_piece(const struct product *p, const real *tile, const int32_t *group, int32_t i, int n, const struct shape s)
+DEVICE void sum_piece(const struct product *p, const real *tile, const struct found *f, int32_t i, int n, const struct shape s)
 {
     const int ahead = simt_thread_id() / s.lanes < s.height ? simt_thread_id() / s.lanes : s.height;
-    const off first = begin_of(p, group, 0, s.height), low = first + (off)i * PIECE;
-    const off begin = begin_of(p, group, ahead, s.height);
-    const off end = ahead < s.height ? begin_of(p, group, ahead + 1, s.height) : begin;
+    const off first = simt_fresh(&f->first), low = first + (off)i * PIECE;
+    const off begin = begin_of(p, f, ahead, s.height);
+    const off end = ahead < s.height ? begin_of(p, f, ahead + 1, s.height) : begin;
     const int from = clipped(begin, low, n), to = clipped(end, low, n);
     const real sum = row_sum(tile, from, to, s.lanes);
-    const int64_t row = (int64_t)simt_fresh(group) * s.height + ahead;
+    const int64_t row = (int64_t)simt_fresh(&f->group) * s.height + ahead;
     if (simt_thread_id() % s.lanes != 0 || ahead == s.height || row >= p->rows)
         return;
     if (from < to && begin < low)
@@ -257,11 +269,11 @@ DEVICE void sum_piece(const struct product *p, const real *tile, const int32_t *
 }
 
 /* Every piece of the group has left its edges: the rows that lie in more than one are put together, each by a wave. */
-DEVICE void join(const struct product *p, const int32_t *group, const int height)
+DEVICE void join(const struct product *p, const struct found *f, const int height)
 {
     const int ahead = simt_thread_id() < height ? simt_thread_id() : height, next = ahead < height;
-    const off first = begin_of(p, group, 0, height);
-    const off begin = begin_of(p, group, ahead, height) - first, end = begin_of(p, group, ahead + next, height) - first;
+    const off first = simt_fresh(&f->first);
+    const off begin = begin_of(p, f, ahead, height) - first, end = begin_of(p, f, ahead + next, height) - first;
     const int32_t from = (int32_t)(begin / PIECE), to = begin < end ? (int32_t)((end - 1) / PIECE) : from;
     SIMT_ROLLED for (uint64_t todo = simt_ballot(to > from); todo; todo &= todo - 1)
     {
@@ -273,112 +285,232 @@ DEVICE void join(const struct product *p, const int32_t *group, const int height
             sum += simt_fresh(edges + 2 * (int64_t)i + OPENED);
         sum = wave_sum(sum, WAVE);
         if (simt_lane() == owner)
-            put(p, (int64_t)simt_fresh(group) * height + ahead, sum);
+            put(p, (int64_t)simt_fresh(&f->group) * height + ahead, sum);
     }
 }
 
-/* A thread of the block adds 1 to a counter; true for all where that makes it `all`, and the counter is 0 again. */
-DEVICE int comes_last(int32_t *counter, int32_t all)
+/* ------------------------------------------------------------------ what scouts share -------------------------- */
+
+/* counters begins with a word in which scouts tell how far they are: how many have looked through their share, how many have
+ * gone (counted by GONE), and in the high half how many pieces are listed.  Then comes how many scouts are through. */
+enum { TOLD, THROUGH, LIST };
+#define GONE 65536
+#define LOOKED(told) ((told) & (GONE - 1))
+#define LISTED(told) ((int32_t)((told) >> 32))
+
+DEVICE int64_t *board(const struct product *p)
 {
-    SHARED(int32_t, turn, 1);
-    simt_fence();
-    simt_sync();
-    if (simt_thread_id() == 0) {
-        *turn = simt_atomic_add(counter, 1) + 1;
-        if (*turn == all)
-            *counter = 0;
-    }
-    simt_sync();
-    simt_fence();
-    return *turn == all;
+    return (int64_t *)p->counters;
 }
 
-/* Piece i of a group. */
-DEVICE void take(const struct product *p, real *tile, const int32_t *group, int32_t i, const struct shape s)
+/* The list: a word a place, with the number of the piece in the high half and its group, counted from 1; 0 is nothing.  Place i
+ * belongs to scout i modulo scouts. */
+DEVICE int64_t *list(const struct product *p)
 {
-    const int n = stage_piece(p, tile, group, i, s);
-    sum_piece(p, tile, group, i, n, s);
-    const off first = begin_of(p, group, 0, s.height), last = begin_of(p, group, s.height, s.height);
-    if (comes_last(p->counters + pieces_of(first), pieces_of(last - first)))
-        join(p, group, s.height);
+    return board(p) + LIST;
+}
+
+/* Where the entries of the group begin and end, for each place: in the workspace, for it need not be 0 again. */
+DEVICE off *ends(const struct product *p)
+{
+    return (off *)((char *)p->workspace + p->fact[WEAVE_ENDS]);
+}
+
+/* Which scouts have gone. */
+DEVICE int32_t *gone(const struct product *p)
+{
+    return (int32_t *)(list(p) + PLACES(p->nnz));
+}
+
+/* How many pieces are done of a group that begins here. */
+DEVICE int32_t *done_of(const struct product *p, off first)
+{
+    return gone(p) + p->fact[WEAVE_SCOUTS] + pieces_of(first);
 }
 
 /* ------------------------------------------------------------------ scouts ------------------------------------- */
 
-/* Scouts go in companies: each has every so manieth span of the matrix, and deals out the pieces that it finds there to its
- * scouts in turn, by where they lie. */
-DEVICE int32_t company(const struct product *p)
+/* Puts the pieces of a group on the list. */
+DEVICE void list_pieces(const struct product *p, const struct found *f, const int width)
 {
-    return simt_block_id() & ((int32_t)p->fact[WEAVE_COMPANIES] - 1);
-}
-
-DEVICE int32_t first_of_mine(const struct product *p, off first)
-{
-    const int32_t scout = simt_block_id() / (int32_t)p->fact[WEAVE_COMPANIES];
-    return (scout - (int32_t)(first / PIECE)) & ((int32_t)p->fact[WEAVE_SCOUTS] - 1);
-}
-
-/* Is the group cut, and are some of its pieces this scout's? */
-DEVICE int is_mine(const struct product *p, int32_t group, const struct shape s)
-{
-    const off first = offset(p, (int64_t)group * s.height), n = offset(p, (int64_t)(group + 1) * s.height) - first;
-    return n > p->fact[WEAVE_LIMIT] && first_of_mine(p, first) < pieces_of(n);
-}
-
-/* Which of a thread's spans have more entries than a group may have. */
-DEVICE uint32_t heavy_spans(const struct product *p, const struct shape s)
-{
-    const int64_t rows = p->fact[WEAVE_SPAN] * s.height, step = rows * p->fact[WEAVE_COMPANIES];
-    int64_t row = simt_thread_id() * step + company(p) * rows;
-    uint32_t heavy = 0;
-    SIMT_ROLLED for (int i = 0; i < SPANS && row < p->rows; i += 4)
-        for (int j = 0; j < 4; j++, row += step * s.width)
-            heavy |= (uint32_t)(offset(p, row + rows) - offset(p, row) > p->fact[WEAVE_LIMIT]) << (i + j);
-    return heavy;
-}
-
-/* The next group with pieces of this scout's, or -1.  heavy: the thread's spans that are left; seen: groups of the first. */
-DEVICE int32_t next_of_mine(const struct product *p, uint32_t *heavy, int32_t *seen, const struct shape s)
-{
-    const int32_t span = (int32_t)p->fact[WEAVE_SPAN], companies = (int32_t)p->fact[WEAVE_COMPANIES];
-    while (*heavy != 0) {
-        const int32_t start = (((simt_ffs(*heavy) - 1) * s.width + simt_thread_id()) * companies + company(p)) * span;
-        for (; *seen < span; ++*seen)
-            if (is_mine(p, start + *seen, s))
-                return start + *seen;
-        *heavy &= *heavy - 1;
-        *seen = 0;
+    SHARED(int32_t, place, 1);
+    const int32_t pieces = pieces_in(f);
+    simt_sync();
+    if (simt_thread_id() == 0)
+        *place = LISTED(simt_atomic_add(board(p) + TOLD, (int64_t)pieces << 32));
+    simt_sync();
+    SIMT_ROLLED for (int32_t i = simt_thread_id(); i < pieces; i += width)
+    {
+        ends(p)[2 * (int64_t)(*place + i)] = simt_fresh(&f->first);
+        ends(p)[2 * (int64_t)(*place + i) + 1] = simt_fresh(&f->last);
+        simt_atomic_exchange(list(p) + *place + i, (int64_t)i << 32 | (simt_fresh(&f->group) + 1));
     }
-    return -1;
 }
 
-/* A scout looks for groups that are too large for one block: at first at spans of neighbouring groups, then into those that
- * have enough entries.  All scouts of a company look at the same. */
+/* Looks for cut groups in this scout's share, and lists them; were there any? */
+DEVICE int look(const struct product *p, struct found *queue, const struct shape s)
+{
+    SHARED(int32_t, queued, 1);
+    const int64_t scouts = p->fact[WEAVE_SCOUTS], groups = (p->rows + s.height - 1) / s.height;
+    int any = 0;
+    SIMT_ROLLED for (int64_t at = simt_block_id(); at < groups; at += scouts * s.width)
+    {
+        const int64_t group = at + simt_thread_id() * scouts;
+        int cut = group < groups && offset(p, (group + 1) * s.height) - offset(p, group * s.height) > p->fact[WEAVE_LIMIT];
+        while (simt_sync_any(cut)) {
+            any = 1;
+            if (simt_thread_id() == 0)
+                *queued = 0;
+            simt_sync();
+            if (cut) {
+                const int32_t i = simt_atomic_add(queued, 1);
+                if (i < QUEUE) {
+                    queue[i].group = (int32_t)group;
+                    queue[i].first = offset(p, group * s.height);
+                    queue[i].last = offset(p, (group + 1) * s.height);
+                    cut = 0;
+                }
+            }
+            simt_sync();
+            SIMT_ROLLED for (int i = 0; i < QUEUE && i < simt_fresh(queued); i++)
+                list_pieces(p, queue + i, s.width);
+        }
+    }
+    return any;
+}
+
+/* Have some scouts not looked yet? */
+DEVICE int is_open(const struct product *p, int64_t told)
+{
+    return told != 0 && LOOKED(told) < p->fact[WEAVE_SCOUTS];
+}
+
+/* Have all looked, and nothing is listed?  Their number alone tells so, and soon 0. */
+DEVICE int is_over(const struct product *p, int64_t told)
+{
+    return told == 0 || told == p->fact[WEAVE_SCOUTS];
+}
+
+/* A thread of a scout that has looked waits for the others: what they have told.  They may not have come to the device yet, so a
+ * scout that has waited for long goes: it marks that it will not look at its places again, and then takes what is there. */
+#ifdef SIMT_EMU
+#define PATIENCE 65536 /* blocks of the emulator take their time */
+#else
+#define PATIENCE 256
+#endif
+DEVICE int64_t wait_for_others(const struct product *p, int64_t told)
+{
+    SIMT_ROLLED for (int i = 0; i < PATIENCE && is_open(p, told); i++)
+        told = simt_fresh(board(p) + TOLD);
+    if (!is_open(p, told))
+        return told;
+    gone(p)[simt_block_id()] = 1;
+    simt_fence();
+    SIMT_ROLLED while (is_open(p, told))
+    {
+        const int64_t seen = simt_atomic_cas(board(p) + TOLD, told, told + GONE);
+        if (seen == told)
+            return told;
+        told = seen;
+    }
+    if (is_over(p, told))
+        gone(p)[simt_block_id()] = 0;
+    return told;
+}
+
+DEVICE int is_mine(const struct product *p, int32_t place)
+{
+    const int32_t owner = place % (int32_t)p->fact[WEAVE_SCOUTS];
+    return owner == simt_block_id() || simt_fresh(gone(p) + owner);
+}
+
+/* A thread fetches what is listed at a place, if nobody has.  As long as scouts look, only the word itself can be trusted. */
+DEVICE void fetch(const struct product *p, struct found *f, int32_t place, int64_t told, const int height)
+{
+    const int open = is_open(p, told);
+    const off *end = ends(p) + 2 * (int64_t)place, first = open ? 0 : simt_fresh(end), last = open ? 0 : simt_fresh(end + 1);
+    const int64_t listed = simt_atomic_exchange(list(p) + place, (int64_t)0), group = listed ? (int32_t)listed - 1 : 0;
+    f->group = (int32_t)group;
+    f->first = open ? offset(p, group * height) : first;
+    f->last = open ? offset(p, (group + 1) * height) : last;
+    f->piece = listed ? (int32_t)(listed >> 32) : -1;
+}
+
+/* The pieces of the next QUEUE places, `apart` of each other. */
+DEVICE void take(const struct product *p, real *tile, struct found *queue, int32_t place, int32_t apart, int64_t told,
+                 const struct shape s)
+{
+    const int t = simt_thread_id(), at = place + t * apart;
+    if (t < QUEUE) {
+        queue[t].piece = -1;
+        if (at < LISTED(told) && is_mine(p, at))
+            fetch(p, queue + t, at, told, s.height);
+    }
+    simt_sync();
+    SIMT_ROLLED for (int i = 0; i < QUEUE; i++)
+        if (simt_fresh(&queue[i].piece) >= 0) {
+            const int n = stage_piece(p, tile, queue + i, simt_fresh(&queue[i].piece), s);
+            sum_piece(p, tile, queue + i, simt_fresh(&queue[i].piece), n, s);
+        }
+    simt_sync();
+    if (t < QUEUE && queue[t].piece >= 0) { /* few threads: a fence empties the first-level cache */
+        int32_t *done = done_of(p, queue[t].first);
+        simt_fence();
+        const int last = simt_atomic_add(done, 1) + 1 == pieces_in(queue + t);
+        if (last) {
+            simt_fence();
+            *done = 0;
+        }
+        queue[t].piece = last ? 0 : -1;
+    }
+    simt_sync();
+    SIMT_ROLLED for (int i = 0; i < QUEUE; i++)
+        if (simt_fresh(&queue[i].piece) >= 0)
+            join(p, queue + i, s.height);
+    simt_sync();
+}
+
+/* The last scout that is through leaves the counters as they were. */
+DEVICE void leave(const struct product *p, const int width)
+{
+    SHARED(int32_t, last, 1);
+    const int64_t scouts = p->fact[WEAVE_SCOUTS];
+    if (simt_thread_id() == 0)
+        *last = simt_atomic_add(board(p) + THROUGH, (int64_t)1) == scouts - 1;
+    simt_sync();
+    if (*last) {
+        SIMT_ROLLED for (int i = simt_thread_id(); i < scouts; i += width)
+            gone(p)[i] = 0;
+        if (simt_thread_id() == 0)
+            board(p)[TOLD] = board(p)[THROUGH] = 0;
+    }
+}
+
+/* A scout looks for groups that are too large for one block, and takes its share of all pieces that were found.  If others have
+ * gone before it had listed its own, it looks after their places, too. */
 DEVICE void scout(const struct product *p, real *tile, const struct shape s)
 {
-    SHARED(int32_t, queue, QUEUE);
-    SHARED(int32_t, queued, 1);
-    uint32_t heavy = heavy_spans(p, s);
-    int32_t seen = 0;
-    while (simt_sync_any(heavy != 0)) {
-        if (simt_thread_id() == 0)
-            *queued = 0;
-        simt_sync();
-        const int32_t group = next_of_mine(p, &heavy, &seen, s);
-        if (group >= 0) {
-            const int32_t at = simt_atomic_add(queued, 1);
-            if (at < QUEUE) {
-                queue[at] = group;
-                seen++;
-            }
-        }
-        simt_sync();
-        SIMT_ROLLED for (int i = 0; i < QUEUE && i < simt_fresh(queued); i++)
-            SIMT_ROLLED for (int32_t j = first_of_mine(p, begin_of(p, queue + i, 0, s.height));
-                 j < pieces_of(begin_of(p, queue + i, s.height, s.height) - begin_of(p, queue + i, 0, s.height));
-                 j += (int32_t)p->fact[WEAVE_SCOUTS])
-                take(p, tile, queue + i, j, s);
+    SHARED(struct found, queue, QUEUE);
+    SHARED(int64_t, told, 2);
+    const int any = look(p, queue, s);
+    simt_sync();
+    if (simt_thread_id() == 0) {
+        if (any)
+            simt_fence();
+        told[0] = simt_atomic_add(board(p) + TOLD, (int64_t)1) + 1;
+        told[1] = wait_for_others(p, told[0]);
+        if (is_over(p, told[0])) /* the last to look */
+            board(p)[TOLD] = 0;
+        else if (!is_over(p, told[1]))
+            simt_fence();
     }
+    simt_sync();
+    if (is_over(p, told[1]))
+        return;
+    const int alone = (told[0] & 0xffffffff) >= GONE, apart = alone ? 1 : (int)p->fact[WEAVE_SCOUTS];
+    SIMT_ROLLED for (int32_t place = alone ? 0 : simt_block_id(); place < LISTED(told[1]); place += QUEUE * apart)
+        take(p, tile, queue, place, apart, told[1], s);
+    leave(p, s.width);
 }
 
 /* ------------------------------------------------------------------ ways --------------------------------------- */
@@ -416,20 +548,21 @@ enum where { DIRECTLY, IN_TILES };
 
 static const struct way {
     const char *entry;
-    int block, height;
+    int block, height, lanes;
     enum where read;
-    /* Shared memory takes cache from x, and more blocks that wait for the same second-level cache only end later.  So a multiprocessor
-     * should have this and no more, if so many blocks find room in it; else what the driver thinks.  Measured on an H200. */
-    int kilobytes, blocks;
+    /* Shared memory takes cache from x, and more blocks that wait for the same second-level cache only end later.  So a
+     * multiprocessor should have this and no more, if so many blocks find room in it; else what the driver thinks.  Scouts, too,
+     * take room: so many on a multiprocessor.  Measured on an H200. */
+    int kilobytes, blocks, scouts;
 } ways[] = {
-    {NULL, 0, 0, DIRECTLY, 0, 0},
-    {"csr_weave1", 256, 256, DIRECTLY, 32, 6},
-    {"csr_weave2", 256, 128, IN_TILES, 64, 4},
-    {"csr_weave4", 256, 64, IN_TILES, 64, 6},
-    {"csr_weave8", 128, 16, IN_TILES, 0, 0},
-    {"csr_weave8_direct", 128, 16, DIRECTLY, 0, 0},
-    {"csr_weave32", 128, 4, DIRECTLY, 0, 0},
-    {"csr_weave_block", 256, 1, IN_TILES, 0, 0},
+    {NULL, 0, 0, 0, DIRECTLY, 0, 0, 0},
+    {"csr_weave1", 256, 256, 1, DIRECTLY, 32, 6, 2},
+    {"csr_weave2", 256, 128, 2, IN_TILES, 64, 4, 4},
+    {"csr_weave4", 256, 64, 4, IN_TILES, 64, 6, 2},
+    {"csr_weave8", 128, 16, 8, IN_TILES, 0, 0, 2},
+    {"csr_weave8_direct", 128, 16, 8, DIRECTLY, 0, 0, 2},
+    {"csr_weave32", 128, 4, 32, DIRECTLY, 0, 0, 2},
+    {"csr_weave_block", 256, 1, 256, IN_TILES, 0, 0, 1},
 };
 enum { AUTO, DIRECT_1, STAGED_2, STAGED_4, STAGED_8, DIRECT_8, DIRECT_32, BLOCK };
 
@@ -480,15 +613,34 @@ static int64_t groups_of(const struct work *w)
     return (w->product.rows + height - 1) / height;
 }
 
-/* Two sums for each piece: a cut group has more than one piece, and at most one that is not full. */
-static int64_t workspace(const struct work *w)
+/* So few entries that a block could take all of them: no scouts, and large tiles, for there are few blocks. */
+#define FEW 8192
+
+/* Two sums for each piece, and the ends of its group for each place of the list. */
+static int64_t sums_of(const struct work *w)
 {
-    return 2 * (2 * (w->product.nnz / PIECE) + 3) * (int64_t)type_size(w->value);
+    return 2 * (PLACES(w->product.nnz) + 1) * (int64_t)type_size(w->value);
 }
 
+static int64_t workspace(const struct work *w)
+{
+    return sums_of(w) + 2 * PLACES(w->product.nnz) * (int64_t)sizeof(int64_t);
+}
+
+/* Scouts: one for so many entries, but not more than have room on the device together with others. */
+#define ENTRIES_OF_SCOUT 1024
+static int64_t scouts_of(const struct work *w)
+{
+    const int64_t most = (int64_t)way_of(w)->scouts * gpu_info_of(w->device->gpu)->multiprocessors;
+    const int64_t enough = w->product.nnz <= FEW ? 0 : w->product.nnz / ENTRIES_OF_SCOUT;
+    return most < enough ? most : enough;
+}
+
+/* What scouts tell, the list, which have gone, and how many pieces of a cut group are done. */
 static int64_t counters(const struct work *w)
 {
-    return (w->product.nnz / PIECE + 2) * (int64_t)sizeof(int32_t);
+    const int64_t nnz = w->product.nnz;
+    return (2 + PLACES(nnz)) * (int64_t)sizeof(int64_t) + (scouts_of(w) + nnz / PIECE + 2) * (int64_t)sizeof(int32_t);
 }
 
 /* A tile has room for a piece and, where products are always staged, for what the rows of a block hold on average, and a
@@ -496,43 +648,25 @@ static int64_t counters(const struct work *w)
 #define TILE_MOST 3072
 static int64_t tile_of(const struct work *w)
 {
+    if (w->product.nnz <= FEW)
+        return w->product.nnz < TILE_MOST ? w->product.nnz : TILE_MOST;
     const int64_t usual = (w->product.nnz / w->product.rows * way_of(w)->height * 5 / 4 + 63) & ~(int64_t)31;
     return way_of(w)->read == DIRECTLY || usual < PIECE ? PIECE : usual > TILE_MOST ? TILE_MOST : usual;
 }
 
 /* What one block may take so that the others do not wait for it: a few tiles, or a small share of all; but never less than
  * it reads directly without a look at the limit. */
-#define LIMIT_TILES 4
-#define LIMIT_SHARE 2048
+#define LIMIT_TILES 2
+#define LIMIT_SHARE 8192
 static int64_t limit_of(const struct work *w)
 {
-    const int64_t tiles = LIMIT_TILES * tile_of(w), share = w->product.nnz / LIMIT_SHARE, least = LONG * way_of(w)->block;
+    const struct way *way = way_of(w);
+    const int64_t tiles = LIMIT_TILES * tile_of(w), share = w->product.nnz / LIMIT_SHARE, least = LONG(way->lanes) * way->block;
     const int64_t most = tiles > share ? tiles : share;
-    return most > least ? most : least;
+    return w->product.nnz <= FEW ? FEW : most > least ? most : least;
 }
 
-/* Scouts of so many companies: one for so many entries, but not more than have room on the device together with others. */
-#define ENTRIES_OF_SCOUT 1024
-static int64_t scouts_of(const struct work *w, int64_t companies)
-{
-    const int64_t most = companies * gpu_info_of(w->device->gpu)->multiprocessors, enough = w->product.nnz / ENTRIES_OF_SCOUT;
-    int64_t scouts = 1;
-    while (2 * scouts <= most && 2 * scouts <= enough)
-        scouts *= 2;
-    return scouts;
-}
-
-/* Groups of a span: they have half as many entries as are too many, on average.  In a small matrix there are fewer: to look into a
- * span costs a wait for each of its groups, and few scouts read it. */
-#define FEW_ENTRIES 262144
-static int64_t span_of(const struct work *w)
-{
-    const int64_t block = way_of(w)->block, most = SPANS * block; /* of one company */
-    const int64_t spans = w->product.nnz <= FEW_ENTRIES ? 8 * block : 2 * w->product.nnz / limit_of(w) + 1;
-    return (groups_of(w) - 1) / (spans < most ? spans : most) + 1;
-}
-
-#define OTHER_SHARED 1280 /* of a block: a scout's queue, and what the driver keeps */
+#define OTHER_SHARED 1536 /* of a block: a scout's queue, and what the driver keeps */
 
 static heddle_status launch(const struct work *w)
 {
@@ -540,16 +674,15 @@ static heddle_status launch(const struct work *w)
     const struct way *way = way_of(w);
     const struct gpu_info *info = gpu_info_of(w->device->gpu);
     struct work told = *w;
-    const int64_t groups = groups_of(w), scouts = scouts_of(w, 4), tile = tile_of(w);
+    const int64_t groups = groups_of(w), scouts = scouts_of(w), tile = tile_of(w);
     const int64_t threads = UINT32_MAX / way->block, most = info->grid < threads ? info->grid : threads; /* AMD: 32 bits */
     int64_t *fact = told.product.fact;
     const int64_t shared = tile * (int64_t)type_size(w->value), wanted = way->kilobytes * 1024;
     TRY(gpu_prefer_shared(w, way->entry, way->blocks * (shared + OTHER_SHARED) <= wanted ? wanted : 0));
     fact[WEAVE_TILE] = tile;
     fact[WEAVE_LIMIT] = limit_of(w);
-    fact[WEAVE_SPAN] = span_of(w);
-    fact[WEAVE_SCOUTS] = scouts_of(w, 1);
-    fact[WEAVE_COMPANIES] = scouts / fact[WEAVE_SCOUTS];
+    fact[WEAVE_SCOUTS] = scouts;
+    fact[WEAVE_ENDS] = sums_of(w);
     for (int64_t begin = -scouts; begin < groups; begin += most) { /* scouts come before the first group */
         fact[WEAVE_BEGIN] = begin;
         TRY(gpu_run(&told, way->entry, groups - begin < most ? groups - begin : most, way->block, shared));

@@ -33,7 +33,8 @@
  *               Everyone who is meant must come, at the same line, and nobody may have left the kernel before: the whole
  *               block, the whole wave, or (shuffles) the whole group; groups of one wave may be at different places.
  *               Shuffles and ballots carry values but do not order memory.  In a last wave with fewer lanes the absent
- *               ones vote 0, and a shuffle must not read from them.  Blocks never wait for blocks.
+ *               ones vote 0, and a shuffle must not read from them.  Blocks never wait for blocks: which of them are on the device
+ *               is not known.  One may look a while for what others have to tell, if it can go on without.
  *
  * Memory        simt_atomic_add(p, v), _min, _max, _or, _exchange, simt_atomic_cas(p, expected, v): return what stood there
  *               before; in global and shared memory, for (u)int32_t and (u)int64_t, _add for float and double as well.
