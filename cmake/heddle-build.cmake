@@ -53,7 +53,7 @@ function(heddle_objects name)
   set(HEDDLE_OBJECT_TARGETS ${HEDDLE_OBJECT_TARGETS} ${name} PARENT_SCOPE)
 endfunction()
 
-# No exception ever passes through kernels.
+# No exception ever passes through the library, which is C and calls nobody back, and debuggers have tables of their own (-g).
 set(no_unwinding -fno-asynchronous-unwind-tables -fno-unwind-tables)
 # Where size counts and time does not; -Oz since gcc 12.
 check_c_compiler_flag(-Oz HEDDLE_HAVE_OZ)
@@ -78,19 +78,18 @@ macro(heddle_library_objects)
   list(FILTER typed INCLUDE REGEX "_typed\\.c$")
   list(FILTER plain EXCLUDE REGEX "_typed\\.c$")
   # Exact arithmetic outside the kernels: compensated sums must not be contracted.  What only decides and calls is long but not
-  # hot, and a fifth smaller at -Os or -Oz; reading a matrix of 1 GB would take 1.5 times as long.  Where nobody looks for his own
-  # mistakes (families of matrices, readers of files, host halves of kernels) stacks need not be told.
+  # hot, and a fifth smaller at -Os or -Oz; reading a matrix of 1 GB would take 1.5 times as long.
   foreach(part io matrix gen kernel)
     set(of_${part} ${plain})
     list(FILTER of_${part} INCLUDE REGEX "/src/${part}/")
     list(FILTER plain EXCLUDE REGEX "/src/${part}/")
   endforeach()
   set(small $<$<CONFIG:Release>:${smallest}>)
-  heddle_objects(heddle_matrix SOURCES ${of_matrix} OPTIONS -ffp-contract=off)
+  heddle_objects(heddle_matrix SOURCES ${of_matrix} OPTIONS -ffp-contract=off ${no_unwinding})
   heddle_objects(heddle_readers SOURCES ${of_io} OPTIONS -ffp-contract=off ${no_unwinding})
   heddle_objects(heddle_families SOURCES ${of_gen} OPTIONS -ffp-contract=off ${small} ${no_unwinding})
   heddle_objects(heddle_pages SOURCES ${of_kernel} OPTIONS -ffp-contract=off ${small} ${no_unwinding})
-  heddle_objects(heddle_plain SOURCES ${plain} OPTIONS -ffp-contract=off ${small})
+  heddle_objects(heddle_plain SOURCES ${plain} OPTIONS -ffp-contract=off ${small} ${no_unwinding})
   target_compile_definitions(heddle_plain PRIVATE HEDDLE_VERSION_TEXT="${PROJECT_VERSION}")
 
   set(pages src/kernel/cpu.c)

@@ -41,7 +41,7 @@ set(device_ptx_flags -x cuda --cuda-device-only -nocudainc -nocudalib --cuda-pat
 find_program(HEDDLE_XZ xz)
 find_program(HEDDLE_GZIP gzip)
 set(device_pack_ptx preset=9e,lc=4,lp=0,pb=0)
-set(device_pack_cubin preset=9e,lc=0,lp=3,pb=4)
+set(device_pack_cubin preset=9e,lc=0,lp=4,pb=4)
 set(device_pack_co preset=9e,lc=1,lp=2,pb=2)
 set(device_hip_flags -x hip --offload-device-only -nogpuinc -nogpulib --no-gpu-bundle-output -munsafe-fp-atomics)
 
