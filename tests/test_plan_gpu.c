@@ -191,16 +191,20 @@ TEST(the_immediate_product_is_right_for_every_storage)
     on_devices(immediate_is_right);
 }
 
-/* Are the n doubles on the device all 0? */
+/* Are n words on the device all 0? */
 static int all_zero(const struct device *d, const void *p, int64_t n)
 {
-    double *here = awkward_vector(n, HEDDLE_F64, 1, 1);
-    int64_t bytes = 0;
+    uint64_t *here = mem_alloc(n, sizeof *here), any = 0;
     CHECK_OK(device_read(d, here, p, n * 8));
-    for (int64_t i = 0; i < 8 * n; i++)
-        bytes += ((const unsigned char *)here)[i] != 0;
+    for (int64_t i = 0; i < n; i++)
+        any |= here[i];
     mem_free(here);
-    return bytes == 0;
+    return any == 0;
+}
+
+static int64_t larger(int64_t a, int64_t b)
+{
+    return a > b ? a : b;
 }
 
 /* A handle has one room for all of its matrices: whatever a product leaves in the counters, another one would meet. */
@@ -213,17 +217,17 @@ static void leaves_the_counters_as_they_were(const struct device *d)
     struct view there[MATRICES];
     struct room room = {0};
     void *x = zeros(d, N), *y = zeros(d, N);
-    double *values = awkward_vector(N, HEDDLE_F64, 3, 1), *first[MATRICES], *got = awkward_vector(N, HEDDLE_F64, 5, 1);
+    double *values = awkward_vector(N, HEDDLE_F64, 3, 1), *first[MATRICES], *got = mem_alloc(N, sizeof *got);
     CHECK_OK(device_copy(d, x, values, N * 8));
     for (int i = 0; i < MATRICES; i++) {
         CHECK_OK(gen_matrix(&here[i], specs[i], HEDDLE_F64));
         there[i] = (struct view){.format = HEDDLE_CSR};
         CHECK_OK(device_csr_upload(d, &there[i].csr, &here[i]));
         CHECK_OK(immediate_load(d, &there[i]));
-        struct room more = immediate_room(d, &there[i]);
-        room.workspace_bytes = more.workspace_bytes > room.workspace_bytes ? more.workspace_bytes : room.workspace_bytes;
-        room.counters_bytes = more.counters_bytes > room.counters_bytes ? more.counters_bytes : room.counters_bytes;
-        first[i] = awkward_vector(N, HEDDLE_F64, 5, 1);
+        const struct room more = immediate_room(d, &there[i]);
+        room.workspace_bytes = larger(room.workspace_bytes, more.workspace_bytes);
+        room.counters_bytes = larger(room.counters_bytes, more.counters_bytes);
+        first[i] = mem_alloc(N, sizeof *first[i]);
     }
     const int64_t counters = (room.counters_bytes + 7) / 8;
     room.workspace = zeros(d, (room.workspace_bytes + 7) / 8);

@@ -1,0 +1,100 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * weave.h: what csr_weave's two halves tell each other, and what its groups and scouts share: the shape of a block's work, and
+ * tiles of products in shared memory. */
+#ifndef KERNEL_WEAVE_H
+#define KERNEL_WEAVE_H
+
+/* What launch tells the device half in product.fact: the first group of this launch (negative: scouts come first), entries of a
+ * tile, entries that a group may have before it is cut, scouts, and where in the workspace the ends of listed groups are. */
+enum { WEAVE_BEGIN, WEAVE_TILE, WEAVE_LIMIT, WEAVE_SCOUTS, WEAVE_ENDS };
+
+/* Entries of a piece of a cut group. */
+#define PIECE 1024
+
+/* Entries a lane, in rows that are read directly; where there are more, the rows of the block are staged. */
+#define LONG(lanes) ((lanes) == 1 ? 8 : 16)
+
+/* Places of the list: a cut group has more than one piece, and at most one that is not full. */
+#define PLACES(nnz) (2 * ((nnz) / PIECE) + 2)
+
+#ifdef HEDDLE_DEVICE
+#include "kernel/gpu.h"
+#include "simt/collective.h"
+
+#define STAGED 32 /* entries a lane, in rows that are staged; more are summed by the wave */
+
+/* How a way goes about its work, all of it known to the compiler: threads of a block, lanes of a row, rows of a group. */
+struct shape {
+    int width, lanes, height;
+};
+
+DEVICE off offset(const struct product *p, int64_t row)
+{
+    return simt_readonly((const off *)p->array[CSR_ROW_PTR] + (row < p->rows ? row : p->rows));
+}
+
+DEVICE void put(const struct product *p, int64_t row, real sum)
+{
+    store((real *)p->y + row, scalar(p->alpha), sum, scalar(p->beta));
+}
+
+DEVICE real lanes_sum(real sum, const int lanes)
+{
+    for (int by = lanes / 2; by > 0; by /= 2)
+        sum += simt_shfl_xor(sum, by, WAVE);
+    return sum;
+}
+
+/* ------------------------------------------------------------------ tiles -------------------------------------- */
+
+/* The products of n entries that begin at `from`, into the tile, by the `width` threads of the block. */
+DEVICE void stage(const struct product *p, real *tile, off from, int n, const int width, const int under_way)
+{
+    const real *RESTRICT x = (const real *)p->x;
+    const idx *RESTRICT col = (const idx *)p->array[CSR_COL] + from;
+    const real *RESTRICT val = (const real *)p->array[CSR_VAL] + from;
+    SIMT_ROLLED for (int k = simt_thread_id(); k < n; k += width * under_way)
+    {
+        idx c[8];
+        real v[8];
+        for (int i = 0; i < under_way; i++) {
+            c[i] = simt_stream_if(k + i * width < n, col + k + i * width);
+            v[i] = simt_stream_if(k + i * width < n, val + k + i * width);
+        }
+        for (int i = 0; i < under_way; i++)
+            if (k + i * width < n)
+                tile[k + i * width] = v[i] * simt_readonly(x + c[i]);
+    }
+}
+
+/* Position `at`, counted from `low`, brought to within 0 and n. */
+DEVICE int clipped(off at, off low, int n)
+{
+    return at < low ? 0 : at - low > n ? n : (int)(at - low);
+}
+
+/* The sum of entries begin to end of the tile, one's own row, by its lanes; a long row by all lanes of the wave, one such row
+ * after another.  The first of the lanes has it in the end. */
+DEVICE real row_sum(const real *tile, int begin, int end, const int lanes)
+{
+    const int lane = simt_thread_id() % lanes, is_long = end - begin > STAGED * lanes;
+    real sum = 0;
+    for (int k = is_long ? end : begin + lane; k < end; k += lanes)
+        sum += tile[k];
+    sum = lanes_sum(sum, lanes);
+    for (uint64_t todo = simt_ballot(is_long && lane == 0); todo; todo &= todo - 1) {
+        const int owner = simt_ffs(todo) - 1, from = simt_shfl(begin, owner, WAVE), to = simt_shfl(end, owner, WAVE);
+        real other = 0;
+        SIMT_ROLLED for (int k = from + simt_lane(); k < to; k += 2 * WAVE)
+            for (int i = 0; i < 2; i++)
+                other += k + i * WAVE < to ? tile[k + i * WAVE] : 0;
+        other = wave_sum(other, WAVE);
+        if (simt_lane() == owner)
+            sum = other;
+    }
+    return sum;
+}
+
+#endif
+#endif

@@ -1,0 +1,327 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * weave_scout.h: what csr_weave does about groups that are too large for one block.  Its first blocks are scouts: they look for such
+ * groups, list their pieces, and take them in turn. */
+#ifndef KERNEL_WEAVE_SCOUT_H
+#define KERNEL_WEAVE_SCOUT_H
+
+#ifdef HEDDLE_DEVICE
+#include "kernel/weave.h"
+
+#define QUEUE 8 /* groups or pieces that a scout keeps in shared memory */
+
+/* ------------------------------------------------------------------ pieces of cut groups ----------------------- */
+
+DEVICE int32_t pieces_of(off entries)
+{
+    return (int32_t)((entries + PIECE - 1) / PIECE);
+}
+
+/* A cut group, or a piece of one, that a scout keeps in shared memory: which it is, and where the entries of the group begin and
+ * end.  Read anew wherever it is needed, for registers are dear while products are staged. */
+struct found {
+    off first, last;
+    int32_t group, piece; /* piece: -1 for none */
+};
+
+/* Where row `ahead` of the group begins. */
+DEVICE off begin_of(const struct product *p, const struct found *f, int ahead, const int height)
+{
+    const int64_t row = (int64_t)simt_fresh(&f->group) * height + ahead;
+    return simt_again((const off *)p->array[CSR_ROW_PTR] + (row < p->rows ? row : p->rows));
+}
+
+DEVICE int32_t pieces_in(const struct found *f)
+{
+    return pieces_of(simt_fresh(&f->last) - simt_fresh(&f->first));
+}
+
+/* The sums of cut rows, two for each piece: of the row that was open when it began, and of the one that is open at its end.
+ * A cut group is longer than a piece: how many pieces the entries before it fill tells it from all others. */
+enum { OPENED, LEFT };
+
+DEVICE real *edges_of(const struct product *p, off first)
+{
+    return (real *)p->workspace + 2 * ((int64_t)(first / PIECE) + pieces_of(first));
+}
+
+/* Stages piece i of a group, and returns its entries.  Where rows begin is asked for in vain here, so that it is in the cache when
+ * they are summed. */
+DEVICE int stage_piece(const struct product *p, real *tile, const struct found *f, int32_t i, const struct shape s)
+{
+    const off low = simt_fresh(&f->first) + (off)i * PIECE, rest = simt_fresh(&f->last) - low;
+    const int n = rest < PIECE ? (int)rest : PIECE;
+    begin_of(p, f, simt_thread_id() / s.lanes, s.height);
+    simt_sync();
+    stage(p, tile, low, n, s.width, 4);
+    simt_sync();
+    return n;
+}
+
+/* Sums the rows of piece i, n entries; those that are cut leave their sums at its edges. */
+DEVICE void sum_piece(const struct product *p, const real *tile, const struct found *f, int32_t i, int n, const struct shape s)
+{
+    const int ahead = simt_thread_id() / s.lanes < s.height ? simt_thread_id() / s.lanes : s.height;
+    const off first = simt_fresh(&f->first), low = first + (off)i * PIECE;
+    const off begin = begin_of(p, f, ahead, s.height);
+    const off end = ahead < s.height ? begin_of(p, f, ahead + 1, s.height) : begin;
+    const int from = clipped(begin, low, n), to = clipped(end, low, n);
+    const real sum = row_sum(tile, from, to, s.lanes);
+    const int64_t row = (int64_t)simt_fresh(&f->group) * s.height + ahead;
+    if (simt_thread_id() % s.lanes != 0 || ahead == s.height || row >= p->rows)
+        return;
+    if (from < to && begin < low)
+        edges_of(p, first)[2 * (int64_t)i + OPENED] = sum;
+    else if (from < to && end > low + n)
+        edges_of(p, first)[2 * (int64_t)i + LEFT] = sum;
+    else if (from < to || (i == 0 && begin == end))
+        put(p, row, sum);
+}
+
+/* Every piece of the group has left its edges: the rows that lie in more than one are put together, each by a wave. */
+DEVICE void join(const struct product *p, const struct found *f, const int height)
+{
+    const int ahead = simt_thread_id() < height ? simt_thread_id() : height, next = ahead < height;
+    const off first = simt_fresh(&f->first);
+    const off begin = begin_of(p, f, ahead, height) - first, end = begin_of(p, f, ahead + next, height) - first;
+    const int32_t from = (int32_t)(begin / PIECE), to = begin < end ? (int32_t)((end - 1) / PIECE) : from;
+    SIMT_ROLLED for (uint64_t todo = simt_ballot(to > from); todo; todo &= todo - 1)
+    {
+        const int owner = simt_ffs(todo) - 1;
+        const int32_t opens = simt_shfl(from, owner, WAVE), closes = simt_shfl(to, owner, WAVE);
+        const real *edges = edges_of(p, first);
+        real sum = simt_lane() == 0 ? simt_fresh(edges + 2 * (int64_t)opens + LEFT) : 0;
+        SIMT_ROLLED for (int32_t i = opens + 1 + simt_lane(); i <= closes; i += WAVE)
+            sum += simt_fresh(edges + 2 * (int64_t)i + OPENED);
+        sum = wave_sum(sum, WAVE);
+        if (simt_lane() == owner)
+            put(p, (int64_t)simt_fresh(&f->group) * height + ahead, sum);
+    }
+}
+
+/* ------------------------------------------------------------------ what scouts share -------------------------- */
+
+/* counters begins with a word in which scouts tell how far they are: how many have looked through their share, how many have
+ * gone (counted by GONE), and in the high half how many pieces are listed.  Then comes how many scouts are through. */
+enum { TOLD, THROUGH, LIST };
+#define GONE 65536
+#define LOOKED(told) ((told) & (GONE - 1))
+#define LISTED(told) ((int32_t)((told) >> 32))
+
+DEVICE int64_t *board(const struct product *p)
+{
+    return (int64_t *)p->counters;
+}
+
+/* The list: a word a place, with the number of the piece in the high half and its group, counted from 1; 0 is nothing.  Place i
+ * belongs to scout i modulo scouts. */
+DEVICE int64_t *list(const struct product *p)
+{
+    return board(p) + LIST;
+}
+
+/* Where the entries of the group begin and end, for each place: in the workspace, for it need not be 0 again. */
+DEVICE off *ends(const struct product *p)
+{
+    return (off *)((char *)p->workspace + p->fact[WEAVE_ENDS]);
+}
+
+/* Which scouts have gone. */
+DEVICE int32_t *gone(const struct product *p)
+{
+    return (int32_t *)(list(p) + PLACES(p->nnz));
+}
+
+/* How many pieces are done of a group that begins here. */
+DEVICE int32_t *done_of(const struct product *p, off first)
+{
+    return gone(p) + p->fact[WEAVE_SCOUTS] + pieces_of(first);
+}
+
+/* ------------------------------------------------------------------ scouts ------------------------------------- */
+
+/* Puts the pieces of a group on the list. */
+DEVICE void list_pieces(const struct product *p, const struct found *f, const int width)
+{
+    SHARED(int32_t, place, 1);
+    const int32_t pieces = pieces_in(f);
+    simt_sync();
+    if (simt_thread_id() == 0)
+        *place = LISTED(simt_atomic_add(board(p) + TOLD, (int64_t)pieces << 32));
+    simt_sync();
+    SIMT_ROLLED for (int32_t i = simt_thread_id(); i < pieces; i += width)
+    {
+        ends(p)[2 * (int64_t)(*place + i)] = simt_fresh(&f->first);
+        ends(p)[2 * (int64_t)(*place + i) + 1] = simt_fresh(&f->last);
+        simt_atomic_exchange(list(p) + *place + i, (int64_t)i << 32 | (simt_fresh(&f->group) + 1));
+    }
+}
+
+/* Looks for cut groups in this scout's share, and lists them; were there any? */
+DEVICE int look(const struct product *p, struct found *queue, const struct shape s)
+{
+    SHARED(int32_t, queued, 1);
+    const int64_t scouts = p->fact[WEAVE_SCOUTS], groups = (p->rows + s.height - 1) / s.height;
+    int any = 0;
+    SIMT_ROLLED for (int64_t at = simt_block_id(); at < groups; at += scouts * s.width)
+    {
+        const int64_t group = at + simt_thread_id() * scouts;
+        int cut = group < groups && offset(p, (group + 1) * s.height) - offset(p, group * s.height) > p->fact[WEAVE_LIMIT];
+        while (simt_sync_any(cut)) {
+            any = 1;
+            if (simt_thread_id() == 0)
+                *queued = 0;
+            simt_sync();
+            if (cut) {
+                const int32_t i = simt_atomic_add(queued, 1);
+                if (i < QUEUE) {
+                    queue[i].group = (int32_t)group;
+                    queue[i].first = offset(p, group * s.height);
+                    queue[i].last = offset(p, (group + 1) * s.height);
+                    cut = 0;
+                }
+            }
+            simt_sync();
+            SIMT_ROLLED for (int i = 0; i < QUEUE && i < simt_fresh(queued); i++)
+                list_pieces(p, queue + i, s.width);
+        }
+    }
+    return any;
+}
+
+/* Have some scouts not looked yet? */
+DEVICE int is_open(const struct product *p, int64_t told)
+{
+    return told != 0 && LOOKED(told) < p->fact[WEAVE_SCOUTS];
+}
+
+/* Have all looked, and nothing is listed?  Their number alone tells so, and soon 0. */
+DEVICE int is_over(const struct product *p, int64_t told)
+{
+    return told == 0 || told == p->fact[WEAVE_SCOUTS];
+}
+
+/* A thread of a scout that has looked waits for the others: what they have told.  They may not have come to the device yet, so a
+ * scout that has waited for long goes: it marks that it will not look at its places again, and then takes what is there. */
+#ifdef SIMT_EMU
+#define PATIENCE 65536 /* blocks of the emulator take their time */
+#else
+#define PATIENCE 256
+#endif
+DEVICE int64_t wait_for_others(const struct product *p, int64_t told)
+{
+    SIMT_ROLLED for (int i = 0; i < PATIENCE && is_open(p, told); i++)
+        told = simt_fresh(board(p) + TOLD);
+    if (!is_open(p, told))
+        return told;
+    gone(p)[simt_block_id()] = 1;
+    simt_fence();
+    SIMT_ROLLED while (is_open(p, told))
+    {
+        const int64_t seen = simt_atomic_cas(board(p) + TOLD, told, told + GONE);
+        if (seen == told)
+            return told;
+        told = seen;
+    }
+    if (is_over(p, told))
+        gone(p)[simt_block_id()] = 0;
+    return told;
+}
+
+DEVICE int is_mine(const struct product *p, int32_t place)
+{
+    const int32_t owner = place % (int32_t)p->fact[WEAVE_SCOUTS];
+    return owner == simt_block_id() || simt_fresh(gone(p) + owner);
+}
+
+/* A thread fetches what is listed at a place, if nobody has.  As long as scouts look, only the word itself can be trusted. */
+DEVICE void fetch(const struct product *p, struct found *f, int32_t place, int64_t told, const int height)
+{
+    const int open = is_open(p, told);
+    const off *end = ends(p) + 2 * (int64_t)place, first = open ? 0 : simt_fresh(end), last = open ? 0 : simt_fresh(end + 1);
+    const int64_t listed = simt_atomic_exchange(list(p) + place, (int64_t)0), group = listed ? (int32_t)listed - 1 : 0;
+    f->group = (int32_t)group;
+    f->first = open ? offset(p, group * height) : first;
+    f->last = open ? offset(p, (group + 1) * height) : last;
+    f->piece = listed ? (int32_t)(listed >> 32) : -1;
+}
+
+/* The pieces of the next QUEUE places, `apart` of each other. */
+DEVICE void take(const struct product *p, real *tile, struct found *queue, int32_t place, int32_t apart, int64_t told,
+                 const struct shape s)
+{
+    const int t = simt_thread_id(), at = place + t * apart;
+    if (t < QUEUE) {
+        queue[t].piece = -1;
+        if (at < LISTED(told) && is_mine(p, at))
+            fetch(p, queue + t, at, told, s.height);
+    }
+    simt_sync();
+    SIMT_ROLLED for (int i = 0; i < QUEUE; i++)
+        if (simt_fresh(&queue[i].piece) >= 0) {
+            const int n = stage_piece(p, tile, queue + i, simt_fresh(&queue[i].piece), s);
+            sum_piece(p, tile, queue + i, simt_fresh(&queue[i].piece), n, s);
+        }
+    simt_sync();
+    if (t < QUEUE && queue[t].piece >= 0) { /* few threads: a fence empties the first-level cache */
+        int32_t *done = done_of(p, queue[t].first);
+        simt_fence();
+        const int last = simt_atomic_add(done, 1) + 1 == pieces_in(queue + t);
+        if (last) {
+            simt_fence();
+            *done = 0;
+        }
+        queue[t].piece = last ? 0 : -1;
+    }
+    simt_sync();
+    SIMT_ROLLED for (int i = 0; i < QUEUE; i++)
+        if (simt_fresh(&queue[i].piece) >= 0)
+            join(p, queue + i, s.height);
+    simt_sync();
+}
+
+/* The last scout that is through leaves the counters as they were. */
+DEVICE void leave(const struct product *p, const int width)
+{
+    SHARED(int32_t, last, 1);
+    const int64_t scouts = p->fact[WEAVE_SCOUTS];
+    if (simt_thread_id() == 0)
+        *last = simt_atomic_add(board(p) + THROUGH, (int64_t)1) == scouts - 1;
+    simt_sync();
+    if (*last) {
+        SIMT_ROLLED for (int i = simt_thread_id(); i < scouts; i += width)
+            gone(p)[i] = 0;
+        if (simt_thread_id() == 0)
+            board(p)[TOLD] = board(p)[THROUGH] = 0;
+    }
+}
+
+/* A scout looks for groups that are too large for one block, and takes its share of all pieces that were found.  If others have
+ * gone before it had listed its own, it looks after their places, too. */
+DEVICE void scout(const struct product *p, real *tile, const struct shape s)
+{
+    SHARED(struct found, queue, QUEUE);
+    SHARED(int64_t, told, 2);
+    const int any = look(p, queue, s);
+    simt_sync();
+    if (simt_thread_id() == 0) {
+        if (any)
+            simt_fence();
+        told[0] = simt_atomic_add(board(p) + TOLD, (int64_t)1) + 1;
+        told[1] = wait_for_others(p, told[0]);
+        if (is_over(p, told[0])) /* the last to look */
+            board(p)[TOLD] = 0;
+        else if (!is_over(p, told[1]))
+            simt_fence();
+    }
+    simt_sync();
+    if (is_over(p, told[1]))
+        return;
+    const int alone = (told[0] & 0xffffffff) >= GONE, apart = alone ? 1 : (int)p->fact[WEAVE_SCOUTS];
+    SIMT_ROLLED for (int32_t place = alone ? 0 : simt_block_id(); place < LISTED(told[1]); place += QUEUE * apart)
+        take(p, tile, queue, place, apart, told[1], s);
+    leave(p, s.width);
+}
+
+#endif
+#endif
