@@ -284,13 +284,14 @@ static void all_options(struct trial *t)
  * sample that finds out, unless asked. */
 TEST(copies_of_crowded_lines_are_added_to_y_once)
 {
-    static const char *const specs[] = {"csr_weft:way=1,sample=always", "csr_weft:way=32,sample=always"};
+    static const char *const specs[] = {"csr_weft:way=1,sample=always", "csr_weft:way=1near,sample=always",
+                                        "csr_weft:way=32,sample=always"};
     static const char *const names[] = {"emu:wave=32,seed=5,races=1", "emu:wave=64,seed=6,races=1"};
-    for (int i = 0; i < 8 && wanted("csr_weft"); i++) {
+    for (int i = 0; i < 12 && wanted("csr_weft"); i++) {
         struct gpu *gpu;
         CHECK_OK(gpu_open(&gpu, names[i % 2]));
-        struct trial t = {.name = names[i % 2], .kernel = specs[i / 2 % 2], .device = {.kind = DEVICE_gpu, .gpu = gpu}};
-        trial_new(&t, &awkward[i / 4 ? 20 : 21], i % 2 ? VARIANT_f32_o64 : VARIANT_f64_i32, HEDDLE_T, 1);
+        struct trial t = {.name = names[i % 2], .kernel = specs[i / 2 % 3], .device = {.kind = DEVICE_gpu, .gpu = gpu}};
+        trial_new(&t, &awkward[i / 6 ? 20 : 21], i % 2 ? VARIANT_f32_o64 : VARIANT_f64_i32, HEDDLE_T, 1);
         CHECK(strstr(t.matrix, "a wide matrix") != NULL);
         two_products(&t);
         trial_free(&t);
@@ -312,23 +313,49 @@ static int64_t strewn_column(int64_t i, int64_t j, int64_t n, int64_t cols, uint
     return (37 * i + 11 * j) % cols;
 }
 
-TEST(every_way_through_csr_weave_takes_every_group_once)
+/* Every such matrix by every way, with blocks in another order. */
+static void every_way(const char *kernel, const char *const *ways, size_t count, const char *more, const struct awkward *matrix,
+                      heddle_op op)
 {
-    static const struct awkward crowded = {"crowded groups", "groups taken twice or not at all", 2600, 9000, crowded_rows,
-                                           strewn_column};
     static const char *const names[] = {"emu:wave=32,seed=7,races=1", "emu:wave=64,seed=8,races=1"};
-    static const char *const ways[] = {"1", "2", "4", "8", "8direct", "32", "block"};
-    for (size_t i = 0; i < 2 * sizeof ways / sizeof ways[0] && wanted("csr_weave"); i++) {
-        char spec[32];
+    for (size_t i = 0; i < 2 * count && wanted(kernel); i++) {
+        char spec[48];
         struct gpu *gpu;
-        snprintf(spec, sizeof spec, "csr_weave:way=%s", ways[i / 2]);
+        snprintf(spec, sizeof spec, "%s:way=%s%s", kernel, ways[i / 2], more);
         CHECK_OK(gpu_open(&gpu, names[i % 2]));
         struct trial t = {.name = names[i % 2], .kernel = spec, .device = {.kind = DEVICE_gpu, .gpu = gpu}};
-        trial_new(&t, &crowded, i % 2 ? VARIANT_f32_o64 : VARIANT_f64_i32, HEDDLE_N, 1);
+        trial_new(&t, matrix, i % 2 ? VARIANT_f32_o64 : VARIANT_f64_i32, op, 1);
         two_products(&t);
         trial_free(&t);
         gpu_close(gpu);
     }
+}
+
+TEST(every_way_through_csr_weave_takes_every_group_once)
+{
+    static const struct awkward crowded = {"crowded groups", "groups taken twice or not at all", 2600, 9000, crowded_rows,
+                                           strewn_column};
+    static const char *const ways[] = {"1", "2", "4", "8", "8direct", "32", "block"};
+    every_way("csr_weave", ways, sizeof ways / sizeof ways[0], "", &crowded, HEDDLE_N);
+}
+
+/* Thousands of rows with next to nothing, of which a chunk has more than can be taken entry by entry if nobody sees to it, and one
+ * that is full: its chunk is taken in pieces. */
+static int64_t thin_rows(int64_t i, int64_t rows, int64_t cols)
+{
+    (void)rows;
+    return i == 1500 ? cols : i % 3 == 0;
+}
+
+TEST(every_way_through_csr_weft_takes_every_chunk_once)
+{
+    static const struct awkward matrices[] = {
+        {"crowded chunks", "chunks taken twice or not at all", 2600, 9000, crowded_rows, strewn_column},
+        {"thin chunks", "more rows than there is room for", 9000, 9000, thin_rows, strewn_column},
+    };
+    static const char *const ways[] = {"1", "1near", "32", "256", "few"};
+    for (int i = 0; i < 2; i++)
+        every_way("csr_weft", ways, sizeof ways / sizeof ways[0], ",sample=always", &matrices[i], HEDDLE_T);
 }
 
 /* On small matrices, unless there is time. */

@@ -10,10 +10,12 @@
  *            products that are staged in shared memory; a row that is long for its lanes is summed by its wave.  A group
  *            that has too many entries for one block is left to scouts.  These are the first blocks of the launch: each looks for
  *            such groups in its share of the row offsets, puts their pieces on a list, and when all have looked they take the
- *            pieces in turn.  A scout that waits in vain for the others goes on without them, and they without it.  Rows that
- *            are cut between pieces are put together by whoever comes last.
+ *            pieces in turn; those within one long row need no tile and no barrier.  A scout that waits in vain for the others
+ *            goes on without them, and they without it.  Rows that are cut between pieces are put together by whoever comes last.
  * Memory     val and col are streamed past the caches where they are staged, each once and coalesced, with up to 8 loads a
  *            thread under way; x is gathered in the order of storage, and has as much of the first-level cache as tiles can spare.
+ *            A block sends for the offsets of a group to come (a bulk prefetch into the second-level cache), so that one waits
+ *            for memory once, not twice; where rows are very short it sends for its own entries, too.
  * Wins       small matrices, and rows of similar length.
  * Loses      skewed rows, where a block has few entries for all that it does, and against formats that store fewer bytes or
  *            put neighbouring rows side by side, such as sell.
@@ -27,27 +29,37 @@
 
 /* ------------------------------------------------------------------ groups ------------------------------------- */
 
+/* Where a group begins and ends, and within it one's own row. */
+struct span {
+    off first, last, begin, end;
+};
+
 /* A group whose products are staged, strip by strip; one strip is usual. */
-DEVICE void staged(const struct product *p, real *tile, int64_t group, const struct shape s, const int under_way)
+DEVICE void staged(const struct product *p, real *tile, int64_t row, const struct span at, const struct shape s, const int under_way)
 {
     const int size = (int)p->fact[WEAVE_TILE];
-    const int64_t row = group * s.height + simt_thread_id() / s.lanes;
-    const off first = offset(p, group * s.height), last = offset(p, (group + 1) * s.height);
-    const off begin = offset(p, row), end = offset(p, row + 1);
     real sum = 0;
-    if (last - first > p->fact[WEAVE_LIMIT])
+    if (at.last - at.first > p->fact[WEAVE_LIMIT])
         return;
-    SIMT_ROLLED for (off low = first; low < last; low += size)
+    SIMT_ROLLED for (off low = at.first; low < at.last; low += size)
     {
-        const int n = last - low < size ? (int)(last - low) : size;
-        if (low > first)
+        const int n = at.last - low < size ? (int)(at.last - low) : size;
+        if (low > at.first)
             simt_sync();
         stage(p, tile, low, n, s.width, under_way);
         simt_sync();
-        sum += row_sum(tile, clipped(begin, low, n), clipped(end, low, n), s.lanes);
+        sum += row_sum(tile, clipped(at.begin, low, n), clipped(at.end, low, n), s.lanes);
     }
     if (simt_thread_id() % s.lanes == 0 && row < p->rows)
         put(p, row, sum);
+}
+
+/* All of them, whatever they are like. */
+DEVICE void in_tiles(const struct product *p, real *tile, int64_t group, const struct shape s, const int under_way)
+{
+    const int64_t row = group * s.height + simt_thread_id() / s.lanes;
+    const struct span at = {offset(p, group * s.height), offset(p, (group + 1) * s.height), offset(p, row), offset(p, row + 1)};
+    staged(p, tile, row, at, s, under_way);
 }
 
 /* The share of a lane in a row of n entries that begin at `from`. */
@@ -77,8 +89,14 @@ DEVICE void direct(const struct product *p, real *tile, int64_t group, const str
     const int lane = simt_thread_id() % s.lanes;
     const int64_t row = group * s.height + simt_thread_id() / s.lanes;
     const off begin = offset(p, row), end = offset(p, row + 1);
+    SHARED(off, ends, 2); /* of the group */
+    if (simt_thread_id() == 0)
+        ends[0] = begin;
+    if (simt_thread_id() == s.width - 1)
+        ends[1] = end;
     if (simt_sync_any(end - begin > LONG(s.lanes) * s.lanes)) {
-        staged(p, tile, group, s, 4);
+        const struct span at = {ends[0], ends[1], begin, end};
+        staged(p, tile, row, at, s, 4);
         return;
     }
     const real sum = lanes_sum(share(p, begin, (int)(end - begin), lane, s.lanes, 4), s.lanes);
@@ -118,24 +136,47 @@ DEVICE void by_block(const struct product *p, int64_t row, const int width)
 /* Blocks of a multiprocessor that has so many threads; fewer where 64-bit offsets take registers. */
 #define BLOCKS(threads, width) ((sizeof(off) == 4 ? (threads) : 1024) / (width))
 
+/* Part `at` of an array of `all` entries, n a part, is sent for. */
+DEVICE void send_part(const void *array, int size, int64_t at, int64_t n, int64_t all)
+{
+    const int64_t from = at * n, to = from + n < all ? from + n : all;
+    if (from < to)
+        simt_send_for((const char *)array + from * size, (to - from) * size);
+}
+
+/* What a block will wait for is sent for: the offsets of the group that comes when this one has gone, and, where rows are so short
+ * that there is little under way, its own entries, while it waits for its offsets: about where they should be. */
+DEVICE void send_for(const struct product *p, int64_t group, const int height)
+{
+    const int64_t entries = p->fact[WEAVE_ENTRIES];
+    if (simt_thread_id() == 0)
+        send_part(p->array[CSR_ROW_PTR], sizeof(off), group + p->fact[WEAVE_AHEAD], height, p->rows + 1);
+    if (entries > 0 && simt_thread_id() == WAVE)
+        send_part(p->array[CSR_COL], sizeof(idx), group, entries, p->nnz);
+    if (entries > 0 && simt_thread_id() == 2 * WAVE)
+        send_part(p->array[CSR_VAL], sizeof(real), group, entries, p->nnz);
+}
+
 /* Every way is a kernel.  The first blocks are scouts. */
-#define WAY(name, blocks, width, lanes, height, taken)                    \
-    KERNEL_RESIDENT(name, width, blocks)(struct product p)                \
-    {                                                                     \
-        SHARED_DYNAMIC(real, tile);                                       \
-        const struct shape s = {width, lanes, height};                    \
-        const int64_t group = p.fact[WEAVE_BEGIN] + simt_block_id();      \
-        if (group < 0)                                                    \
-            scout(&p, tile, s);                                           \
-        else                                                              \
-            taken;                                                        \
+#define WAY(name, blocks, width, lanes, height, taken)               \
+    KERNEL_RESIDENT(name, width, blocks)(struct product p)           \
+    {                                                                \
+        SHARED_DYNAMIC(real, tile);                                  \
+        const struct shape s = {width, lanes, height};               \
+        const int64_t group = p.fact[WEAVE_BEGIN] + simt_block_id(); \
+        if (group < 0) {                                             \
+            scout(&p, tile, s);                                      \
+        } else {                                                     \
+            send_for(&p, group, height);                             \
+            taken;                                                   \
+        }                                                            \
     }
 
 WAY(csr_weave1, BLOCKS(2048, 256), 256, 1, 256, direct(&p, tile, group, s))
-WAY(csr_weave2, BLOCKS(2048, 256), 256, 2, 128, staged(&p, tile, group, s, 4))
-WAY(csr_weave4, BLOCKS(1536, 256), 256, 4, 64, staged(&p, tile, group, s, 8))
+WAY(csr_weave2, BLOCKS(2048, 256), 256, 2, 128, in_tiles(&p, tile, group, s, 4))
+WAY(csr_weave4, BLOCKS(1536, 256), 256, 4, 64, in_tiles(&p, tile, group, s, 8))
 #define DEEP (sizeof(real) == 4 ? 4 : 8)
-WAY(csr_weave8, BLOCKS(sizeof(real) == 4 ? 2048 : 1536, 128), 128, 8, 16, staged(&p, tile, group, s, DEEP))
+WAY(csr_weave8, BLOCKS(sizeof(real) == 4 ? 2048 : 1536, 128), 128, 8, 16, in_tiles(&p, tile, group, s, DEEP))
 WAY(csr_weave8_direct, BLOCKS(2048, 128), 128, 8, 16, direct(&p, tile, group, s))
 WAY(csr_weave32, BLOCKS(2048, 128), 128, 32, 4, direct(&p, tile, group, s))
 WAY(csr_weave_block, BLOCKS(1536, 256), 256, WAVE, 1, by_block(&p, group, 256))
@@ -151,18 +192,18 @@ static const struct way {
     int block, height, lanes;
     enum where read;
     /* Shared memory takes cache from x, and more blocks that wait for the same second-level cache only end later.  So a
-     * multiprocessor should have this and no more, if so many blocks find room in it; else what the driver thinks.  Scouts, too,
-     * take room: so many on a multiprocessor.  Measured on an H200. */
-    int kilobytes, blocks, scouts;
+     * multiprocessor should have this and no more (f32, f64), if so many blocks find room in it; else what the driver thinks.
+     * Scouts, too, take room: so many on a multiprocessor.  Measured on an H200. */
+    int kilobytes[2], blocks, scouts;
 } ways[] = {
-    {NULL, 0, 0, 0, DIRECTLY, 0, 0, 0},
-    {"csr_weave1", 256, 256, 1, DIRECTLY, 32, 6, 2},
-    {"csr_weave2", 256, 128, 2, IN_TILES, 64, 4, 4},
-    {"csr_weave4", 256, 64, 4, IN_TILES, 64, 6, 2},
-    {"csr_weave8", 128, 16, 8, IN_TILES, 0, 0, 2},
-    {"csr_weave8_direct", 128, 16, 8, DIRECTLY, 0, 0, 2},
-    {"csr_weave32", 128, 4, 32, DIRECTLY, 0, 0, 2},
-    {"csr_weave_block", 256, 1, 256, IN_TILES, 0, 0, 1},
+    {NULL, 0, 0, 0, DIRECTLY, {0, 0}, 0, 0},
+    {"csr_weave1", 256, 256, 1, DIRECTLY, {32, 64}, 5, 2},
+    {"csr_weave2", 256, 128, 2, IN_TILES, {64, 64}, 4, 4},
+    {"csr_weave4", 256, 64, 4, IN_TILES, {64, 64}, 6, 2},
+    {"csr_weave8", 128, 16, 8, IN_TILES, {0, 0}, 0, 2},
+    {"csr_weave8_direct", 128, 16, 8, DIRECTLY, {0, 0}, 0, 2},
+    {"csr_weave32", 128, 4, 32, DIRECTLY, {0, 0}, 0, 2},
+    {"csr_weave_block", 256, 1, 256, IN_TILES, {0, 0}, 0, 1},
 };
 enum { AUTO, DIRECT_1, STAGED_2, STAGED_4, STAGED_8, DIRECT_8, DIRECT_32, BLOCK };
 
@@ -174,6 +215,11 @@ static const struct option options[] = {
 
 static const char *const entries[] = {"csr_weave1",        "csr_weave2",  "csr_weave4",      "csr_weave8",
                                       "csr_weave8_direct", "csr_weave32", "csr_weave_block", NULL};
+
+/* Entries of small and large matrices. */
+#define FEW 8192     /* could be one block's: no scouts, and large tiles, for there are few blocks */
+#define SOME 1000000 /* leave room for more scouts, and do not pay for what these take */
+#define MANY 6000000 /* do not stay in the second-level cache */
 
 /* Which way: the first line with at least as many entries, and fewer a row on average; the last is for all others.  Small matrices
  * are a matter of latency and of enough blocks: many lanes a row, few rows a block.  Measured on an H200. */
@@ -187,13 +233,15 @@ static const struct rule {
     {131072, 3, DIRECT_8, DIRECT_8},
     {131072, 1, STAGED_4, STAGED_4},
     {INT64_MAX, 1000, BLOCK, BLOCK},
+    {SOME, 300, BLOCK, BLOCK},
     {INT64_MAX, 100, DIRECT_32, DIRECT_32},
     {2000000, 40, DIRECT_32, DIRECT_32},
     {INT64_MAX, 40, STAGED_8, STAGED_8},
-    {1000000, 30, DIRECT_32, DIRECT_32},
+    {SOME, 30, DIRECT_32, DIRECT_32},
     {262144, 12, STAGED_8, STAGED_8},
     {2000000, 12, STAGED_4, STAGED_4},
     {INT64_MAX, 12, STAGED_2, STAGED_4},
+    {SOME, 6, DIRECT_8, DIRECT_8},
     {262144, 5, STAGED_4, STAGED_4},
     {INT64_MAX, 7.5, STAGED_2, STAGED_2},
     {INT64_MAX, 0, DIRECT_1, DIRECT_1},
@@ -213,9 +261,6 @@ static int64_t groups_of(const struct work *w)
     return (w->product.rows + height - 1) / height;
 }
 
-/* So few entries that a block could take all of them: no scouts, and large tiles, for there are few blocks. */
-#define FEW 8192
-
 /* Two sums for each piece, and the ends of its group for each place of the list. */
 static int64_t sums_of(const struct work *w)
 {
@@ -229,9 +274,11 @@ static int64_t workspace(const struct work *w)
 
 /* Scouts: one for so many entries, but not more than have room on the device together with others. */
 #define ENTRIES_OF_SCOUT 1024
+#define SCOUTS_MOST 4
 static int64_t scouts_of(const struct work *w)
 {
-    const int64_t most = (int64_t)way_of(w)->scouts * gpu_info_of(w->device->gpu)->multiprocessors;
+    const int64_t each = w->product.nnz <= SOME ? SCOUTS_MOST : way_of(w)->scouts;
+    const int64_t most = each * gpu_info_of(w->device->gpu)->multiprocessors;
     const int64_t enough = w->product.nnz <= FEW ? 0 : w->product.nnz / ENTRIES_OF_SCOUT;
     return most < enough ? most : enough;
 }
@@ -255,18 +302,37 @@ static int64_t tile_of(const struct work *w)
 }
 
 /* What one block may take so that the others do not wait for it: a few tiles, or a small share of all; but never less than
- * it reads directly without a look at the limit. */
+ * it reads directly without a look at the limit, or, where there are many groups, twice what they have on average. */
+#define MANY_GROUPS 1024
 #define LIMIT_TILES 2
+#define LIMIT_TILES_OF_SOME 6 /* it takes 12 us and more until cut groups are done */
 #define LIMIT_SHARE 8192
 static int64_t limit_of(const struct work *w)
 {
     const struct way *way = way_of(w);
-    const int64_t tiles = LIMIT_TILES * tile_of(w), share = w->product.nnz / LIMIT_SHARE, least = LONG(way->lanes) * way->block;
-    const int64_t most = tiles > share ? tiles : share;
-    return w->product.nnz <= FEW ? FEW : most > least ? most : least;
+    const int64_t nnz = w->product.nnz, tiles = (nnz <= SOME ? LIMIT_TILES_OF_SOME : LIMIT_TILES) * tile_of(w);
+    const int64_t share = nnz / LIMIT_SHARE, most = tiles > share ? tiles : share;
+    const int64_t groups = groups_of(w), twice = groups < MANY_GROUPS ? 0 : 2 * (nnz / groups);
+    const int64_t whole = LONG(way->lanes) * way->block, least = twice > whole ? twice : whole;
+    return nnz <= FEW ? FEW : most > least ? most : least;
 }
 
+/* Entries of a group that are sent for ahead of time, or 0: where few are under way, and memory has to serve them. */
+#define SHORT_ROWS 4.5
+static int64_t sent_of(const struct work *w)
+{
+    const int64_t nnz = w->product.nnz, wanted = w->value == HEDDLE_F32 && nnz > MANY && way_of(w)->lanes == 1;
+    return wanted && (double)nnz < SHORT_ROWS * (double)w->product.rows ? (nnz / groups_of(w) + 4) & ~(int64_t)3 : 0;
+}
+
+/* Shared memory that a multiprocessor should have, or 0: what the driver thinks. */
 #define OTHER_SHARED 1536 /* of a block: a scout's queue, and what the driver keeps */
+static int64_t carved_of(const struct work *w, int64_t shared)
+{
+    const struct way *way = way_of(w);
+    const int64_t wanted = (int64_t)way->kilobytes[w->value != HEDDLE_F32] * 1024;
+    return way->blocks * (shared + OTHER_SHARED) <= wanted ? wanted : 0;
+}
 
 static heddle_status launch(const struct work *w)
 {
@@ -274,15 +340,16 @@ static heddle_status launch(const struct work *w)
     const struct way *way = way_of(w);
     const struct gpu_info *info = gpu_info_of(w->device->gpu);
     struct work told = *w;
-    const int64_t groups = groups_of(w), scouts = scouts_of(w), tile = tile_of(w);
+    const int64_t groups = groups_of(w), scouts = scouts_of(w), tile = tile_of(w), shared = tile * (int64_t)type_size(w->value);
     const int64_t threads = UINT32_MAX / way->block, most = info->grid < threads ? info->grid : threads; /* AMD: 32 bits */
     int64_t *fact = told.product.fact;
-    const int64_t shared = tile * (int64_t)type_size(w->value), wanted = way->kilobytes * 1024;
-    TRY(gpu_prefer_shared(w, way->entry, way->blocks * (shared + OTHER_SHARED) <= wanted ? wanted : 0));
+    TRY(gpu_prefer_shared(w, way->entry, carved_of(w, shared)));
     fact[WEAVE_TILE] = tile;
     fact[WEAVE_LIMIT] = limit_of(w);
     fact[WEAVE_SCOUTS] = scouts;
     fact[WEAVE_ENDS] = sums_of(w);
+    fact[WEAVE_AHEAD] = (int64_t)info->multiprocessors * (RESIDENT / way->block);
+    fact[WEAVE_ENTRIES] = sent_of(w);
     for (int64_t begin = -scouts; begin < groups; begin += most) { /* scouts come before the first group */
         fact[WEAVE_BEGIN] = begin;
         TRY(gpu_run(&told, way->entry, groups - begin < most ? groups - begin : most, way->block, shared));

@@ -6,8 +6,8 @@
  * Source     Heddle.  Additions into a copy in shared memory, flushed at the end, are an old trick of histograms.
  * Balance    a block owns a chunk of neighbouring rows, with one to four thousand entries at the mean row length: it finds
  *            them without a search.  A lane (short rows), a wave or the block (long ones) takes a row.  Where rows are uneven, or
- *            few in all, or their columns have no order, a block shares out their entries instead, and searches for the row
- *            of each.  A chunk with too many entries is only listed, and the waves of the first few blocks share the list.
+ *            few in all, or their columns have no order or are crowded, a block shares out their entries instead, and searches
+ *            for the row of each.  A chunk with too many entries is only listed, and the first few blocks share the list.
  * Memory     val and col are read once.  What limits this product is additions to y in the second-level cache: on an H200
  *            about 95 billion a second to places all over y, 470 where the lanes of a wave add to neighbours, but one in
  *            1.8 ns within one line of 128 bytes.  So additions are put together first, in three ways:
@@ -64,28 +64,44 @@ KERNEL_RESIDENT(csr_weft1, BLOCK, EACH(6, 5))(struct product p)
 {
     SHARED(real, near, NEARBY(0));
     SHARED(int32_t, table, 2 * KEYS);
+    SHARED(struct rows, room, 1);
+    struct sink to = {(real *)p.y, near, 0, 0, 0, 0, 0, 0};
     const struct chunk c = own_chunk(&p);
-    const struct row mine = row_at(&p, &c, simt_thread_id()); /* ahead of the wait: this is short work, and most of it waiting */
-    simt_after_previous();
-    struct sink to = {(real *)p.y, near, 0, 0, 0, simt_readonly(&found_of(&p)->lines), 0, 0};
-    if (does_pieces(&p))
-        weft_pieces(&p, &to, table, 0);
-    else if (to.lines == 0)
-        by_lanes(&p, &to, &c, mine, 1, 0);
+    if (!does_pieces(&p) && !(p.fact[WEFT_DO] & WEFT_ENTRY)) {
+        if (by_lane(&p, &to, &c))
+            return;
+    } else {
+        simt_after_previous();
+        to.lines = simt_readonly(&found_of(&p)->lines);
+    }
+    if (does_pieces(&p) || to.lines > 0)
+        entries_and_lines(&p, &to, room, table);
     else
-        weft(&p, &to, &c, table, BY_LANE, 0);
+        by_entries(&p, &to, &c, room, -1, 0);
 }
 
-/* Short rows, long columns, which are met again and again. */
+/* Short rows, long columns, which are met again and again, or f64, whose additions are dear.  Where lines are crowded there is no
+ * window; what is needed then lies in its place, for shared memory takes cache from rows. */
+struct instead {
+    struct rows room;
+    int32_t table[2 * KEYS];
+};
+#define INSTEAD (NEARBY(0) + (int)((sizeof(struct instead) + sizeof(real) - 1) / sizeof(real)))
 KERNEL_RESIDENT(csr_weft1_near, BLOCK, EACH(6, 5))(struct product p)
 {
-    SHARED(real, near, SHORT_WINDOW);
-    struct sink to = {(real *)p.y, near, 0, 0, 0, 0, 0, 0};
+    SHARED(real, near, INSTEAD > SHORT_WINDOW ? INSTEAD : SHORT_WINDOW);
+    struct instead *other = (struct instead *)(void *)(near + NEARBY(0));
     simt_after_previous();
-    if (does_pieces(&p))
-        pieces(&p, &to, 0);
-    else if (!is_idle(&p))
-        some_chunks(&p, &to, number_of(&p), BY_LANE_NEAR, 0);
+    struct sink to = {(real *)p.y, near, 0, 0, 0, simt_readonly(&found_of(&p)->lines), 0, 0};
+    if (!does_pieces(&p)) {
+        if (is_idle(&p))
+            return;
+        begin_window(&p, &to, BY_LANE_NEAR); /* meanwhile it is learned whether lines are crowded */
+    }
+    if (does_pieces(&p) || to.lines > 0)
+        entries_and_lines(&p, &to, &other->room, other->table);
+    else
+        some_chunks(&p, &to, BY_LANE_NEAR, 0);
 }
 
 /* Long rows.  Where neighbours are alike crowded lines are no concern: their columns are added up first. */
@@ -93,19 +109,20 @@ KERNEL_RESIDENT(csr_weft32, BLOCK, EACH(5, 4))(struct product p)
 {
     SHARED(real, near, NEARBY(LONG_WINDOW));
     SHARED(int32_t, table, 2 * KEYS);
+    SHARED(struct rows, room, 1);
     const struct chunk c = own_chunk(&p);
     simt_after_previous();
     const int kind = simt_readonly(&found_of(&p)->kind);
     const int lines = kind == ALIKE ? 0 : simt_readonly(&found_of(&p)->lines);
     struct sink to = {(real *)p.y, near, LONG_WINDOW, 0, 0, lines, 0, 0};
-    if (does_pieces(&p))
-        weft_pieces(&p, &to, table, DEEP);
+    if (does_pieces(&p) || (kind == SCATTERED && lines > 0))
+        entries_and_lines(&p, &to, room, table);
     else if (kind == NEAR)
-        weft(&p, &to, &c, table, BY_EIGHT_NEAR, DEEP);
+        near_chunks(&p, &to, table, BY_EIGHT_NEAR, DEEP);
     else if (kind == ALIKE)
         one_chunk(&p, &to, &c, BY_WAVE, DEEP);
     else
-        weft(&p, &to, &c, table, BY_ENTRY, DEEP);
+        by_entries(&p, &to, &c, room, -1, 0);
 }
 
 /* Rows of hundreds of entries are taken for alike. */
@@ -129,9 +146,10 @@ KERNEL_BOUND(csr_weft_scale, BLOCK)(struct product p)
 
 KERNEL_BOUND(csr_weft_few, BLOCK)(struct product p)
 {
+    SHARED(struct rows, room, 1);
     const struct chunk c = rows_of(&p, p.fact[WEFT_BEGIN] + simt_block_id(), 1);
     const struct sink to = {(real *)p.y, 0, 0, 0, 0, 0, 0, 0};
-    by_entries(&p, &to, &c, 0);
+    by_entries(&p, &to, &c, room, -1, 0);
 }
 
 #else
@@ -142,15 +160,15 @@ static const struct way {
     const char *entry;
     int pass;     /* rows that a block takes at once */
     int entries;  /* that a chunk has at the mean row length, if that is more than a pass */
-    int together; /* entries of a block that has something to set up */
+    int together[2]; /* entries of a block that has something to set up: f32, f64 */
     int even;     /* times the mean row length: a row of more is not even */
 } ways[] = {
-    {NULL, 0, 0, 0, 0},
-    {"csr_weft1", 256, 1024, 4096, 2},
-    {"csr_weft1_near", 256, 4096, 4096, 2},
-    {"csr_weft32", 24, 4096, 16384, 8},
-    {"csr_weft256", 8, 1, 1, 1},
-    {"csr_weft_few", 1, 1024, 1, 1},
+    {NULL, 0, 0, {0, 0}, 0},
+    {"csr_weft1", 256, 1024, {2048, 2048}, 2},
+    {"csr_weft1_near", 256, 4096, {4096, 4096}, 2},
+    {"csr_weft32", 24, 4096, {16384, 8192}, 8},
+    {"csr_weft256", 8, 1, {1, 1}, 1},
+    {"csr_weft_few", 1, 1024, {1, 1}, 1},
 };
 enum { AUTO, SHORT, SHORT_NEAR, LONG, DENSE, FEW };
 
@@ -171,22 +189,45 @@ static double mean_of(const struct work *w)
     return (double)w->product.nnz / (double)w->product.rows;
 }
 
-/* Entries of a column on average.  Of few entries those of a column may be more before they stand in each other's way. */
+/* Entries of a column on average, from which it is long: it pays to have a window.  Of few entries those of a column may be more before
+ * they stand in each other's way.  In f64, additions are dearer, and a window pays sooner, if the matrix is large. */
 #define LONG_COLUMNS 16
+#define LONG_COLUMNS_F64 6
 #define LONGER_COLUMNS 128
+#define LARGE 16000000
 #define FEW_ENTRIES 262144
 #define FEW_LEAST 256 /* of a block */
+
+/* Entries of a row on average, from which it is dense, or too long for a lane; of stencils it has fewer. */
+#define DENSE_ROWS 300
+#define LONG_ROWS 16
+#define STENCIL_ROWS 8
+
+/* Columns have several entries on average: else nothing can be put together, but for dense ones. */
+static int is_repeated(const struct work *w)
+{
+    return w->product.nnz / 4 > w->product.cols;
+}
+
 static const struct way *way_of(const struct work *w)
 {
     const double mean = mean_of(w);
     const int64_t nnz = w->product.nnz, cols = w->product.cols;
+    const int sooner = w->value == HEDDLE_F64 && mean < STENCIL_ROWS && nnz > LARGE;
     if (w->option[0])
         return &ways[w->option[0]];
-    return &ways[nnz <= FEW_ENTRIES && nnz / LONGER_COLUMNS <= cols ? FEW
-                 : mean > 300                                       ? DENSE
-                 : mean > 12                                        ? LONG
-                 : nnz / LONG_COLUMNS > cols                        ? SHORT_NEAR
-                                                                    : SHORT];
+    return &ways[nnz <= FEW_ENTRIES && nnz / LONGER_COLUMNS <= cols        ? FEW
+                 : mean > DENSE_ROWS                                       ? DENSE
+                 : !is_repeated(w)                                         ? SHORT
+                 : mean > LONG_ROWS                                        ? LONG
+                 : nnz / (sooner ? LONG_COLUMNS_F64 : LONG_COLUMNS) > cols ? SHORT_NEAR
+                                                                           : SHORT];
+}
+
+/* Rows are too long for a lane, and nothing else is to be won: entry by entry. */
+static int is_by_entries(const struct work *w)
+{
+    return way_of(w) == &ways[SHORT] && mean_of(w) > LONG_ROWS;
 }
 
 /* Rows of a chunk: a small matrix has smaller ones, down to a thousand entries, so that they go round; few entries are dealt
@@ -195,14 +236,14 @@ static int64_t height_of(const struct work *w)
 {
     const struct way *way = way_of(w);
     const int64_t share = w->product.nnz / (8 * (int64_t)gpu_info_of(w->device->gpu)->multiprocessors);
-    if (way == &ways[FEW]) {
+    if (way == &ways[FEW] || is_by_entries(w)) {
         const int64_t each = 4 * share < FEW_LEAST ? FEW_LEAST : 4 * share < way->entries ? 4 * share : way->entries;
         const double rows = (double)each / mean_of(w);
         return rows < 1 ? 1 : rows > WEFT_ROWS ? WEFT_ROWS : (int64_t)rows;
     }
     const int64_t wanted = share < 1024 ? 1024 : share, filled = wanted < way->entries ? wanted : way->entries;
     const double passes = (double)filled / mean_of(w) / way->pass + 0.5;
-    const double most = way == &ways[SHORT] ? WEFT_ROWS / 256 : PASSES_MOST; /* which may be taken entry by entry */
+    const double most = way->pass == 256 ? WEFT_ROWS / 256 : PASSES_MOST; /* short ones may be taken entry by entry */
     return way->pass * (int64_t)(passes < 1 ? 1 : passes > most ? most : passes);
 }
 
@@ -216,12 +257,13 @@ static int64_t chunks_of(const struct work *w)
 static int64_t merged_of(const struct work *w)
 {
     const int64_t most = chunks_of(w) / (8 * (int64_t)gpu_info_of(w->device->gpu)->multiprocessors);
-    const int64_t wanted = (int64_t)((double)way_of(w)->together / mean_of(w) / (double)height_of(w) + 0.5);
+    const double together = way_of(w)->together[w->value == HEDDLE_F64];
+    const int64_t wanted = (int64_t)(together / mean_of(w) / (double)height_of(w) + 0.5);
     const int64_t merged = wanted < most ? wanted : most;
     return merged < 1 ? 1 : merged;
 }
 
-/* What is too much for one block goes into pieces for waves, a million at most, but enough for all of them. */
+/* What is too much for one block goes into pieces for waves or blocks, a million at most, but enough for all of them. */
 static int64_t piece_of(const struct work *w)
 {
     const int64_t least = w->product.nnz >> 20, waves = 16 * (int64_t)gpu_info_of(w->device->gpu)->multiprocessors;
@@ -262,7 +304,7 @@ static int64_t to_do(const struct work *w)
     if (way == &ways[FEW])
         return scaled ? WEFT_SCALE : 0;
     return WEFT_LIST | (found ? WEFT_SAMPLE : 0) | (found && way == &ways[LONG] ? WEFT_LOOK : 0) | (scaled ? WEFT_SCALE : 0) |
-           (w->product.nnz / 4 > w->product.cols ? WEFT_REPEATED : 0);
+           (is_repeated(w) ? WEFT_REPEATED : 0) | (is_by_entries(w) ? WEFT_ENTRY : 0);
 }
 
 /* What goes ahead of the product: as many blocks as have something to do and fit on the device. */
@@ -293,6 +335,8 @@ static heddle_status launch(const struct work *w)
     fact[WEFT_PIECE] = piece_of(w);
     fact[WEFT_EVEN] = even < EVEN_LEAST ? EVEN_LEAST : even;
     fact[WEFT_DO] = to_do(w);
+    if (!(fact[WEFT_DO] & WEFT_LIST))
+        fact[WEFT_LIMIT] = INT32_MAX;
     fact[WEFT_BLOCKS] = fact[WEFT_DO] & WEFT_LIST && w->product.nnz > fact[WEFT_LIMIT] ? 2 * (int64_t)info->multiprocessors : 0;
     for (int64_t begin = 0, here; begin < chunks; begin += here) {
         here = chunks - begin < most - fact[WEFT_BLOCKS] ? chunks - begin : most - fact[WEFT_BLOCKS];

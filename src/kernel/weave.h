@@ -6,8 +6,12 @@
 #define KERNEL_WEAVE_H
 
 /* What launch tells the device half in product.fact: the first group of this launch (negative: scouts come first), entries of a
- * tile, entries that a group may have before it is cut, scouts, and where in the workspace the ends of listed groups are. */
-enum { WEAVE_BEGIN, WEAVE_TILE, WEAVE_LIMIT, WEAVE_SCOUTS, WEAVE_ENDS };
+ * tile, entries that a group may have before it is cut, scouts, where in the workspace the ends of listed groups are, how many groups
+ * fit on the device, and how many entries of a group are sent for. */
+enum { WEAVE_BEGIN, WEAVE_TILE, WEAVE_LIMIT, WEAVE_SCOUTS, WEAVE_ENDS, WEAVE_AHEAD, WEAVE_ENTRIES };
+
+/* Threads that a multiprocessor has at once, on an H200. */
+#define RESIDENT 2048
 
 /* Entries of a piece of a cut group. */
 #define PIECE 1024
@@ -80,8 +84,9 @@ DEVICE real row_sum(const real *tile, int begin, int end, const int lanes)
 {
     const int lane = simt_thread_id() % lanes, is_long = end - begin > STAGED * lanes;
     real sum = 0;
-    for (int k = is_long ? end : begin + lane; k < end; k += lanes)
-        sum += tile[k];
+    SIMT_ROLLED for (int k = is_long ? end : begin + lane; k < end; k += 4 * lanes)
+        for (int i = 0; i < 4; i++)
+            sum += k + i * lanes < end ? tile[k + i * lanes] : 0;
     sum = lanes_sum(sum, lanes);
     for (uint64_t todo = simt_ballot(is_long && lane == 0); todo; todo &= todo - 1) {
         const int owner = simt_ffs(todo) - 1, from = simt_shfl(begin, owner, WAVE), to = simt_shfl(end, owner, WAVE);

@@ -22,6 +22,7 @@ DEVICE int32_t pieces_of(off entries)
 struct found {
     off first, last;
     int32_t group, piece; /* piece: -1 for none */
+    int32_t place;        /* of its first piece on the list; later: is the piece within a row that begins before it? */
 };
 
 /* Where row `ahead` of the group begins. */
@@ -58,6 +59,41 @@ DEVICE int stage_piece(const struct product *p, real *tile, const struct found *
     return n;
 }
 
+/* Does the piece lie within a row that begins before it?  A wave looks. */
+DEVICE int is_inside(const struct product *p, const struct found *f, const int height)
+{
+    const off low = f->first + (off)f->piece * PIECE, rest = f->last - low, high = rest < PIECE ? f->last : low + PIECE;
+    int cut = 0;
+    for (int ahead = simt_lane(); ahead - simt_lane() < height; ahead += WAVE) {
+        const off begin = begin_of(p, f, ahead < height ? ahead : height, height);
+        cut |= begin >= low && begin < high;
+    }
+    return !simt_any(cut);
+}
+
+/* The share of a thread in a piece, all of it of one row. */
+DEVICE real piece_share(const struct product *p, const struct found *f, const int width)
+{
+    const off low = simt_fresh(&f->first) + (off)simt_fresh(&f->piece) * PIECE, rest = simt_fresh(&f->last) - low;
+    const int n = rest < PIECE ? (int)rest : PIECE;
+    const real *RESTRICT x = (const real *)p->x;
+    const idx *RESTRICT col = (const idx *)p->array[CSR_COL] + low;
+    const real *RESTRICT val = (const real *)p->array[CSR_VAL] + low;
+    real sum = 0;
+    SIMT_ROLLED for (int k = simt_thread_id(); k < n; k += 4 * width)
+    {
+        idx c[4];
+        real v[4];
+        for (int j = 0; j < 4; j++) {
+            c[j] = simt_stream_if(k + j * width < n, col + k + j * width);
+            v[j] = simt_stream_if(k + j * width < n, val + k + j * width);
+        }
+        for (int j = 0; j < 4; j++)
+            sum += k + j * width < n ? v[j] * simt_readonly(x + c[j]) : 0;
+    }
+    return sum;
+}
+
 /* Sums the rows of piece i, n entries; those that are cut leave their sums at its edges. */
 DEVICE void sum_piece(const struct product *p, const real *tile, const struct found *f, int32_t i, int n, const struct shape s)
 {
@@ -91,8 +127,9 @@ DEVICE void join(const struct product *p, const struct found *f, const int heigh
         const int32_t opens = simt_shfl(from, owner, WAVE), closes = simt_shfl(to, owner, WAVE);
         const real *edges = edges_of(p, first);
         real sum = simt_lane() == 0 ? simt_fresh(edges + 2 * (int64_t)opens + LEFT) : 0;
-        SIMT_ROLLED for (int32_t i = opens + 1 + simt_lane(); i <= closes; i += WAVE)
-            sum += simt_fresh(edges + 2 * (int64_t)i + OPENED);
+        SIMT_ROLLED for (int32_t i = opens + 1 + simt_lane(); i <= closes; i += 2 * WAVE)
+            for (int k = 0; k < 2; k++)
+                sum += i + k * WAVE <= closes ? simt_fresh(edges + 2 * (int64_t)(i + k * WAVE) + OPENED) : 0;
         sum = wave_sum(sum, WAVE);
         if (simt_lane() == owner)
             put(p, (int64_t)simt_fresh(&f->group) * height + ahead, sum);
@@ -140,50 +177,52 @@ DEVICE int32_t *done_of(const struct product *p, off first)
 
 /* ------------------------------------------------------------------ scouts ------------------------------------- */
 
-/* Puts the pieces of a group on the list. */
-DEVICE void list_pieces(const struct product *p, const struct found *f, const int width)
+/* Puts the pieces of the groups in the queue on the list, a group by a wave. */
+DEVICE void list_pieces(const struct product *p, const struct found *queue, int queued, int32_t place, const int width)
 {
-    SHARED(int32_t, place, 1);
-    const int32_t pieces = pieces_in(f);
-    simt_sync();
-    if (simt_thread_id() == 0)
-        *place = LISTED(simt_atomic_add(board(p) + TOLD, (int64_t)pieces << 32));
-    simt_sync();
-    SIMT_ROLLED for (int32_t i = simt_thread_id(); i < pieces; i += width)
+    SIMT_ROLLED for (int i = simt_wave_id(); i < queued; i += width / WAVE)
     {
-        ends(p)[2 * (int64_t)(*place + i)] = simt_fresh(&f->first);
-        ends(p)[2 * (int64_t)(*place + i) + 1] = simt_fresh(&f->last);
-        simt_atomic_exchange(list(p) + *place + i, (int64_t)i << 32 | (simt_fresh(&f->group) + 1));
+        const struct found f = queue[i];
+        const int32_t pieces = pieces_of(f.last - f.first);
+        SIMT_ROLLED for (int32_t k = simt_lane(); k < pieces; k += WAVE)
+        {
+            off *end = ends(p) + 2 * (int64_t)(place + f.place + k);
+            end[0] = f.first;
+            end[1] = f.last;
+            simt_atomic_exchange(list(p) + place + f.place + k, (int64_t)k << 32 | (f.group + 1));
+        }
     }
 }
 
 /* Looks for cut groups in this scout's share, and lists them; were there any? */
 DEVICE int look(const struct product *p, struct found *queue, const struct shape s)
 {
-    SHARED(int32_t, queued, 1);
+    SHARED(int32_t, seen, 3); /* groups in the queue, their pieces, and their place on the list */
     const int64_t scouts = p->fact[WEAVE_SCOUTS], groups = (p->rows + s.height - 1) / s.height;
     int any = 0;
     SIMT_ROLLED for (int64_t at = simt_block_id(); at < groups; at += scouts * s.width)
     {
         const int64_t group = at + simt_thread_id() * scouts;
-        int cut = group < groups && offset(p, (group + 1) * s.height) - offset(p, group * s.height) > p->fact[WEAVE_LIMIT];
+        const off first = offset(p, group * s.height), last = offset(p, (group + 1) * s.height);
+        int cut = last - first > p->fact[WEAVE_LIMIT];
         while (simt_sync_any(cut)) {
             any = 1;
             if (simt_thread_id() == 0)
-                *queued = 0;
+                seen[0] = seen[1] = 0;
             simt_sync();
             if (cut) {
-                const int32_t i = simt_atomic_add(queued, 1);
+                const int32_t i = simt_atomic_add(seen, 1);
                 if (i < QUEUE) {
-                    queue[i].group = (int32_t)group;
-                    queue[i].first = offset(p, group * s.height);
-                    queue[i].last = offset(p, (group + 1) * s.height);
+                    const struct found f = {first, last, (int32_t)group, -1, simt_atomic_add(seen + 1, pieces_of(last - first))};
+                    queue[i] = f;
                     cut = 0;
                 }
             }
             simt_sync();
-            SIMT_ROLLED for (int i = 0; i < QUEUE && i < simt_fresh(queued); i++)
-                list_pieces(p, queue + i, s.width);
+            if (simt_thread_id() == 0)
+                seen[2] = LISTED(simt_atomic_add(board(p) + TOLD, (int64_t)seen[1] << 32));
+            simt_sync();
+            list_pieces(p, queue, seen[0] < QUEUE ? seen[0] : QUEUE, seen[2], s.width);
         }
     }
     return any;
@@ -250,6 +289,7 @@ DEVICE void fetch(const struct product *p, struct found *f, int32_t place, int64
 DEVICE void take(const struct product *p, real *tile, struct found *queue, int32_t place, int32_t apart, int64_t told,
                  const struct shape s)
 {
+    SHARED(real, parts, QUEUE * 256 / 32);
     const int t = simt_thread_id(), at = place + t * apart;
     if (t < QUEUE) {
         queue[t].piece = -1;
@@ -257,14 +297,33 @@ DEVICE void take(const struct product *p, real *tile, struct found *queue, int32
             fetch(p, queue + t, at, told, s.height);
     }
     simt_sync();
+    SIMT_ROLLED for (int i = simt_wave_id(); i < QUEUE; i += s.width / WAVE)
+    {
+        const int inside = queue[i].piece >= 0 && is_inside(p, queue + i, s.height);
+        if (simt_lane() == 0)
+            queue[i].place = inside;
+    }
+    simt_sync();
+    SIMT_ROLLED for (int i = 0; i < QUEUE; i++) /* no barriers: waves need not wait for each other */
+        if (simt_fresh(&queue[i].place)) {
+            const real sum = wave_sum(piece_share(p, queue + i, s.width), WAVE);
+            if (simt_lane() == 0)
+                parts[i * (s.width / WAVE) + simt_wave_id()] = sum;
+        }
     SIMT_ROLLED for (int i = 0; i < QUEUE; i++)
-        if (simt_fresh(&queue[i].piece) >= 0) {
+        if (simt_fresh(&queue[i].piece) >= 0 && !simt_fresh(&queue[i].place)) {
             const int n = stage_piece(p, tile, queue + i, simt_fresh(&queue[i].piece), s);
             sum_piece(p, tile, queue + i, simt_fresh(&queue[i].piece), n, s);
         }
     simt_sync();
     if (t < QUEUE && queue[t].piece >= 0) { /* few threads: a fence empties the first-level cache */
         int32_t *done = done_of(p, queue[t].first);
+        if (queue[t].place) {
+            real sum = 0;
+            SIMT_ROLLED for (int i = 0; i < s.width / WAVE; i++)
+                sum += parts[t * (s.width / WAVE) + i];
+            edges_of(p, queue[t].first)[2 * (int64_t)queue[t].piece + OPENED] = sum;
+        }
         simt_fence();
         const int last = simt_atomic_add(done, 1) + 1 == pieces_in(queue + t);
         if (last) {

@@ -14,7 +14,8 @@ enum {
     WEFT_LOOK = 2,     /* find out what the rows are like */
     WEFT_REPEATED = 4, /* a column has several entries on average */
     WEFT_SCALE = 8,    /* y is not ready as it is */
-    WEFT_LIST = 16     /* list large chunks */
+    WEFT_LIST = 16,    /* list large chunks */
+    WEFT_ENTRY = 32    /* no row is for a lane */
 };
 
 /* counters: pieces on the list; blocks that are through with it. */

@@ -156,12 +156,20 @@ DEVICE off begin_of(const struct product *p, const struct chunk *c, int row)
     return simt_readonly((const off *)p->array[CSR_ROW_PTR] + c->first + (row < rows ? row : rows));
 }
 
-/* All threads of the block share the entries of its rows, however long these are, and search for the row of each. */
+/* Rows that are taken entry by entry, in shared memory: where they begin, and their factors. */
+struct rows {
+    real factor[WEFT_ROWS];
+    off begin[WEFT_ROWS + 1];
+};
+
+/* All threads of the block share the entries of its rows, however long these are, and search for the row of each; of a chunk that is
+ * too large only the piece that begins at `low`, and nothing if that is -1. */
 #define UNDER_WAY 4
-DEVICE void by_entries(const struct product *p, const struct sink *to, const struct chunk *c, const int on)
+DEVICE void by_entries(const struct product *p, const struct sink *to, const struct chunk *c, struct rows *room, off low,
+                       const int on)
 {
-    SHARED(off, begin, WEFT_ROWS + 1);
-    SHARED(real, factor, WEFT_ROWS);
+    off *begin = room->begin;
+    real *factor = room->factor;
     const int rows = (int)(c->last - c->first);
     const off from = begin_of(p, c, 0);
     simt_sync();
@@ -178,11 +186,13 @@ DEVICE void by_entries(const struct product *p, const struct sink *to, const str
             factor[row] = scalar(p->alpha) * x[i];
     }
     simt_sync();
-    const off n = is_large(p, c) ? 0 : begin[rows];
-    SIMT_ROLLED for (off k = simt_thread_id(); k < n; k += UNDER_WAY * BLOCK)
+    const off start = low < 0 ? 0 : low, rest = begin[rows] - start;
+    const int64_t most = low < 0 ? p->fact[WEFT_LIMIT] : p->fact[WEFT_PIECE];
+    const int n = rest <= most ? (int)rest : low < 0 ? 0 : (int)most;
+    SIMT_ROLLED for (int k = simt_thread_id(); k < n; k += UNDER_WAY * BLOCK)
     {
-        const idx *RESTRICT col = (const idx *)p->array[CSR_COL] + from + k;
-        const real *RESTRICT val = (const real *)p->array[CSR_VAL] + from + k;
+        const idx *RESTRICT col = (const idx *)p->array[CSR_COL] + from + start + k;
+        const real *RESTRICT val = (const real *)p->array[CSR_VAL] + from + start + k;
         idx to_col[UNDER_WAY];
         real v[UNDER_WAY];
         int row[UNDER_WAY];
@@ -193,7 +203,7 @@ DEVICE void by_entries(const struct product *p, const struct sink *to, const str
         }
         SIMT_ROLLED for (int step = WEFT_ROWS / 2; step > 0; step /= 2) /* the last row that begins there or before */
             for (int i = 0; i < UNDER_WAY; i++)
-                if (row[i] + step < rows && begin[row[i] + step] <= k + i * BLOCK)
+                if (row[i] + step < rows && begin[row[i] + step] - start <= k + i * BLOCK)
                     row[i] += step;
         simt_after_previous();
         for (int i = 0; i < UNDER_WAY; i++)
@@ -216,23 +226,75 @@ DEVICE struct row row_at(const struct product *p, const struct chunk *c, int row
     return r;
 }
 
-/* `lanes` lanes a row, up to a wave, with 4 entries of each under way.  `mine` is the first row of one's lane.  A block that
- * meets a long row takes its rows entry by entry; where it has more of them for the sake of a window, a wave puts its rows off. */
+/* Four entries of a row of n, `apart` of each other, the first of them entry k from `begin` on. */
+#define BATCH 4
+struct batch {
+    idx at[BATCH];
+    real v[BATCH];
+};
+
+DEVICE struct batch batch_at(const struct product *p, off begin, int k, int n, const int apart)
+{
+    const idx *RESTRICT col = (const idx *)p->array[CSR_COL] + begin + k;
+    const real *RESTRICT val = (const real *)p->array[CSR_VAL] + begin + k;
+    struct batch b;
+    for (int i = 0; i < BATCH; i++) {
+        b.at[i] = k + i * apart >= n ? 0 : apart == 1 ? simt_readonly(col + i) : simt_stream(col + i * apart);
+        b.v[i] = k + i * apart >= n ? 0 : apart == 1 ? simt_readonly(val + i) : simt_stream(val + i * apart);
+    }
+    return b;
+}
+
+DEVICE void add_batch(const struct sink *to, const struct batch *b, real factor, int k, int n, const int apart, const int on)
+{
+    for (int i = 0; i < BATCH; i++)
+        if (k + i * apart < n)
+            add(to, b->at[i], b->v[i] * factor, on);
+}
+
+/* A lane a row, if all of them are even and no line is crowded; if not, nothing is added, and 0 tells so.  Offsets and entries are
+ * asked for ahead of the wait for the first kernel, for this is short work, and most of it waiting. */
+DEVICE int by_lane(const struct product *p, struct sink *to, const struct chunk *c)
+{
+    const int rows = (int)(c->last - c->first), even = (int)p->fact[WEFT_EVEN];
+    struct row mine = row_at(p, c, simt_thread_id());
+    int n = mine.end - mine.begin > even ? even : (int)(mine.end - mine.begin), is_uneven = mine.end - mine.begin > even;
+    struct batch b = batch_at(p, mine.begin, 0, n, 1);
+    SIMT_ROLLED for (int row = simt_thread_id() + BLOCK; row < rows; row += BLOCK)
+        is_uneven |= begin_of(p, c, row + 1) - begin_of(p, c, row) > even;
+    is_uneven = simt_sync_any(is_uneven);
+    simt_after_previous();
+    to->lines = simt_readonly(&found_of(p)->lines);
+    if (is_uneven || to->lines > 0)
+        return 0;
+    if (is_large(p, c))
+        return 1;
+    SIMT_ROLLED for (int row = simt_thread_id(); row < rows;)
+    {
+        const real factor = scalar(p->alpha) * mine.x;
+        add_batch(to, &b, factor, 0, n, 1, 0);
+        SIMT_ROLLED for (int k = BATCH; k < n; k += BATCH)
+        {
+            b = batch_at(p, mine.begin, k, n, 1);
+            add_batch(to, &b, factor, k, n, 1, 0);
+        }
+        row += BLOCK;
+        if (row < rows) {
+            mine = row_at(p, c, row);
+            n = (int)(mine.end - mine.begin);
+            b = batch_at(p, mine.begin, 0, n, 1);
+        }
+    }
+    return 1;
+}
+
+/* `lanes` lanes a row, up to a wave.  `mine` is the first row of one's lane.  A wave that meets a long row puts its rows off. */
 DEVICE void by_lanes(const struct product *p, const struct sink *to, const struct chunk *c, struct row mine, const int lanes,
                      const int on)
 {
     const int pass = BLOCK / lanes, rows = (int)(c->last - c->first), ahead = simt_lane() / lanes;
-    const int even = (int)p->fact[WEFT_EVEN], whole = lanes == 1 && !(on & WINDOW);
+    const int even = (int)p->fact[WEFT_EVEN];
     uint32_t later = 0, now = 1;
-    if (whole) {
-        int is_uneven = mine.end - mine.begin > even;
-        SIMT_ROLLED for (int row = simt_thread_id() + BLOCK; row < rows; row += BLOCK)
-            is_uneven |= begin_of(p, c, row + 1) - begin_of(p, c, row) > even;
-        if (simt_sync_any(is_uneven)) {
-            by_entries(p, to, c, on);
-            return;
-        }
-    }
     SIMT_ROLLED for (int row = simt_thread_id() / lanes; row - ahead < rows; now <<= 1)
     {
         const off begin = mine.begin;
@@ -241,27 +303,17 @@ DEVICE void by_lanes(const struct product *p, const struct sink *to, const struc
         row += pass;
         if (row - ahead < rows)
             mine = row_at(p, c, row);
-        if (!whole && simt_any(n > even)) {
+        if (simt_any(n > even)) {
             later |= now;
             continue;
         }
-        SIMT_ROLLED for (int k = simt_lane() % lanes; k < n; k += 4 * lanes)
+        SIMT_ROLLED for (int k = simt_lane() % lanes; k < n; k += BATCH * lanes)
         {
-            const idx *RESTRICT col = (const idx *)p->array[CSR_COL] + begin + k;
-            const real *RESTRICT val = (const real *)p->array[CSR_VAL] + begin + k;
-            idx at[4];
-            real v[4];
-            for (int i = 0; i < 4; i++) {
-                at[i] = k + i * lanes >= n ? 0 : lanes == 1 ? simt_readonly(col + i) : simt_stream(col + i * lanes);
-                v[i] = k + i * lanes >= n ? 0 : lanes == 1 ? simt_readonly(val + i) : simt_stream(val + i * lanes);
-            }
-            for (int i = 0; i < 4; i++)
-                if (k + i * lanes < n)
-                    add(to, at[i], v[i] * factor, on);
+            const struct batch b = batch_at(p, begin, k, n, lanes);
+            add_batch(to, &b, factor, k, n, lanes, on);
         }
     }
-    if (!whole)
-        uneven(p, to, c->first, c->last, later, pass, on);
+    uneven(p, to, c->first, c->last, later, pass, on);
 }
 
 #define TOGETHER_MOST 8
@@ -314,30 +366,6 @@ DEVICE void by_rows(const struct product *p, const struct sink *to, const struct
         uneven(p, to, c->first, c->last, later, pass, on);
 }
 
-/* The window is about the middle of the columns that lanes see in as many rows. */
-DEVICE void begin_window(const struct product *p, struct sink *to, const struct chunk *c, int window)
-{
-    SHARED(int32_t, base, 1);
-    if (simt_thread_id() < LOOKS) {
-        const int lane = simt_lane();
-        idx below;
-        const idx mine = middle_of(p, c->first + (c->last - c->first) * lane / LOOKS, &below);
-        int rank = 0, some = 0;
-        for (int i = 0; i < LOOKS; i++) {
-            const idx other = simt_shfl(mine, i, LOOKS);
-            some += other >= 0;
-            rank += other >= 0 && (other < mine || (other == mine && i < lane));
-        }
-        if (some == 0 ? lane == 0 : mine >= 0 && rank == some / 2)
-            *base = mine > window / 2 ? mine - window / 2 : 0;
-    }
-    SIMT_ROLLED for (int i = simt_thread_id(); i < window; i += BLOCK)
-        to->near[i] = 0;
-    simt_sync();
-    to->base = *base;
-    to->width = p->cols - to->base < window ? (uint32_t)(p->cols - to->base) : (uint32_t)window;
-}
-
 DEVICE void end_window(const struct sink *to)
 {
     const int width = (int)to->width;
@@ -363,38 +391,68 @@ DEVICE struct chunk chunk_at(const struct product *p, int64_t number)
     return c;
 }
 
-/* How rows are taken: by a lane; by a lane, and a window of y; by eight, and a window; by a wave; by the block; entry by entry. */
-enum way { BY_LANE, BY_LANE_NEAR, BY_EIGHT_NEAR, BY_WAVE, BY_BLOCK, BY_ENTRY };
+/* How rows are taken: by a lane, and a window of y; by eight, and a window; by a wave; by the block. */
+enum way { BY_LANE_NEAR, BY_EIGHT_NEAR, BY_WAVE, BY_BLOCK };
 
 DEVICE void one_chunk(const struct product *p, const struct sink *to, const struct chunk *c, const enum way way, const int on)
 {
-    if (way == BY_LANE || way == BY_LANE_NEAR)
+    if (way == BY_LANE_NEAR)
         by_lanes(p, to, c, row_at(p, c, simt_thread_id()), 1, on);
     else if (way == BY_EIGHT_NEAR)
         by_lanes(p, to, c, row_at(p, c, simt_thread_id() / 8), 8, on);
     else if (way == BY_WAVE)
         by_rows(p, to, c, 32, (on & LINES) || sizeof(real) == 8 ? 3 : 6, on);
-    else if (way == BY_ENTRY)
-        by_entries(p, to, c, on);
     else
         by_rows(p, to, c, 256, 8, on);
 }
 
-/* Chunks with a window, with copies of lines, or with both. */
-DEVICE void some_chunks(const struct product *p, struct sink *to, int64_t number, const enum way way, const int on)
+/* The first blocks do pieces, the others chunks: this one. */
+DEVICE int64_t number_of(const struct product *p)
 {
-    const int window = way == BY_LANE_NEAR ? SHORT_WINDOW : way == BY_EIGHT_NEAR ? LONG_WINDOW : 0;
+    return p->fact[WEFT_BEGIN] + simt_block_id() - p->fact[WEFT_BLOCKS];
+}
+
+DEVICE int does_pieces(const struct product *p)
+{
+    return simt_block_id() < p->fact[WEFT_BLOCKS];
+}
+
+/* The window is about the middle of the columns that lanes see in as many rows. */
+DEVICE void begin_window(const struct product *p, struct sink *to, const enum way way)
+{
+    SHARED(int32_t, base, 1);
+    const int window = way == BY_LANE_NEAR ? SHORT_WINDOW : LONG_WINDOW;
+    const struct chunk c = rows_of(p, number_of(p), (int)p->fact[WEFT_MERGED]);
+    if (simt_thread_id() < LOOKS) {
+        const int lane = simt_lane();
+        idx below;
+        const idx mine = middle_of(p, c.first + (c.last - c.first) * lane / LOOKS, &below);
+        int rank = 0, some = 0;
+        for (int i = 0; i < LOOKS; i++) {
+            const idx other = simt_shfl(mine, i, LOOKS);
+            some += other >= 0;
+            rank += other >= 0 && (other < mine || (other == mine && i < lane));
+        }
+        if (some == 0 ? lane == 0 : mine >= 0 && rank == some / 2)
+            *base = mine > window / 2 ? mine - window / 2 : 0;
+    }
+    SIMT_ROLLED for (int i = simt_thread_id(); i < window; i += BLOCK)
+        to->near[i] = 0;
+    simt_sync();
+    to->base = *base;
+    to->width = p->cols - to->base < window ? (uint32_t)(p->cols - to->base) : (uint32_t)window;
+}
+
+/* The chunks of a block that has a window, which has begun. */
+DEVICE void some_chunks(const struct product *p, struct sink *to, const enum way way, const int on)
+{
     const int merged = (int)p->fact[WEFT_MERGED];
-    const struct chunk all = rows_of(p, number, merged);
-    if (window)
-        begin_window(p, to, &all, window);
     SIMT_ROLLED for (int i = 0; i < merged; i++)
     {
-        const struct chunk c = chunk_at(p, number + i);
-        one_chunk(p, to, &c, way, window ? on | WINDOW : on);
+        const struct chunk c = chunk_at(p, number_of(p) + i);
+        one_chunk(p, to, &c, way, on | WINDOW);
     }
-    if (window)
-        end_window(to);
+    end_window(to);
 }
 
 /* A piece, by a wave: its rows are taken as many at a time as the wave has lanes. */
@@ -417,7 +475,17 @@ DEVICE int32_t listed_of(const struct product *p)
     return simt_fresh(p->counters + WEFT_LISTED);
 }
 
-/* The waves that share what is listed; the last of their blocks leaves the counters as they were. */
+/* The last of the blocks that share what is listed leaves the counters as they were. */
+DEVICE void through(const struct product *p)
+{
+    simt_sync();
+    if (simt_thread_id() == 0 && simt_atomic_add(p->counters + WEFT_THROUGH, 1) == p->fact[WEFT_BLOCKS] - 1) {
+        p->counters[WEFT_THROUGH] = 0;
+        p->counters[WEFT_LISTED] = 0;
+    }
+}
+
+/* The waves that share what is listed. */
 DEVICE void pieces(const struct product *p, const struct sink *to, const int on)
 {
     const int32_t listed = listed_of(p), blocks = (int32_t)p->fact[WEFT_BLOCKS];
@@ -425,22 +493,7 @@ DEVICE void pieces(const struct product *p, const struct sink *to, const int on)
         return;
     SIMT_ROLLED for (int32_t i = simt_wave_id() * blocks + simt_block_id(); i < listed; i += BLOCK / WAVE * blocks)
         one_piece(p, to, list_of(p) + i, on);
-    simt_sync();
-    if (simt_thread_id() == 0 && simt_atomic_add(p->counters + WEFT_THROUGH, 1) == blocks - 1) {
-        p->counters[WEFT_THROUGH] = 0;
-        p->counters[WEFT_LISTED] = 0;
-    }
-}
-
-/* The first blocks do pieces, the others chunks: this one. */
-DEVICE int64_t number_of(const struct product *p)
-{
-    return p->fact[WEFT_BEGIN] + simt_block_id() - p->fact[WEFT_BLOCKS];
-}
-
-DEVICE int does_pieces(const struct product *p)
-{
-    return simt_block_id() < p->fact[WEFT_BLOCKS];
+    through(p);
 }
 
 /* The chunk of a block that has nothing to set up.  Where there is, one block does several, and the next ones are idle. */
@@ -457,28 +510,37 @@ DEVICE int is_idle(const struct product *p)
 /* What has to be there in shared memory for a window of so many entries. */
 #define NEARBY(window) (window + WEFT_LINES * COPIES * LINE)
 
-/* The block does pieces.  Where no line is crowded it asks the table in vain: that is less than the code twice. */
-DEVICE void weft_pieces(const struct product *p, struct sink *to, int32_t *table, const int on)
+/* Several chunks entry by entry, or pieces of large ones, with copies of crowded lines. */
+DEVICE void entries_and_lines(const struct product *p, struct sink *to, struct rows *room, int32_t *table)
 {
-    if (listed_of(p) == 0)
+    const int is_piece = does_pieces(p);
+    const int64_t first = is_piece ? simt_block_id() : number_of(p), step = is_piece ? p->fact[WEFT_BLOCKS] : 1;
+    const int64_t past = is_piece ? listed_of(p) : first + p->fact[WEFT_MERGED];
+    if (is_piece ? past == 0 : is_idle(p))
         return;
     begin_lines(to, found_of(p), table, table + KEYS);
-    pieces(p, to, on | LINES);
+    SIMT_ROLLED for (int64_t i = first; i < past; i += step)
+    {
+        const struct listed *entry = list_of(p) + i;
+        const struct chunk c = rows_of(p, is_piece ? simt_fresh(&entry->chunk) : i, 1);
+        by_entries(p, to, &c, room, is_piece ? (off)(simt_fresh(&entry->piece) * p->fact[WEFT_PIECE]) : -1, LINES);
+    }
     end_lines(to, found_of(p));
+    if (is_piece)
+        through(p);
 }
 
-/* The block does a chunk, or several if there is something to set up for them. */
-DEVICE void weft(const struct product *p, struct sink *to, const struct chunk *c, int32_t *table, const enum way way, const int on)
+/* Chunks with a window, and with copies of crowded lines, if there are any. */
+DEVICE void near_chunks(const struct product *p, struct sink *to, int32_t *table, const enum way way, const int on)
 {
-    if (to->lines == 0 && way != BY_EIGHT_NEAR) {
-        one_chunk(p, to, c, way, on);
-    } else if (is_idle(p)) {
+    if (is_idle(p))
         return;
-    } else if (to->lines == 0) {
-        some_chunks(p, to, number_of(p), way, on);
+    begin_window(p, to, way);
+    if (to->lines == 0) {
+        some_chunks(p, to, way, on);
     } else {
         begin_lines(to, found_of(p), table, table + KEYS);
-        some_chunks(p, to, number_of(p), way, on | LINES);
+        some_chunks(p, to, way, on | LINES);
         end_lines(to, found_of(p));
     }
 }

@@ -48,6 +48,8 @@
  *               simt_again(p)       the same, read anew even where the compiler could keep it in a register
  *               simt_stream(p)      the same, and nobody will read it again soon: it should not displace x in the caches
  *               simt_stream_if(condition, p): simt_stream(p), or 0 without reading p; costs no branch
+ *               simt_send_for(p, bytes) may have so much from p on brought to the second-level cache; a thread says it for all.
+ *                                   What is read soon after costs less waiting; what is not costs memory's time
  *               simt_load2(to, p), simt_load4(to, p); simt_stream2, simt_stream4: p[0], p[1] (and p[2], p[3]) into an array of
  *               the thread's own, by wide accesses where p's alignment allows them; any element alignment is valid.  They
  *               read as simt_readonly and simt_stream do.

@@ -248,6 +248,16 @@ template <class T> DEVICE T simt_stream(const T *p)
     return value;
 }
 
+/* A bulk prefetch, since sm_90: it takes whole units of 16 bytes. */
+DEVICE void simt_send_for(const void *p, int64_t bytes)
+{
+#if !defined(__CUDA_ARCH__) || __CUDA_ARCH__ >= 900
+    const uint64_t from = ((uint64_t)p + 15) & ~(uint64_t)15, to = ((uint64_t)p + bytes) & ~(uint64_t)15;
+    if (bytes > 0 && to > from)
+        asm volatile("cp.async.bulk.prefetch.L2.global [%0], %1;" ::"l"(from), "r"((uint32_t)(to - from)) : "memory");
+#endif
+}
+
 /* nvcc's own streaming load needs no register for the condition; clang has none, and branches around PTX. */
 template <class T> DEVICE T simt_stream_if(int condition, const T *p)
 {

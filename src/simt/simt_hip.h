@@ -247,6 +247,11 @@ template <class T> DEVICE T simt_stream_if(int condition, const T *p)
     return condition ? __builtin_nontemporal_load(p) : (T)0;
 }
 
+/* There is no such instruction. */
+DEVICE void simt_send_for(const void *, int64_t)
+{
+}
+
 /* simt_NAME_words: `bytes` (8 or 16, aligned to that) at once. */
 template <int bytes> DEVICE void simt_readonly_words(void *to, const void *p)
 {
