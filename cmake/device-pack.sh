@@ -12,7 +12,9 @@
 # taken as they are; LZMA has xz's settings for it.  src/gpu/pack.c is the reader.
 set -eu
 how=$1 form=$2 lzma=$3 list=$4 out=$5
-each() { tr ';' '\n' <"$list" | xargs "$@"; }
+
+# Neighbours should be alike: of a page, the variants of an architecture.
+each() { tr ';' '\n' <"$list" | sed 's|^\(.*__\)\([^.]*\)\.\(.*\)$|\1 \3 \2 &|' | LC_ALL=C sort | sed 's|.* ||' | xargs "$@"; }
 
 # AMD's, of several architectures, keep that in the name.
 case $form in co) ending='\.co' ;; *) ending='\.[^/ ]*' ;; esac
