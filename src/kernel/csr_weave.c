@@ -305,12 +305,13 @@ static int64_t tile_of(const struct work *w)
  * it reads directly without a look at the limit, or, where there are many groups, twice what they have on average. */
 #define MANY_GROUPS 1024
 #define LIMIT_TILES 2
-#define LIMIT_TILES_OF_SOME 6 /* it takes 12 us and more until cut groups are done */
+#define LIMIT_TILES_OF_SOME 6 /* it takes 12 us and more until cut groups are done; in f64 so do six tiles */
 #define LIMIT_SHARE 8192
 static int64_t limit_of(const struct work *w)
 {
     const struct way *way = way_of(w);
-    const int64_t nnz = w->product.nnz, tiles = (nnz <= SOME ? LIMIT_TILES_OF_SOME : LIMIT_TILES) * tile_of(w);
+    const int64_t nnz = w->product.nnz, alone = w->value == HEDDLE_F32 && nnz <= SOME;
+    const int64_t tiles = (alone ? LIMIT_TILES_OF_SOME : LIMIT_TILES) * tile_of(w);
     const int64_t share = nnz / LIMIT_SHARE, most = tiles > share ? tiles : share;
     const int64_t groups = groups_of(w), twice = groups < MANY_GROUPS ? 0 : 2 * (nnz / groups);
     const int64_t whole = LONG(way->lanes) * way->block, least = twice > whole ? twice : whole;

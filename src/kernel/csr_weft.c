@@ -296,10 +296,18 @@ static int64_t counters(const struct work *w)
 #define SAMPLED 300000 /* entries: less is done before it is found out what it is like */
 #define EVEN_LEAST 8
 
+/* Do crowded lines matter?  Not where rows are dense and added up first, and where columns are long, and one window has many. */
+static int is_sampled(const struct work *w)
+{
+    const struct way *way = way_of(w);
+    const int many = way == &ways[SHORT_NEAR] && w->product.nnz / LONG_COLUMNS > w->product.cols;
+    return way != &ways[DENSE] && (w->option[1] || (w->product.nnz >= SAMPLED && !many));
+}
+
 static int64_t to_do(const struct work *w)
 {
     const struct way *way = way_of(w);
-    const int found = (w->option[1] || w->product.nnz >= SAMPLED) && way != &ways[DENSE];
+    const int found = is_sampled(w);
     const int scaled = scalar_get(w->product.beta, w->value) != 1;
     if (way == &ways[FEW])
         return scaled ? WEFT_SCALE : 0;
