@@ -110,23 +110,7 @@ DEVICE void by_block(const struct product *p, int64_t row, const int width)
     const off begin = offset(p, row), end = offset(p, row + 1);
     if (end - begin > p->fact[WEAVE_LIMIT])
         return;
-    const real *RESTRICT x = (const real *)p->x;
-    const idx *RESTRICT col = (const idx *)p->array[CSR_COL] + begin;
-    const real *RESTRICT val = (const real *)p->array[CSR_VAL] + begin;
-    const int n = (int)(end - begin);
-    real sum = 0;
-    SIMT_ROLLED for (int k = simt_thread_id(); k < n; k += 8 * width)
-    {
-        idx c[8];
-        real v[8];
-        for (int i = 0; i < 8; i++) {
-            c[i] = simt_stream_if(k + i * width < n, col + k + i * width);
-            v[i] = simt_stream_if(k + i * width < n, val + k + i * width);
-        }
-        for (int i = 0; i < 8; i++)
-            sum += k + i * width < n ? v[i] * simt_readonly(x + c[i]) : 0;
-    }
-    sum = block_sum(sum);
+    const real sum = block_sum(block_share(p, begin, (int)(end - begin), width, 8));
     if (simt_thread_id() == 0)
         put(p, row, sum);
 }

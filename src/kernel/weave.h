@@ -50,6 +50,27 @@ DEVICE real lanes_sum(real sum, const int lanes)
     return sum;
 }
 
+/* The share of a thread of the block in n entries of one row, which begin at `from`. */
+DEVICE real block_share(const struct product *p, off from, int n, const int width, const int under_way)
+{
+    const real *RESTRICT x = (const real *)p->x;
+    const idx *RESTRICT col = (const idx *)p->array[CSR_COL] + from;
+    const real *RESTRICT val = (const real *)p->array[CSR_VAL] + from;
+    real sum = 0;
+    SIMT_ROLLED for (int k = simt_thread_id(); k < n; k += under_way * width)
+    {
+        idx c[8];
+        real v[8];
+        for (int i = 0; i < under_way; i++) {
+            c[i] = simt_stream_if(k + i * width < n, col + k + i * width);
+            v[i] = simt_stream_if(k + i * width < n, val + k + i * width);
+        }
+        for (int i = 0; i < under_way; i++)
+            sum += k + i * width < n ? v[i] * simt_readonly(x + c[i]) : 0;
+    }
+    return sum;
+}
+
 /* ------------------------------------------------------------------ tiles -------------------------------------- */
 
 /* The products of n entries that begin at `from`, into the tile, by the `width` threads of the block. */

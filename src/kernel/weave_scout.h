@@ -75,23 +75,7 @@ DEVICE int is_inside(const struct product *p, const struct found *f, const int h
 DEVICE real piece_share(const struct product *p, const struct found *f, const int width)
 {
     const off low = simt_fresh(&f->first) + (off)simt_fresh(&f->piece) * PIECE, rest = simt_fresh(&f->last) - low;
-    const int n = rest < PIECE ? (int)rest : PIECE;
-    const real *RESTRICT x = (const real *)p->x;
-    const idx *RESTRICT col = (const idx *)p->array[CSR_COL] + low;
-    const real *RESTRICT val = (const real *)p->array[CSR_VAL] + low;
-    real sum = 0;
-    SIMT_ROLLED for (int k = simt_thread_id(); k < n; k += 4 * width)
-    {
-        idx c[4];
-        real v[4];
-        for (int j = 0; j < 4; j++) {
-            c[j] = simt_stream_if(k + j * width < n, col + k + j * width);
-            v[j] = simt_stream_if(k + j * width < n, val + k + j * width);
-        }
-        for (int j = 0; j < 4; j++)
-            sum += k + j * width < n ? v[j] * simt_readonly(x + c[j]) : 0;
-    }
-    return sum;
+    return block_share(p, low, rest < PIECE ? (int)rest : PIECE, width, 4);
 }
 
 /* Sums the rows of piece i, n entries; those that are cut leave their sums at its edges. */
