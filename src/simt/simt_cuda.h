@@ -255,6 +255,9 @@ DEVICE void simt_send_for(const void *p, int64_t bytes)
     const uint64_t from = ((uint64_t)p + 15) & ~(uint64_t)15, to = ((uint64_t)p + bytes) & ~(uint64_t)15;
     if (bytes > 0 && to > from)
         asm volatile("cp.async.bulk.prefetch.L2.global [%0], %1;" ::"l"(from), "r"((uint32_t)(to - from)) : "memory");
+#else
+    (void)p;
+    (void)bytes;
 #endif
 }
 
