@@ -311,7 +311,7 @@ static int64_t sent_of(const struct work *w)
 }
 
 /* Shared memory that a multiprocessor should have, or 0: what the driver thinks. */
-#define OTHER_SHARED 1536 /* of a block: a scout's queue, and what the driver keeps */
+#define OTHER_SHARED 1536 /* of a block, about: a scout's queue, and what the driver keeps */
 static int64_t carved_of(const struct work *w, int64_t shared)
 {
     const struct way *way = way_of(w);

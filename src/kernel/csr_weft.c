@@ -118,7 +118,7 @@ KERNEL_RESIDENT(csr_weft32, BLOCK, EACH(5, 4))(struct product p)
     if (does_pieces(&p) || (kind == SCATTERED && lines > 0))
         entries_and_lines(&p, &to, room, table);
     else if (kind == NEAR)
-        near_chunks(&p, &to, table, BY_EIGHT_NEAR, DEEP);
+        near_chunks(&p, &to, table);
     else if (kind == ALIKE)
         one_chunk(&p, &to, &c, BY_WAVE, DEEP);
     else
@@ -344,7 +344,7 @@ static heddle_status launch(const struct work *w)
     fact[WEFT_EVEN] = even < EVEN_LEAST ? EVEN_LEAST : even;
     fact[WEFT_DO] = to_do(w);
     if (!(fact[WEFT_DO] & WEFT_LIST))
-        fact[WEFT_LIMIT] = INT32_MAX;
+        fact[WEFT_LIMIT] = INT32_MAX; /* nobody would do what is left */
     fact[WEFT_BLOCKS] = fact[WEFT_DO] & WEFT_LIST && w->product.nnz > fact[WEFT_LIMIT] ? 2 * (int64_t)info->multiprocessors : 0;
     for (int64_t begin = 0, here; begin < chunks; begin += here) {
         here = chunks - begin < most - fact[WEFT_BLOCKS] ? chunks - begin : most - fact[WEFT_BLOCKS];

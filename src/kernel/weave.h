@@ -50,23 +50,34 @@ DEVICE real lanes_sum(real sum, const int lanes)
     return sum;
 }
 
+/* What a thread of the block has under way: of n entries that begin at `from`, every width-th from k on. */
+struct batch {
+    idx c[8];
+    real v[8];
+};
+
+DEVICE struct batch batch_at(const struct product *p, off from, int k, int n, const int width, const int under_way)
+{
+    const idx *RESTRICT col = (const idx *)p->array[CSR_COL] + from;
+    const real *RESTRICT val = (const real *)p->array[CSR_VAL] + from;
+    struct batch b;
+    for (int i = 0; i < under_way; i++) {
+        b.c[i] = simt_stream_if(k + i * width < n, col + k + i * width);
+        b.v[i] = simt_stream_if(k + i * width < n, val + k + i * width);
+    }
+    return b;
+}
+
 /* The share of a thread of the block in n entries of one row, which begin at `from`. */
 DEVICE real block_share(const struct product *p, off from, int n, const int width, const int under_way)
 {
     const real *RESTRICT x = (const real *)p->x;
-    const idx *RESTRICT col = (const idx *)p->array[CSR_COL] + from;
-    const real *RESTRICT val = (const real *)p->array[CSR_VAL] + from;
     real sum = 0;
     SIMT_ROLLED for (int k = simt_thread_id(); k < n; k += under_way * width)
     {
-        idx c[8];
-        real v[8];
-        for (int i = 0; i < under_way; i++) {
-            c[i] = simt_stream_if(k + i * width < n, col + k + i * width);
-            v[i] = simt_stream_if(k + i * width < n, val + k + i * width);
-        }
+        const struct batch b = batch_at(p, from, k, n, width, under_way);
         for (int i = 0; i < under_way; i++)
-            sum += k + i * width < n ? v[i] * simt_readonly(x + c[i]) : 0;
+            sum += k + i * width < n ? b.v[i] * simt_readonly(x + b.c[i]) : 0;
     }
     return sum;
 }
@@ -77,19 +88,12 @@ DEVICE real block_share(const struct product *p, off from, int n, const int widt
 DEVICE void stage(const struct product *p, real *tile, off from, int n, const int width, const int under_way)
 {
     const real *RESTRICT x = (const real *)p->x;
-    const idx *RESTRICT col = (const idx *)p->array[CSR_COL] + from;
-    const real *RESTRICT val = (const real *)p->array[CSR_VAL] + from;
     SIMT_ROLLED for (int k = simt_thread_id(); k < n; k += width * under_way)
     {
-        idx c[8];
-        real v[8];
-        for (int i = 0; i < under_way; i++) {
-            c[i] = simt_stream_if(k + i * width < n, col + k + i * width);
-            v[i] = simt_stream_if(k + i * width < n, val + k + i * width);
-        }
+        const struct batch b = batch_at(p, from, k, n, width, under_way);
         for (int i = 0; i < under_way; i++)
             if (k + i * width < n)
-                tile[k + i * width] = v[i] * simt_readonly(x + c[i]);
+                tile[k + i * width] = b.v[i] * simt_readonly(x + b.c[i]);
     }
 }
 

@@ -401,7 +401,7 @@ DEVICE void one_chunk(const struct product *p, const struct sink *to, const stru
     else if (way == BY_EIGHT_NEAR)
         by_lanes(p, to, c, row_at(p, c, simt_thread_id() / 8), 8, on);
     else if (way == BY_WAVE)
-        by_rows(p, to, c, 32, (on & LINES) || sizeof(real) == 8 ? 3 : 6, on);
+        by_rows(p, to, c, 32, sizeof(real) == 8 ? 3 : 6, on);
     else
         by_rows(p, to, c, 256, 8, on);
 }
@@ -530,17 +530,17 @@ DEVICE void entries_and_lines(const struct product *p, struct sink *to, struct r
         through(p);
 }
 
-/* Chunks with a window, and with copies of crowded lines, if there are any. */
-DEVICE void near_chunks(const struct product *p, struct sink *to, int32_t *table, const enum way way, const int on)
+/* Chunks of long rows with a window, and with copies of crowded lines, if there are any. */
+DEVICE void near_chunks(const struct product *p, struct sink *to, int32_t *table)
 {
     if (is_idle(p))
         return;
-    begin_window(p, to, way);
+    begin_window(p, to, BY_EIGHT_NEAR);
     if (to->lines == 0) {
-        some_chunks(p, to, way, on);
+        some_chunks(p, to, BY_EIGHT_NEAR, DEEP);
     } else {
         begin_lines(to, found_of(p), table, table + KEYS);
-        some_chunks(p, to, way, on | LINES);
+        some_chunks(p, to, BY_EIGHT_NEAR, DEEP | LINES);
         end_lines(to, found_of(p));
     }
 }
