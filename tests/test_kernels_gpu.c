@@ -335,7 +335,7 @@ TEST(every_way_through_csr_weave_takes_every_group_once)
 {
     static const struct awkward crowded = {"crowded groups", "groups taken twice or not at all", 2600, 9000, crowded_rows,
                                            strewn_column};
-    static const char *const ways[] = {"1", "2", "4", "8", "8direct", "32", "block"};
+    static const char *const ways[] = {"1", "1deep", "2", "4", "8", "8direct", "16", "32", "block"};
     every_way("csr_weave", ways, sizeof ways / sizeof ways[0], "", &crowded, HEDDLE_N);
 }
 
@@ -353,7 +353,7 @@ TEST(every_way_through_csr_weft_takes_every_chunk_once)
         {"crowded chunks", "chunks taken twice or not at all", 2600, 9000, crowded_rows, strewn_column},
         {"thin chunks", "more rows than there is room for", 9000, 9000, thin_rows, strewn_column},
     };
-    static const char *const ways[] = {"1", "1near", "32", "256", "few"};
+    static const char *const ways[] = {"1", "1near", "32", "256", "entries", "few"};
     for (int i = 0; i < 2; i++)
         every_way("csr_weft", ways, sizeof ways / sizeof ways[0], ",sample=always", &matrices[i], HEDDLE_T);
 }

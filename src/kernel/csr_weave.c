@@ -7,13 +7,14 @@
  *            last of several blocks finishes what they share is an old trick of reductions.
  * Balance    a block owns a group of neighbouring rows, so many that their entries fill its threads at the mean row length: it
  *            finds them without a search.  Short rows are summed by the same few lanes each, where they are read or from
- *            products that are staged in shared memory; a row that is long for its lanes is summed by its wave.  A group
+ *            products that are staged in shared memory; a staged row that is long for its lanes is summed by its wave.  A group
  *            that has too many entries for one block is left to scouts.  These are the first blocks of the launch: each looks for
  *            such groups in its share of the row offsets, puts their pieces on a list, and when all have looked they take the
  *            pieces in turn; those within one long row need no tile and no barrier.  A scout that waits in vain for the others
  *            goes on without them, and they without it.  Rows that are cut between pieces are put together by whoever comes last.
  * Memory     val and col are streamed past the caches where they are staged, each once and coalesced, with up to 8 loads a
  *            thread under way; x is gathered in the order of storage, and has as much of the first-level cache as tiles can spare.
+ *            Large matrices are a matter of loads under way: short rows whole, and longer ones by 16 lanes and without tiles.
  *            A block sends for the offsets of a group to come (a bulk prefetch into the second-level cache), so that one waits
  *            for memory once, not twice; where rows are very short it sends for its own entries, too.
  * Wins       small matrices, and rows of similar length.
@@ -54,37 +55,21 @@ DEVICE void staged(const struct product *p, real *tile, int64_t row, const struc
         put(p, row, sum);
 }
 
+DEVICE struct span span_of(const struct product *p, int64_t group, int64_t row, const struct shape s)
+{
+    const struct span at = {offset(p, group * s.height), offset(p, (group + 1) * s.height), offset(p, row), offset(p, row + 1)};
+    return at;
+}
+
 /* All of them, whatever they are like. */
 DEVICE void in_tiles(const struct product *p, real *tile, int64_t group, const struct shape s, const int under_way)
 {
     const int64_t row = group * s.height + simt_thread_id() / s.lanes;
-    const struct span at = {offset(p, group * s.height), offset(p, (group + 1) * s.height), offset(p, row), offset(p, row + 1)};
-    staged(p, tile, row, at, s, under_way);
-}
-
-/* The share of a lane in a row of n entries that begin at `from`. */
-DEVICE real share(const struct product *p, off from, int n, int lane, const int lanes, const int under_way)
-{
-    const real *RESTRICT x = (const real *)p->x;
-    const idx *RESTRICT col = (const idx *)p->array[CSR_COL] + from;
-    const real *RESTRICT val = (const real *)p->array[CSR_VAL] + from;
-    real sum = 0;
-    SIMT_ROLLED for (int k = lane; k < n; k += under_way * lanes)
-    {
-        idx c[8];
-        real v[8];
-        for (int i = 0; i < under_way; i++) {
-            c[i] = k + i * lanes < n ? simt_readonly(col + k + i * lanes) : 0;
-            v[i] = k + i * lanes < n ? simt_readonly(val + k + i * lanes) : 0;
-        }
-        for (int i = 0; i < under_way; i++)
-            sum += k + i * lanes < n ? v[i] * simt_readonly(x + c[i]) : 0;
-    }
-    return sum;
+    staged(p, tile, row, span_of(p, group, row, s), s, under_way);
 }
 
 /* A group whose rows are read directly, if all of them are short. */
-DEVICE void direct(const struct product *p, real *tile, int64_t group, const struct shape s)
+DEVICE void direct(const struct product *p, real *tile, int64_t group, const struct shape s, const int under_way)
 {
     const int lane = simt_thread_id() % s.lanes;
     const int64_t row = group * s.height + simt_thread_id() / s.lanes;
@@ -99,7 +84,20 @@ DEVICE void direct(const struct product *p, real *tile, int64_t group, const str
         staged(p, tile, row, at, s, 4);
         return;
     }
-    const real sum = lanes_sum(share(p, begin, (int)(end - begin), lane, s.lanes, 4), s.lanes);
+    const real sum = lanes_sum(share(p, begin, (int)(end - begin), lane, s.lanes, under_way), s.lanes);
+    if (lane == 0 && row < p->rows)
+        put(p, row, sum);
+}
+
+/* A group whose rows are read directly, however long they are, without a tile, which would take cache from x. */
+DEVICE void in_place(const struct product *p, int64_t group, const struct shape s, const int under_way)
+{
+    const int lane = simt_thread_id() % s.lanes;
+    const int64_t row = group * s.height + simt_thread_id() / s.lanes;
+    const struct span at = span_of(p, group, row, s);
+    if (at.last - at.first > p->fact[WEAVE_LIMIT])
+        return;
+    const real sum = lanes_sum(share(p, at.begin, (int)(at.end - at.begin), lane, s.lanes, under_way), s.lanes);
     if (lane == 0 && row < p->rows)
         put(p, row, sum);
 }
@@ -142,11 +140,11 @@ DEVICE void send_for(const struct product *p, int64_t group, const int height)
 }
 
 /* Every way is a kernel.  The first blocks are scouts. */
-#define WAY(name, blocks, width, lanes, height, taken)               \
+#define WAY(name, blocks, width, lanes, height, tiled, taken)        \
     KERNEL_RESIDENT(name, width, blocks)(struct product p)           \
     {                                                                \
         SHARED_DYNAMIC(real, tile);                                  \
-        const struct shape s = {width, lanes, height};               \
+        const struct shape s = {width, lanes, height, tiled};        \
         const int64_t group = p.fact[WEAVE_BEGIN] + simt_block_id(); \
         if (group < 0) {                                             \
             scout(&p, tile, s);                                      \
@@ -156,20 +154,24 @@ DEVICE void send_for(const struct product *p, int64_t group, const int height)
         }                                                            \
     }
 
-WAY(csr_weave1, BLOCKS(2048, 256), 256, 1, 256, direct(&p, tile, group, s))
-WAY(csr_weave2, BLOCKS(2048, 256), 256, 2, 128, in_tiles(&p, tile, group, s, 4))
-WAY(csr_weave4, BLOCKS(1536, 256), 256, 4, 64, in_tiles(&p, tile, group, s, 8))
-#define DEEP (sizeof(real) == 4 ? 4 : 8)
-WAY(csr_weave8, BLOCKS(sizeof(real) == 4 ? 2048 : 1536, 128), 128, 8, 16, in_tiles(&p, tile, group, s, DEEP))
-WAY(csr_weave8_direct, BLOCKS(2048, 128), 128, 8, 16, direct(&p, tile, group, s))
-WAY(csr_weave32, BLOCKS(2048, 128), 128, 32, 4, direct(&p, tile, group, s))
-WAY(csr_weave_block, BLOCKS(1536, 256), 256, WAVE, 1, by_block(&p, group, 256))
+#define EACH(f32, f64) (sizeof(real) == 4 ? (f32) : (f64))
+#define TILED 1
+
+WAY(csr_weave1, BLOCKS(2048, 256), 256, 1, 256, TILED, direct(&p, tile, group, s, 4))
+WAY(csr_weave1_deep, BLOCKS(EACH(2048, 1280), 256), 256, 1, 256, TILED, direct(&p, tile, group, s, 7))
+WAY(csr_weave2, BLOCKS(2048, 256), 256, 2, 128, TILED, in_tiles(&p, tile, group, s, 4))
+WAY(csr_weave4, BLOCKS(1536, 256), 256, 4, 64, TILED, in_tiles(&p, tile, group, s, 8))
+WAY(csr_weave8, BLOCKS(EACH(2048, 1536), 128), 128, 8, 16, TILED, in_tiles(&p, tile, group, s, EACH(4, 8)))
+WAY(csr_weave8_direct, BLOCKS(2048, 128), 128, 8, 16, TILED, direct(&p, tile, group, s, 4))
+WAY(csr_weave16, BLOCKS(EACH(2048, 1536), 128), 128, 16, 8, 0, in_place(&p, group, s, 6))
+WAY(csr_weave32, BLOCKS(2048, 128), 128, 32, 4, TILED, direct(&p, tile, group, s, 4))
+WAY(csr_weave_block, BLOCKS(1536, 256), 256, WAVE, 1, TILED, by_block(&p, group, 256))
 
 #else
 #include "kernel/kernel.h"
 
 /* The ways through the kernel; `way` picks one, and auto the one for the mean row length. */
-enum where { DIRECTLY, IN_TILES };
+enum where { DIRECTLY, IN_TILES, IN_PLACE };
 
 static const struct way {
     const char *entry;
@@ -177,33 +179,38 @@ static const struct way {
     enum where read;
     /* Shared memory takes cache from x, and more blocks that wait for the same second-level cache only end later.  So a
      * multiprocessor should have this and no more (f32, f64), if so many blocks find room in it; else what the driver thinks.
-     * Scouts, too, take room: so many on a multiprocessor.  Measured on an H200. */
+     * It is a hint, and the driver may give several times as much.  Scouts, too, take room: so many on a multiprocessor.  Measured on an H200. */
     int kilobytes[2], blocks, scouts;
 } ways[] = {
     {NULL, 0, 0, 0, DIRECTLY, {0, 0}, 0, 0},
     {"csr_weave1", 256, 256, 1, DIRECTLY, {32, 64}, 5, 2},
+    {"csr_weave1_deep", 256, 256, 1, DIRECTLY, {64, 64}, 5, 2},
     {"csr_weave2", 256, 128, 2, IN_TILES, {64, 64}, 4, 4},
     {"csr_weave4", 256, 64, 4, IN_TILES, {64, 64}, 6, 2},
     {"csr_weave8", 128, 16, 8, IN_TILES, {0, 0}, 0, 2},
     {"csr_weave8_direct", 128, 16, 8, DIRECTLY, {0, 0}, 0, 2},
+    {"csr_weave16", 128, 8, 16, IN_PLACE, {8, 8}, 0, 2},
     {"csr_weave32", 128, 4, 32, DIRECTLY, {0, 0}, 0, 2},
     {"csr_weave_block", 256, 1, 256, IN_TILES, {0, 0}, 0, 1},
 };
-enum { AUTO, DIRECT_1, STAGED_2, STAGED_4, STAGED_8, DIRECT_8, DIRECT_32, BLOCK };
+enum { AUTO, DIRECT_1, DEEP_1, STAGED_2, STAGED_4, STAGED_8, DIRECT_8, IN_PLACE_16, DIRECT_32, BLOCK };
 
-static const char *const words[] = {"auto", "1", "2", "4", "8", "8direct", "32", "block"};
+static const char *const words[] = {"auto", "1", "1deep", "2", "4", "8", "8direct", "16", "32", "block"};
 static const struct option options[] = {
     {"way", 0, WORDS(words)},
     {0},
 };
 
-static const char *const entries[] = {"csr_weave1",        "csr_weave2",  "csr_weave4",      "csr_weave8",
-                                      "csr_weave8_direct", "csr_weave32", "csr_weave_block", NULL};
+static const char *const entries[] = {"csr_weave1",        "csr_weave1_deep", "csr_weave2",  "csr_weave4",      "csr_weave8",
+                                      "csr_weave8_direct", "csr_weave16",     "csr_weave32", "csr_weave_block", NULL};
 
 /* Entries of small and large matrices. */
 #define FEW 8192     /* could be one block's: no scouts, and large tiles, for there are few blocks */
 #define SOME 1000000 /* leave room for more scouts, and do not pay for what these take */
 #define MANY 6000000 /* do not stay in the second-level cache */
+#define LARGE 16000000 /* are a matter of loads under way, not of latency */
+
+#define SHORT_ROWS 4.5 /* entries a row: few can be under way */
 
 /* Which way: the first line with at least as many entries, and fewer a row on average; the last is for all others.  Small matrices
  * are a matter of latency and of enough blocks: many lanes a row, few rows a block.  Measured on an H200. */
@@ -220,7 +227,8 @@ static const struct rule {
     {SOME, 300, BLOCK, BLOCK},
     {INT64_MAX, 100, DIRECT_32, DIRECT_32},
     {2000000, 40, DIRECT_32, DIRECT_32},
-    {INT64_MAX, 40, STAGED_8, STAGED_8},
+    {LARGE, 40, STAGED_8, STAGED_8},
+    {INT64_MAX, 40, IN_PLACE_16, IN_PLACE_16},
     {SOME, 30, DIRECT_32, DIRECT_32},
     {262144, 12, STAGED_8, STAGED_8},
     {2000000, 12, STAGED_4, STAGED_4},
@@ -228,6 +236,8 @@ static const struct rule {
     {SOME, 6, DIRECT_8, DIRECT_8},
     {262144, 5, STAGED_4, STAGED_4},
     {INT64_MAX, 7.5, STAGED_2, STAGED_2},
+    {MANY, SHORT_ROWS, DIRECT_1, DIRECT_1},
+    {INT64_MAX, SHORT_ROWS, DEEP_1, DEEP_1},
     {INT64_MAX, 0, DIRECT_1, DIRECT_1},
 };
 
@@ -282,11 +292,11 @@ static int64_t tile_of(const struct work *w)
     if (w->product.nnz <= FEW)
         return w->product.nnz < TILE_MOST ? w->product.nnz : TILE_MOST;
     const int64_t usual = (w->product.nnz / w->product.rows * way_of(w)->height * 5 / 4 + 63) & ~(int64_t)31;
-    return way_of(w)->read == DIRECTLY || usual < PIECE ? PIECE : usual > TILE_MOST ? TILE_MOST : usual;
+    return way_of(w)->read != IN_TILES || usual < PIECE ? PIECE : usual > TILE_MOST ? TILE_MOST : usual;
 }
 
-/* What one block may take so that the others do not wait for it: a few tiles, or a small share of all; but never less than
- * it reads directly without a look at the limit, or, where there are many groups, twice what they have on average. */
+/* What one block may take so that the others do not wait for it: a few tiles, or a small share of all, half of it where few lanes
+ * take a row whatever its length; but never less than it reads directly without a look at the limit, or, where there are many groups, twice what they have on average. */
 #define MANY_GROUPS 1024
 #define LIMIT_TILES 2
 #define LIMIT_TILES_OF_SOME 6 /* it takes 12 us and more until cut groups are done; in f64 so do six tiles */
@@ -296,14 +306,13 @@ static int64_t limit_of(const struct work *w)
     const struct way *way = way_of(w);
     const int64_t nnz = w->product.nnz, alone = w->value == HEDDLE_F32 && nnz <= SOME;
     const int64_t tiles = (alone ? LIMIT_TILES_OF_SOME : LIMIT_TILES) * tile_of(w);
-    const int64_t share = nnz / LIMIT_SHARE, most = tiles > share ? tiles : share;
+    const int64_t share = nnz / (way->read == IN_PLACE ? 2 * LIMIT_SHARE : LIMIT_SHARE), most = tiles > share ? tiles : share;
     const int64_t groups = groups_of(w), twice = groups < MANY_GROUPS ? 0 : 2 * (nnz / groups);
     const int64_t whole = LONG(way->lanes) * way->block, least = twice > whole ? twice : whole;
     return nnz <= FEW ? FEW : most > least ? most : least;
 }
 
 /* Entries of a group that are sent for ahead of time, or 0: where few are under way, and memory has to serve them. */
-#define SHORT_ROWS 4.5
 static int64_t sent_of(const struct work *w)
 {
     const int64_t nnz = w->product.nnz, wanted = w->value == HEDDLE_F32 && nnz > MANY && way_of(w)->lanes == 1;
@@ -325,7 +334,8 @@ static heddle_status launch(const struct work *w)
     const struct way *way = way_of(w);
     const struct gpu_info *info = gpu_info_of(w->device->gpu);
     struct work told = *w;
-    const int64_t groups = groups_of(w), scouts = scouts_of(w), tile = tile_of(w), shared = tile * (int64_t)type_size(w->value);
+    const int64_t groups = groups_of(w), scouts = scouts_of(w), tile = tile_of(w);
+    const int64_t shared = way->read == IN_PLACE ? 0 : tile * (int64_t)type_size(w->value);
     const int64_t threads = UINT32_MAX / way->block, most = info->grid < threads ? info->grid : threads; /* AMD: 32 bits */
     int64_t *fact = told.product.fact;
     TRY(gpu_prefer_shared(w, way->entry, carved_of(w, shared)));

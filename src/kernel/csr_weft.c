@@ -47,17 +47,17 @@ KERNEL_BOUND(csr_weft_ready, READY)(struct product p)
         const int64_t step = (int64_t)(simt_grid_size() - 2) * READY;
         const real beta = scalar(p.beta);
         real *y = (real *)p.y;
-        if (todo & WEFT_LIST)
-            SIMT_ROLLED for (int64_t i = first; i * p.fact[WEFT_HEIGHT] < p.rows; i += step)
-                list_large(&p, i);
         if (todo & WEFT_SCALE)
             SIMT_ROLLED for (int64_t i = first; i < p.cols; i += step)
                 y[i] = beta == 0 ? 0 : beta * y[i];
+        if (todo & WEFT_LIST)
+            SIMT_ROLLED for (int64_t i = first; i * p.fact[WEFT_HEIGHT] < p.rows; i += step)
+                list_large(&p, i);
     }
 }
 
-/* Blocks on a multiprocessor: as many as do not make the compiler spill, for f32_i32 and the others. */
-#define EACH(small, large) (sizeof(real) + sizeof(off) == 8 ? small : large)
+/* Blocks on a multiprocessor: as many as do not make the compiler spill; fewer where 64-bit offsets take registers. */
+#define EACH(f32, f64) (sizeof(off) == 8 ? 4 : sizeof(real) == 4 ? (f32) : (f64))
 
 /* Short rows, short columns. */
 KERNEL_RESIDENT(csr_weft1, BLOCK, EACH(6, 5))(struct product p)
@@ -67,17 +67,11 @@ KERNEL_RESIDENT(csr_weft1, BLOCK, EACH(6, 5))(struct product p)
     SHARED(struct rows, room, 1);
     struct sink to = {(real *)p.y, near, 0, 0, 0, 0, 0, 0};
     const struct chunk c = own_chunk(&p);
-    if (!does_pieces(&p) && !(p.fact[WEFT_DO] & WEFT_ENTRY)) {
-        if (by_lane(&p, &to, &c))
-            return;
-    } else {
-        simt_after_previous();
-        to.lines = simt_readonly(&found_of(&p)->lines);
-    }
-    if (does_pieces(&p) || to.lines > 0)
-        entries_and_lines(&p, &to, room, table);
-    else
-        by_entries(&p, &to, &c, room, -1, 0);
+    if (does_pieces(&p))
+        learn_lines(&p, &to);
+    else if (by_lane(&p, &to, &c) || (to.lines == 0 && by_entries(&p, &to, &c, room, -1, 0)))
+        return;
+    entries_and_lines(&p, &to, room, table);
 }
 
 /* Short rows, long columns, which are met again and again, or f64, whose additions are dear.  Where lines are crowded there is no
@@ -144,12 +138,20 @@ KERNEL_BOUND(csr_weft_scale, BLOCK)(struct product p)
     scale_all((real *)p.y, p.cols, scalar(p.beta));
 }
 
-KERNEL_BOUND(csr_weft_few, BLOCK)(struct product p)
+/* Few entries, or no row is for a lane, and columns do not repeat: entry by entry. */
+KERNEL_RESIDENT(csr_weft_entries, BLOCK, EACH(6, 5))(struct product p)
 {
+    SHARED(real, near, NEARBY(0));
+    SHARED(int32_t, table, 2 * KEYS);
     SHARED(struct rows, room, 1);
-    const struct chunk c = rows_of(&p, p.fact[WEFT_BEGIN] + simt_block_id(), 1);
-    const struct sink to = {(real *)p.y, 0, 0, 0, 0, 0, 0, 0};
-    by_entries(&p, &to, &c, room, -1, 0);
+    struct sink to = {(real *)p.y, near, 0, 0, 0, 0, 0, 0};
+    const int found = (p.fact[WEFT_DO] & WEFT_LIST) != 0, soon = comes_soon(&p);
+    const struct chunk c = rows_of(&p, does_pieces(&p) ? 0 : number_of(&p), 1);
+    if (found && !soon)
+        learn_lines(&p, &to);
+    if (!does_pieces(&p) && to.lines == 0 && by_entries(&p, &to, &c, room, -1, found && soon ? ASK : 0))
+        return;
+    entries_and_lines(&p, &to, room, table);
 }
 
 #else
@@ -158,50 +160,58 @@ KERNEL_BOUND(csr_weft_few, BLOCK)(struct product p)
 /* The ways through the kernel; `way` picks one, and auto the one for the mean row length. */
 static const struct way {
     const char *entry;
-    int pass;     /* rows that a block takes at once */
-    int entries;  /* that a chunk has at the mean row length, if that is more than a pass */
+    int pass;        /* rows that a block takes at once */
+    int entries;     /* that a chunk has at the mean row length, if that is more than a pass */
     int together[2]; /* entries of a block that has something to set up: f32, f64 */
-    int even;     /* times the mean row length: a row of more is not even */
+    int even;        /* times the mean row length: a row of more is not even */
 } ways[] = {
     {NULL, 0, 0, {0, 0}, 0},
     {"csr_weft1", 256, 1024, {2048, 2048}, 2},
     {"csr_weft1_near", 256, 4096, {4096, 4096}, 2},
     {"csr_weft32", 24, 4096, {16384, 8192}, 8},
     {"csr_weft256", 8, 1, {1, 1}, 1},
-    {"csr_weft_few", 1, 1024, {1, 1}, 1},
+    {"csr_weft_entries", 1, 1024, {4096, 4096}, 1},
+    {"csr_weft_entries", 1, 1024, {1, 1}, 1},
 };
-enum { AUTO, SHORT, SHORT_NEAR, LONG, DENSE, FEW };
+enum { AUTO, SHORT, SHORT_NEAR, LONG, DENSE, ENTRIES, FEW };
 
 #define PASSES_MOST 16 /* 32 can be put off */
 
-static const char *const way_words[] = {"auto", "1", "1near", "32", "256", "few"}, *const sample_words[] = {"auto", "always"};
+static const char *const way_words[] = {"auto", "1", "1near", "32", "256", "entries", "few"};
+static const char *const sample_words[] = {"auto", "always"};
 static const struct option options[] = {
     {"way", 0, WORDS(way_words)},
     {"sample", 0, WORDS(sample_words)},
     {0},
 };
 
-static const char *const entries[] = {"csr_weft1",    "csr_weft1_near", "csr_weft32", "csr_weft256",
-                                      "csr_weft_few", "csr_weft_ready", "csr_weft_scale", NULL};
+static const char *const entries[] = {"csr_weft1",        "csr_weft1_near", "csr_weft32",     "csr_weft256",
+                                      "csr_weft_entries", "csr_weft_ready", "csr_weft_scale", NULL};
 
 static double mean_of(const struct work *w)
 {
     return (double)w->product.nnz / (double)w->product.rows;
 }
 
+/* Entries of a matrix: few are a matter of latency; of some, rows that are not quite short are better shared out; and many. */
+#define FEW_ENTRIES 300000
+#define SOME_ENTRIES 2000000
+#define MANY_ENTRIES 16000000
+#define FEW_LEAST 256 /* of a block */
+
 /* Entries of a column on average, from which it is long: it pays to have a window.  Of few entries those of a column may be more before
  * they stand in each other's way.  In f64, additions are dearer, and a window pays sooner, if the matrix is large. */
 #define LONG_COLUMNS 16
 #define LONG_COLUMNS_F64 6
 #define LONGER_COLUMNS 128
-#define LARGE 16000000
-#define FEW_ENTRIES 262144
-#define FEW_LEAST 256 /* of a block */
 
-/* Entries of a row on average, from which it is dense, or too long for a lane; of stencils it has fewer. */
+/* Entries of a row on average, from which it is dense, or too long for a lane; of stencils it has fewer.  Dense rows need enough blocks,
+ * unless they go into pieces anyway. */
 #define DENSE_ROWS 300
+#define VERY_DENSE_ROWS 4096
 #define LONG_ROWS 16
 #define STENCIL_ROWS 8
+#define SHORT_ROWS 3
 
 /* Columns have several entries on average: else nothing can be put together, but for dense ones. */
 static int is_repeated(const struct work *w)
@@ -212,22 +222,21 @@ static int is_repeated(const struct work *w)
 static const struct way *way_of(const struct work *w)
 {
     const double mean = mean_of(w);
-    const int64_t nnz = w->product.nnz, cols = w->product.cols;
-    const int sooner = w->value == HEDDLE_F64 && mean < STENCIL_ROWS && nnz > LARGE;
+    const int64_t nnz = w->product.nnz, cols = w->product.cols, blocks = gpu_info_of(w->device->gpu)->multiprocessors;
+    const int dear = w->value == HEDDLE_F64 && nnz > MANY_ENTRIES;
     if (w->option[0])
         return &ways[w->option[0]];
-    return &ways[nnz <= FEW_ENTRIES && nnz / LONGER_COLUMNS <= cols        ? FEW
-                 : mean > DENSE_ROWS                                       ? DENSE
-                 : !is_repeated(w)                                         ? SHORT
-                 : mean > LONG_ROWS                                        ? LONG
-                 : nnz / (sooner ? LONG_COLUMNS_F64 : LONG_COLUMNS) > cols ? SHORT_NEAR
-                                                                           : SHORT];
-}
-
-/* Rows are too long for a lane, and nothing else is to be won: entry by entry. */
-static int is_by_entries(const struct work *w)
-{
-    return way_of(w) == &ways[SHORT] && mean_of(w) > LONG_ROWS;
+    if (nnz <= FEW_ENTRIES && nnz / LONGER_COLUMNS <= cols)
+        return &ways[FEW];
+    if (mean > DENSE_ROWS)
+        return &ways[w->product.rows / ways[DENSE].pass >= blocks || mean > VERY_DENSE_ROWS ? DENSE : ENTRIES];
+    if (!is_repeated(w))
+        return &ways[mean > LONG_ROWS || (dear && mean < SHORT_ROWS) ? ENTRIES : SHORT];
+    if (mean > LONG_ROWS)
+        return &ways[LONG];
+    if (nnz / (dear && mean < STENCIL_ROWS ? LONG_COLUMNS_F64 : LONG_COLUMNS) > cols)
+        return &ways[SHORT_NEAR];
+    return &ways[mean > STENCIL_ROWS && nnz <= SOME_ENTRIES ? ENTRIES : SHORT];
 }
 
 /* Rows of a chunk: a small matrix has smaller ones, down to a thousand entries, so that they go round; few entries are dealt
@@ -236,7 +245,7 @@ static int64_t height_of(const struct work *w)
 {
     const struct way *way = way_of(w);
     const int64_t share = w->product.nnz / (8 * (int64_t)gpu_info_of(w->device->gpu)->multiprocessors);
-    if (way == &ways[FEW] || is_by_entries(w)) {
+    if (way == &ways[FEW] || way == &ways[ENTRIES]) {
         const int64_t each = 4 * share < FEW_LEAST ? FEW_LEAST : 4 * share < way->entries ? 4 * share : way->entries;
         const double rows = (double)each / mean_of(w);
         return rows < 1 ? 1 : rows > WEFT_ROWS ? WEFT_ROWS : (int64_t)rows;
@@ -312,7 +321,7 @@ static int64_t to_do(const struct work *w)
     if (way == &ways[FEW])
         return scaled ? WEFT_SCALE : 0;
     return WEFT_LIST | (found ? WEFT_SAMPLE : 0) | (found && way == &ways[LONG] ? WEFT_LOOK : 0) | (scaled ? WEFT_SCALE : 0) |
-           (is_repeated(w) ? WEFT_REPEATED : 0) | (is_by_entries(w) ? WEFT_ENTRY : 0);
+           (is_repeated(w) ? WEFT_REPEATED : 0);
 }
 
 /* What goes ahead of the product: as many blocks as have something to do and fit on the device. */

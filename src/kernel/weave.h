@@ -28,9 +28,10 @@ enum { WEAVE_BEGIN, WEAVE_TILE, WEAVE_LIMIT, WEAVE_SCOUTS, WEAVE_ENDS, WEAVE_AHE
 
 #define STAGED 32 /* entries a lane, in rows that are staged; more are summed by the wave */
 
-/* How a way goes about its work, all of it known to the compiler: threads of a block, lanes of a row, rows of a group. */
+/* How a way goes about its work, all of it known to the compiler: threads of a block, lanes of a row, rows of a group; and has it a
+ * tile? */
 struct shape {
-    int width, lanes, height;
+    int width, lanes, height, tiled;
 };
 
 DEVICE off offset(const struct product *p, int64_t row)
@@ -47,6 +48,27 @@ DEVICE real lanes_sum(real sum, const int lanes)
 {
     for (int by = lanes / 2; by > 0; by /= 2)
         sum += simt_shfl_xor(sum, by, WAVE);
+    return sum;
+}
+
+/* The share of a lane in a row of n entries that begin at `from`. */
+DEVICE real share(const struct product *p, off from, int n, int lane, const int lanes, const int under_way)
+{
+    const real *RESTRICT x = (const real *)p->x;
+    const idx *RESTRICT col = (const idx *)p->array[CSR_COL] + from;
+    const real *RESTRICT val = (const real *)p->array[CSR_VAL] + from;
+    real sum = 0;
+    SIMT_ROLLED for (int k = lane; k < n; k += under_way * lanes)
+    {
+        idx c[8];
+        real v[8];
+        for (int i = 0; i < under_way; i++) {
+            c[i] = k + i * lanes < n ? simt_readonly(col + k + i * lanes) : 0;
+            v[i] = k + i * lanes < n ? simt_readonly(val + k + i * lanes) : 0;
+        }
+        for (int i = 0; i < under_way; i++)
+            sum += k + i * lanes < n ? v[i] * simt_readonly(x + c[i]) : 0;
+    }
     return sum;
 }
 

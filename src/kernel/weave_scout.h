@@ -46,12 +46,14 @@ DEVICE real *edges_of(const struct product *p, off first)
     return (real *)p->workspace + 2 * ((int64_t)(first / PIECE) + pieces_of(first));
 }
 
-/* Stages piece i of a group, and returns its entries.  Where rows begin is asked for in vain here, so that it is in the cache when
- * they are summed. */
+/* Stages piece i of a group, where there are tiles, and returns its entries.  Where rows begin is asked for in vain here, so that
+ * it is in the cache when they are summed. */
 DEVICE int stage_piece(const struct product *p, real *tile, const struct found *f, int32_t i, const struct shape s)
 {
     const off low = simt_fresh(&f->first) + (off)i * PIECE, rest = simt_fresh(&f->last) - low;
     const int n = rest < PIECE ? (int)rest : PIECE;
+    if (!s.tiled)
+        return n;
     begin_of(p, f, simt_thread_id() / s.lanes, s.height);
     simt_sync();
     stage(p, tile, low, n, s.width, 4);
@@ -86,7 +88,8 @@ DEVICE void sum_piece(const struct product *p, const real *tile, const struct fo
     const off begin = begin_of(p, f, ahead, s.height);
     const off end = ahead < s.height ? begin_of(p, f, ahead + 1, s.height) : begin;
     const int from = clipped(begin, low, n), to = clipped(end, low, n);
-    const real sum = row_sum(tile, from, to, s.lanes);
+    const real sum = s.tiled ? row_sum(tile, from, to, s.lanes)
+                             : lanes_sum(share(p, low + from, to - from, simt_thread_id() % s.lanes, s.lanes, 4), s.lanes);
     const int64_t row = (int64_t)simt_fresh(&f->group) * s.height + ahead;
     if (simt_thread_id() % s.lanes != 0 || ahead == s.height || row >= p->rows)
         return;
@@ -111,8 +114,8 @@ DEVICE void join(const struct product *p, const struct found *f, const int heigh
         const int32_t opens = simt_shfl(from, owner, WAVE), closes = simt_shfl(to, owner, WAVE);
         const real *edges = edges_of(p, first);
         real sum = simt_lane() == 0 ? simt_fresh(edges + 2 * (int64_t)opens + LEFT) : 0;
-        SIMT_ROLLED for (int32_t i = opens + 1 + simt_lane(); i <= closes; i += 2 * WAVE)
-            for (int k = 0; k < 2; k++)
+        SIMT_ROLLED for (int32_t i = opens + 1 + simt_lane(); i <= closes; i += 4 * WAVE)
+            for (int k = 0; k < 4; k++)
                 sum += i + k * WAVE <= closes ? simt_fresh(edges + 2 * (int64_t)(i + k * WAVE) + OPENED) : 0;
         sum = wave_sum(sum, WAVE);
         if (simt_lane() == owner)

@@ -14,8 +14,7 @@ enum {
     WEFT_LOOK = 2,     /* find out what the rows are like */
     WEFT_REPEATED = 4, /* a column has several entries on average */
     WEFT_SCALE = 8,    /* y is not ready as it is */
-    WEFT_LIST = 16,    /* list large chunks */
-    WEFT_ENTRY = 32    /* no row is for a lane */
+    WEFT_LIST = 16     /* list large chunks */
 };
 
 /* counters: pieces on the list; blocks that are through with it. */
@@ -71,9 +70,9 @@ DEVICE uint32_t scrambled(uint32_t key)
 }
 
 /* Two samples a thread, spread evenly over all entries.  A line is crowded that has OFTEN of them, or 1 of 340 entries, and
- * twice what is its due: beyond 1 of 170 everything else waits for it. */
+ * twice what is its due: beyond 1 of 170 everything else waits for it.  In f64 copies are dearer. */
 #define SAMPLES (2 * READY)
-#define OFTEN 6
+#define OFTEN ((int)sizeof(real) == 4 ? 6 : 9)
 #define PLACES 4096
 #define TOO_MANY 24 /* crowded lines: y is small, and has no others */
 
@@ -140,9 +139,19 @@ DEVICE idx middle_of(const struct product *p, int64_t row, idx *below)
     return begin < end ? simt_readonly(col + begin + half) : -1;
 }
 
+/* How far the columns a quarter of the row before and behind its middle are apart. */
+DEVICE idx breadth_of(const struct product *p, int64_t row)
+{
+    const int64_t begin = offset(p, row), n = offset(p, row + 1) - begin;
+    const idx *RESTRICT col = (const idx *)p->array[CSR_COL] + begin;
+    const idx breadth = n > 0 ? simt_readonly(col + 3 * n / 4) - simt_readonly(col + n / 4) : 0;
+    return breadth < 0 ? -breadth : breadth;
+}
+
 /* Groups of lanes look at chunks, a lane at a row, and a chunk votes: alike, if of a third of its rows the next has the same
- * column in the middle; near, if columns repeat, three in eight middles lie close to one of them, and lanes with a row each
- * would not add to neighbours anyway. */
+ * column in the middle; near, if columns repeat, three in eight middles lie close to one of them and have half of their row about them
+ * (in rows without any order they all lie in the middle of the matrix), and lanes with a row each would not add to neighbours
+ * anyway. */
 DEVICE void find_kind(const struct product *p, int window)
 {
     SHARED(int32_t, votes, 3);
@@ -153,8 +162,10 @@ DEVICE void find_kind(const struct product *p, int window)
     if (simt_thread_id() < 3)
         votes[simt_thread_id()] = 0;
     simt_sync();
-    const idx c = middle_of(p, first + rows * (simt_lane() % LOOKS) / LOOKS, &below), other = simt_shfl(c, LOOKS / 2, LOOKS);
-    const int near = c >= 0 && other >= 0 && c - other < window / 2 && other - c < window / 2;
+    const int64_t row = first + rows * (simt_lane() % LOOKS) / LOOKS;
+    const idx c = middle_of(p, row, &below), breadth = breadth_of(p, row), other = simt_shfl(c, LOOKS / 2, LOOKS);
+    const int close = c >= 0 && other >= 0 && c - other < window / 2 && other - c < window / 2;
+    const int near = close && breadth < window && breadth < p->cols / 4;
     const int follows = c < 0 ? 0 : below == c ? 1 << 16 : below == c + 1 ? 1 << 24 : 0;
     const int seen = wave_sum_int((c >= 0) + (near << 8) + follows, LOOKS); /* four sums at once */
     const int some = seen & 255, equal = seen >> 16 & 255, next = seen >> 24;

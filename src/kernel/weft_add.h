@@ -12,8 +12,8 @@
 
 /* Two ways to put additions together in shared memory.  Which of them is on is told to functions as a constant: what they
  * do for each entry should be short.  DEEP: four entries of a lane under way where rows are uneven, not two, which takes
- * registers from those whose rows are even. */
-enum { WINDOW = 1, LINES = 2, DEEP = 4 };
+ * registers from those whose rows are even.  ASK: it is not known yet whether lines are crowded. */
+enum { WINDOW = 1, LINES = 2, DEEP = 4, ASK = 8 };
 
 struct sink {
     real *y;
@@ -75,6 +75,31 @@ DEVICE void end_lines(const struct sink *to, const struct found *found)
         if (sum != 0)
             simt_atomic_add(to->y + ((int64_t)simt_readonly(&found->line[i / LINE]) * LINE + i % LINE), sum);
     }
+}
+
+/* The first blocks do pieces, the others chunks: this one. */
+DEVICE int64_t number_of(const struct product *p)
+{
+    return p->fact[WEFT_BEGIN] + simt_block_id() - p->fact[WEFT_BLOCKS];
+}
+
+DEVICE int does_pieces(const struct product *p)
+{
+    return simt_block_id() < p->fact[WEFT_BLOCKS];
+}
+
+/* Does this block come to the device before the first kernel has ended?  About. */
+#define AT_ONCE 640
+DEVICE int comes_soon(const struct product *p)
+{
+    return !does_pieces(p) && simt_block_id() < AT_ONCE;
+}
+
+/* Waits for the first kernel, and learns whether lines are crowded. */
+DEVICE void learn_lines(const struct product *p, struct sink *to)
+{
+    simt_after_previous();
+    to->lines = simt_readonly(&found_of(p)->lines);
 }
 
 /* ------------------------------------------------------------------ chunks ------------------------------------- */
@@ -163,10 +188,10 @@ struct rows {
 };
 
 /* All threads of the block share the entries of its rows, however long these are, and search for the row of each; of a chunk that is
- * too large only the piece that begins at `low`, and nothing if that is -1. */
+ * too large only the piece that begins at `low`, and nothing if that is -1.  If it has to ask first, and lines are crowded, nothing is
+ * added, and 0 tells so. */
 #define UNDER_WAY 4
-DEVICE void by_entries(const struct product *p, const struct sink *to, const struct chunk *c, struct rows *room, off low,
-                       const int on)
+DEVICE int by_entries(const struct product *p, struct sink *to, const struct chunk *c, struct rows *room, off low, const int on)
 {
     off *begin = room->begin;
     real *factor = room->factor;
@@ -180,7 +205,7 @@ DEVICE void by_entries(const struct product *p, const struct sink *to, const str
         x[i] = row < rows ? simt_readonly((const real *)p->x + c->first + row) : 0;
     }
     for (int i = 0, row = simt_thread_id(); i <= WEFT_ROWS / BLOCK; i++, row += BLOCK) {
-        if (row <= rows)
+        if (row <= WEFT_ROWS)
             begin[row] = at[i] - from;
         if (row < rows)
             factor[row] = scalar(p->alpha) * x[i];
@@ -189,6 +214,7 @@ DEVICE void by_entries(const struct product *p, const struct sink *to, const str
     const off start = low < 0 ? 0 : low, rest = begin[rows] - start;
     const int64_t most = low < 0 ? p->fact[WEFT_LIMIT] : p->fact[WEFT_PIECE];
     const int n = rest <= most ? (int)rest : low < 0 ? 0 : (int)most;
+    const int widest = rows > 2 ? 1 << (63 - simt_clz((uint64_t)(rows - 1))) : 1; /* a power of two */
     SIMT_ROLLED for (int k = simt_thread_id(); k < n; k += UNDER_WAY * BLOCK)
     {
         const idx *RESTRICT col = (const idx *)p->array[CSR_COL] + from + start + k;
@@ -201,15 +227,22 @@ DEVICE void by_entries(const struct product *p, const struct sink *to, const str
             v[i] = simt_stream_if(k + i * BLOCK < n, val + i * BLOCK);
             row[i] = 0;
         }
-        SIMT_ROLLED for (int step = WEFT_ROWS / 2; step > 0; step /= 2) /* the last row that begins there or before */
+        SIMT_ROLLED for (int step = widest; step > 0; step /= 2) /* the last row that begins there or before */
             for (int i = 0; i < UNDER_WAY; i++)
-                if (row[i] + step < rows && begin[row[i] + step] - start <= k + i * BLOCK)
-                    row[i] += step;
-        simt_after_previous();
+                row[i] += begin[row[i] + step] - start <= k + i * BLOCK ? step : 0;
+        if (on & ASK)
+            learn_lines(p, to);
+        else
+            simt_after_previous();
+        if ((on & ASK) && to->lines > 0)
+            break;
         for (int i = 0; i < UNDER_WAY; i++)
             if (k + i * BLOCK < n)
                 add(to, to_col[i], v[i] * factor[row[i]], on);
     }
+    if (on & ASK)
+        learn_lines(p, to); /* all threads, whether they had entries or not */
+    return !(on & ASK) || to->lines == 0;
 }
 
 /* What is read of a row before its entries. */
@@ -252,23 +285,30 @@ DEVICE void add_batch(const struct sink *to, const struct batch *b, real factor,
             add(to, b->at[i], b->v[i] * factor, on);
 }
 
-/* A lane a row, if all of them are even and no line is crowded; if not, nothing is added, and 0 tells so.  Offsets and entries are
- * asked for ahead of the wait for the first kernel, for this is short work, and most of it waiting. */
+/* A lane a row, if all of them are even and no line is crowded; if not, nothing is added, and 0 tells so.  This is short work, and
+ * most of it waiting: offsets are asked for ahead of anything else, and the first entries together with whether lines are crowded; by
+ * blocks that begin before the first kernel has ended even if nobody knows.  Rows that may be long come after the others. */
+#define EVEN_SHORT 12
 DEVICE int by_lane(const struct product *p, struct sink *to, const struct chunk *c)
 {
-    const int rows = (int)(c->last - c->first), even = (int)p->fact[WEFT_EVEN];
+    const int rows = (int)(c->last - c->first), even = (int)p->fact[WEFT_EVEN], soon = comes_soon(p);
     struct row mine = row_at(p, c, simt_thread_id());
+    if (!soon)
+        learn_lines(p, to);
     int n = mine.end - mine.begin > even ? even : (int)(mine.end - mine.begin), is_uneven = mine.end - mine.begin > even;
-    struct batch b = batch_at(p, mine.begin, 0, n, 1);
+    const int ahead = even < EVEN_SHORT && to->lines == 0;
+    struct batch b = batch_at(p, mine.begin, 0, ahead ? n : 0, 1);
     SIMT_ROLLED for (int row = simt_thread_id() + BLOCK; row < rows; row += BLOCK)
         is_uneven |= begin_of(p, c, row + 1) - begin_of(p, c, row) > even;
     is_uneven = simt_sync_any(is_uneven);
-    simt_after_previous();
-    to->lines = simt_readonly(&found_of(p)->lines);
+    if (soon)
+        learn_lines(p, to);
     if (is_uneven || to->lines > 0)
         return 0;
     if (is_large(p, c))
         return 1;
+    if (!ahead)
+        b = batch_at(p, mine.begin, 0, n, 1);
     SIMT_ROLLED for (int row = simt_thread_id(); row < rows;)
     {
         const real factor = scalar(p->alpha) * mine.x;
@@ -404,17 +444,6 @@ DEVICE void one_chunk(const struct product *p, const struct sink *to, const stru
         by_rows(p, to, c, 32, sizeof(real) == 8 ? 3 : 6, on);
     else
         by_rows(p, to, c, 256, 8, on);
-}
-
-/* The first blocks do pieces, the others chunks: this one. */
-DEVICE int64_t number_of(const struct product *p)
-{
-    return p->fact[WEFT_BEGIN] + simt_block_id() - p->fact[WEFT_BLOCKS];
-}
-
-DEVICE int does_pieces(const struct product *p)
-{
-    return simt_block_id() < p->fact[WEFT_BLOCKS];
 }
 
 /* The window is about the middle of the columns that lanes see in as many rows. */
