@@ -10,6 +10,7 @@
 #   bench/gpu.sh sanitize smoke                    the same under compute-sanitizer: memcheck, racecheck, initcheck
 #   bench/gpu.sh baseline                          the ten-line kernels of carry/baseline.cu beside Heddle's, and cuSPARSE timed
 #                                                  by both, on the matrices of set:baseline (`baseline small`: the first 16)
+#   bench/gpu.sh plain set:baseline/grid2d_39      heddle_mv beside the plain sub-warp kernel of carry/baseline.cu, on small matrices
 #   bench/gpu.sh bench set:baseline --type f64     heddle bench; words that begin with - and what follows go to heddle
 #   bench/gpu.sh reproduce all                     heddle reproduce: the papers' tables and figures; pages and drawings in
 #                                                  reproduce/, records in reproduce.jsonl
@@ -197,6 +198,26 @@ baseline() {
   step baseline awk -f bench/baseline.awk "$out/baseline.txt" "$out"/baseline-[NT]-[123].jsonl
 }
 
+# What matters here is latency, so that all is timed three times.
+plain() {
+  local matrix name pass files=() named=()
+  test -f carry/baseline.cu || { echo "carry/baseline.cu is not here"; return 2; }
+  [ -x "$build/baseline" ] || nvcc -O3 -std=c++17 -arch=native bench/baseline_hdl.cu -lcusparse -o "$build/baseline" || return
+  mkdir -p "$build/matrices" || return
+  for matrix in "$@"; do
+    name=${matrix##*/} name=${name%%.*}
+    "$build/heddle" convert "$matrix" "$build/matrices/$name.hdl" >>"$log" 2>&1 || return
+    files+=("$build/matrices/$name.hdl") named+=("$name=$build/matrices/$name.hdl")
+  done
+  : >"$out/plain.txt"
+  for pass in 1 2 3; do
+    "$build/baseline" $((4608 * pass)) "${named[@]}" >>"$out/plain.txt" || return
+    "$build/heddle" bench "${files[@]}" --device "$device" --type f32,f64 --op N --kernel auto --time-limit 0.005 \
+      --json "$out/plain-$pass.jsonl" --fresh >>"$log" 2>&1 || return
+  done
+  awk -f bench/plain.awk "$out/plain.txt" "$out"/plain-[123].jsonl
+}
+
 # "smoke" to "set:smoke"; options, files, families and sets that are spelled out stay as they are.
 spell() {
   case $1 in
@@ -228,6 +249,7 @@ run() {
   test) step test run_tests "$@" ;;
   reproduce) step reproduce reproduce "$@" ;;
   baseline) baseline "$@" ;;
+  plain) step plain plain "$@" ;;
   check) step "$label" "$build/heddle" check "${words[@]}" --device "$device" ;;
   bench) # shellcheck disable=SC2086  # nothing, or one word
     step "$label" "$build/heddle" bench "${words[@]}" --device "$device" --json "$out/$label.jsonl" $fresh ;;
@@ -250,12 +272,12 @@ device=${DEVICE:-$("$build/heddle" devices | grep -oE '^ *(cuda|hip):[0-9]+' | h
 action="" words=()
 for word in "$@"; do
   case $word in
-  test | check | bench | sanitize | baseline | reproduce)
+  test | check | bench | sanitize | baseline | plain | reproduce)
     [ -z "$action" ] || run "$action" "${words[@]}"
     action=$word words=()
     ;;
   *)
-    [ -n "$action" ] || { echo "gpu.sh: '$word' does not follow test, check, bench, sanitize, baseline or reproduce" >&2; exit 2; }
+    [ -n "$action" ] || { echo "gpu.sh: '$word' does not follow test, check, bench, sanitize, baseline, plain or reproduce" >&2; exit 2; }
     words+=("$word")
     ;;
   esac
