@@ -285,13 +285,13 @@ static void all_options(struct trial *t)
 TEST(copies_of_crowded_lines_are_added_to_y_once)
 {
     static const char *const specs[] = {"csr_weft:way=1,sample=always", "csr_weft:way=1near,sample=always",
-                                        "csr_weft:way=32,sample=always"};
+                                        "csr_weft:way=32,sample=always", "csr_weft:way=entries,sample=always"};
     static const char *const names[] = {"emu:wave=32,seed=5,races=1", "emu:wave=64,seed=6,races=1"};
-    for (int i = 0; i < 12 && wanted("csr_weft"); i++) {
+    for (int i = 0; i < 16 && wanted("csr_weft"); i++) {
         struct gpu *gpu;
         CHECK_OK(gpu_open(&gpu, names[i % 2]));
-        struct trial t = {.name = names[i % 2], .kernel = specs[i / 2 % 3], .device = {.kind = DEVICE_gpu, .gpu = gpu}};
-        trial_new(&t, &awkward[i / 6 ? 20 : 21], i % 2 ? VARIANT_f32_o64 : VARIANT_f64_i32, HEDDLE_T, 1);
+        struct trial t = {.name = names[i % 2], .kernel = specs[i / 2 % 4], .device = {.kind = DEVICE_gpu, .gpu = gpu}};
+        trial_new(&t, &awkward[i / 8 ? 20 : 21], i % 2 ? VARIANT_f32_o64 : VARIANT_f64_i32, HEDDLE_T, 1);
         CHECK(strstr(t.matrix, "a wide matrix") != NULL);
         two_products(&t);
         trial_free(&t);
