@@ -48,6 +48,7 @@ END {
     printf "\n"
   }
   if (count)
-    printf "geometric mean of the ratio %.3f; of %d times %d are beyond 1.1 of the plain kernel's, %d are missing\n", exp(logs / count), count, over, missing
+    printf "geometric mean of the ratio %.3f; of %d times %d are beyond 1.1 of the plain kernel's, %d are missing\n",
+           exp(logs / count), count, over, missing
   exit !count || missing > 0
 }

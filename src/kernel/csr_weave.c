@@ -179,7 +179,8 @@ static const struct way {
     enum where read;
     /* Shared memory takes cache from x, and more blocks that wait for the same second-level cache only end later.  So a
      * multiprocessor should have this and no more (f32, f64), if so many blocks find room in it; else what the driver thinks.
-     * It is a hint, and the driver may give several times as much.  Scouts, too, take room: so many on a multiprocessor.  Measured on an H200. */
+     * It is a hint, and the driver may give several times as much.  Scouts, too, take room: so many on a multiprocessor.
+     * Measured on an H200. */
     int kilobytes[2], blocks, scouts;
 } ways[] = {
     {NULL, 0, 0, 0, DIRECTLY, {0, 0}, 0, 0},
@@ -297,7 +298,8 @@ static int64_t tile_of(const struct work *w)
 }
 
 /* What one block may take so that the others do not wait for it: a few tiles, or a small share of all, half of it where few lanes
- * take a row whatever its length; but never less than it reads directly without a look at the limit, or, where there are many groups, twice what they have on average. */
+ * take a row whatever its length; but never less than it reads directly without a look at the limit, or, where there are many
+ * groups, twice what they have on average. */
 #define MANY_GROUPS 1024
 #define LIMIT_TILES 2
 #define LIMIT_TILES_OF_SOME 6 /* it takes 12 us and more until cut groups are done; in f64 so do six tiles */
