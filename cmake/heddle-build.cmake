@@ -4,8 +4,9 @@
 #   src/FOLDER/*.c            once;
 #   src/FOLDER/*_typed.c      once per row of variants.def, with real, off and VARIANT_NAME defined;
 #   src/kernel/NAME.c         a page with a row KERNEL(NAME, cpu) in kernels.def: its host half once, its device half
-#                             (HEDDLE_DEVICE) once per variant and instruction set of isas.def; cpu.c is compiled the same
-#                             way and holds the table of the others.
+#                             (HEDDLE_DEVICE) once per variant and instruction set of isas.def, or with KERNEL(NAME, cpu_real)
+#                             once per type of values and instruction set; cpu.c is compiled once per variant and holds the
+#                             table of the others.
 # The .def files are the only lists; this file reads the same rows as the preprocessor does.
 include(CheckCCompilerFlag)
 include(cmake/heddle-device.cmake)
@@ -92,17 +93,20 @@ macro(heddle_library_objects)
   heddle_objects(heddle_plain SOURCES ${plain} OPTIONS -ffp-contract=off ${small} ${no_unwinding})
   target_compile_definitions(heddle_plain PRIVATE HEDDLE_VERSION_TEXT="${PROJECT_VERSION}")
 
-  set(pages src/kernel/cpu.c)
-  list(FILTER kernel_rows INCLUDE REGEX "[|]cpu$")
+  set(cpu_pages src/kernel/cpu.c)
+  set(cpu_real_pages "")
+  list(FILTER kernel_rows INCLUDE REGEX "[|]cpu(_real)?$")
   foreach(row IN LISTS kernel_rows)
-    string(REGEX REPLACE "[|].*" "" kernel "${row}")
-    list(APPEND pages src/kernel/${kernel}.c)
+    string(REGEX REPLACE "^([^|]*)[|](.*)$" "\\1" kernel "${row}")
+    string(REGEX REPLACE "^([^|]*)[|](.*)$" "\\2" kind "${row}")
+    list(APPEND ${kind}_pages src/kernel/${kernel}.c)
   endforeach()
   foreach(row IN LISTS variant_rows)
     string(REPLACE "|" ";" row "${row}")
     list(GET row 0 variant)
     list(GET row 1 real)
     list(GET row 2 off)
+    string(REGEX REPLACE "_.*" "" value "${variant}")
     set(types real=${real} off=${off} VARIANT_NAME=${variant})
     heddle_objects(heddle_typed_${variant} SOURCES ${typed} DEFINES ${types} OPTIONS -ffp-contract=off ${no_unwinding})
     foreach(isa_row IN LISTS isa_rows)
@@ -110,8 +114,13 @@ macro(heddle_library_objects)
       string(REGEX REPLACE "^([^|]*)[|](.*)$" "\\2" isa_flags "${isa_row}")
       separate_arguments(isa_flags)
       # Kernels may fuse a multiplication with an addition: it is faster and rounds less.
-      heddle_objects(heddle_cpu_${variant}_${isa} SOURCES ${pages}
-                     DEFINES ${types} HEDDLE_DEVICE ISA_NAME=${isa} OPTIONS -ffp-contract=fast ${isa_flags} ${no_unwinding})
+      set(cpu_defines HEDDLE_DEVICE ISA_NAME=${isa} REAL_NAME=${value})
+      set(cpu_options -ffp-contract=fast ${isa_flags} ${no_unwinding})
+      heddle_objects(heddle_cpu_${variant}_${isa} SOURCES ${cpu_pages} DEFINES ${types} ${cpu_defines} OPTIONS ${cpu_options})
+      if(off STREQUAL "int32_t") # for 64-bit offsets as well
+        heddle_objects(heddle_cpu_${value}_${isa} SOURCES ${cpu_real_pages}
+                       DEFINES real=${real} VARIANT_NAME=${value} ${cpu_defines} OPTIONS ${cpu_options})
+      endif()
     endforeach()
   endforeach()
   heddle_device_objects() # cmake/heddle-device.cmake

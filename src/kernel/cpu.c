@@ -6,15 +6,18 @@
 #ifdef HEDDLE_DEVICE
 #include "kernel/cpu.h"
 
-#define cpu_ROW(name) CPU_KERNEL(name)(const struct product *p, const struct team *team);
+#define cpu_ROW(name) void CPU_NAME(name)(const struct product *p, const struct team *team);
+#define cpu_real_ROW(name) void CPU_REAL_NAME(name)(const struct product *p, const struct team *team);
 #define gpu_ROW(name)
 #define KERNEL(name, device) device##_ROW(name)
 #include "kernel/kernels.def"
 #undef cpu_ROW
+#undef cpu_real_ROW
 #undef gpu_ROW
 
 /* By kernel_id, so that pages for other devices have a row as well. */
 #define cpu_ROW(name) CPU_NAME(name),
+#define cpu_real_ROW(name) CPU_REAL_NAME(name),
 #define gpu_ROW(name) 0,
 cpu_kernel *const CPU_NAME(cpu_kernels)[] = {
 #include "kernel/kernels.def"

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
  * cpu.h: what the device halves of CPU pages share.  They are compiled once per variant and instruction set, with `real`,
- * `off`, VARIANT_NAME and ISA_NAME defined. */
+ * `off`, VARIANT_NAME, REAL_NAME and ISA_NAME defined; where kernels.def says cpu_real, once for all variants with one type of
+ * values: then VARIANT_NAME is REAL_NAME, and there is no `off`. */
 #ifndef KERNEL_CPU_H
 #define KERNEL_CPU_H
 
@@ -15,6 +16,7 @@ typedef int32_t idx;
 #define CPU_PASTE(name, variant, isa) name##__##variant##__##isa
 #define CPU_JOIN(name, variant, isa) CPU_PASTE(name, variant, isa)
 #define CPU_NAME(name) CPU_JOIN(name, VARIANT_NAME, ISA_NAME)
+#define CPU_REAL_NAME(name) CPU_JOIN(name, REAL_NAME, ISA_NAME)
 
 /* CPU_KERNEL(cpu_csr)(const struct product *p, const struct team *team) { ... } defines the device half. */
 #define CPU_KERNEL(name) void CPU_NAME(name)
@@ -39,6 +41,7 @@ static inline void scale(real *y, real beta)
     *y = beta == 0 ? 0 : beta * *y;
 }
 
+#ifdef off
 /* Where the path through row ends and entries, taken one by one in the order of storage, has made `steps` steps: the
  * number of row ends behind it (steps - result is the number of entries).  A row's entries come before its end. */
 static inline int64_t path_row(const off *row_ptr, int64_t rows, int64_t steps)
@@ -53,6 +56,7 @@ static inline int64_t path_row(const off *row_ptr, int64_t rows, int64_t steps)
     }
     return low;
 }
+#endif
 
 /* What a part found for a row that an earlier part has begun, or will not finish itself; a cache line of its own, which
  * is CARRY_BYTES of workspace. */
