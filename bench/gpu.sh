@@ -184,12 +184,16 @@ baseline_heddle() {
   return "$status"
 }
 
+baseline_build() {
+  test -f carry/baseline.cu || { echo "carry/baseline.cu is not here"; return 2; }
+  nvcc -O3 -std=c++17 -arch=native bench/baseline_hdl.cu -lcusparse -o "$build/baseline"
+}
+
 baseline() {
   local matrices peers=cusparse:csr_alg1,cusparse:csr_alg2,cusparse:coo_alg1,cusparse:coo_alg2
-  step baseline-source test -f carry/baseline.cu || return
   mapfile -t matrices < <(members set:baseline)
   [ "${1:-}" != small ] || matrices=("${matrices[@]:0:16}")
-  step baseline-build nvcc -O3 -std=c++17 -arch=native bench/baseline_hdl.cu -lcusparse -o "$build/baseline" || return
+  step baseline-build baseline_build || return
   step baseline-matrices baseline_matrices "${matrices[@]}" || return
   step baseline-kernels baseline_kernels "${matrices[@]}" || return
   step baseline-heddle-N baseline_heddle N "csr_naive,csr_vector$(printf ',csr_vector:lanes=%d' 2 4 8 16 32)" "$peers" \
@@ -201,8 +205,8 @@ baseline() {
 # What matters here is latency, so that all is timed three times.
 plain() {
   local matrix name pass files=() named=()
-  test -f carry/baseline.cu || { echo "carry/baseline.cu is not here"; return 2; }
-  [ -x "$build/baseline" ] || nvcc -O3 -std=c++17 -arch=native bench/baseline_hdl.cu -lcusparse -o "$build/baseline" || return
+  [ $# -gt 0 ] || { echo "plain needs matrices"; return 2; }
+  [ -x "$build/baseline" ] || baseline_build || return
   mkdir -p "$build/matrices" || return
   for matrix in "$@"; do
     name=${matrix##*/} name=${name%%.*}

@@ -131,14 +131,15 @@ KERNEL_RESIDENT(csr_weft256, BLOCK, 2)(struct product p)
         one_chunk(&p, &to, &c, BY_BLOCK, DEEP);
 }
 
-/* Few entries: a matter of latency.  Nothing is found out about them, and all is read before y is waited for. */
+/* What goes ahead of few entries, about which nothing is found out. */
 KERNEL_BOUND(csr_weft_scale, BLOCK)(struct product p)
 {
     simt_let_next();
     scale_all((real *)p.y, p.cols, scalar(p.beta));
 }
 
-/* Few entries, or no row is for a lane, and columns do not repeat: entry by entry. */
+/* Entry by entry: few entries, which are a matter of latency, so that all is read before y is waited for; and rows that are not for a
+ * lane, where nothing better is known. */
 KERNEL_RESIDENT(csr_weft_entries, BLOCK, EACH(6, 5))(struct product p)
 {
     SHARED(real, near, NEARBY(0));
@@ -302,15 +303,15 @@ static int64_t counters(const struct work *w)
     return WEFT_COUNTERS * (int64_t)sizeof(int32_t);
 }
 
-#define SAMPLED 300000 /* entries: less is done before it is found out what it is like */
 #define EVEN_LEAST 8
 
-/* Do crowded lines matter?  Not where rows are dense and added up first, and where columns are long, and one window has many. */
+/* Do crowded lines matter?  Not where rows are dense and added up first, where columns are long, and one window has many, and of few
+ * entries, which are done before it is found out what they are like. */
 static int is_sampled(const struct work *w)
 {
     const struct way *way = way_of(w);
     const int many = way == &ways[SHORT_NEAR] && w->product.nnz / LONG_COLUMNS > w->product.cols;
-    return way != &ways[DENSE] && (w->option[1] || (w->product.nnz >= SAMPLED && !many));
+    return way != &ways[DENSE] && (w->option[1] || (w->product.nnz > FEW_ENTRIES && !many));
 }
 
 static int64_t to_do(const struct work *w)
