@@ -335,7 +335,7 @@ TEST(every_way_through_csr_weave_takes_every_group_once)
 {
     static const struct awkward crowded = {"crowded groups", "groups taken twice or not at all", 2600, 9000, crowded_rows,
                                            strewn_column};
-    static const char *const ways[] = {"1", "1deep", "2", "4", "8", "8direct", "16", "32", "block"};
+    static const char *const ways[] = {"1", "1deep", "2", "4", "8", "8direct", "8place", "16", "32", "block"};
     every_way("csr_weave", ways, sizeof ways / sizeof ways[0], "", &crowded, HEDDLE_N);
 }
 

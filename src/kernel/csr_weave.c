@@ -14,9 +14,10 @@
  *            goes on without them, and they without it.  Rows that are cut between pieces are put together by whoever comes last.
  * Memory     val and col are streamed past the caches where they are staged, each once and coalesced, with up to 8 loads a
  *            thread under way; x is gathered in the order of storage, and has as much of the first-level cache as tiles can spare.
- *            Large matrices are a matter of loads under way: short rows whole, and longer ones by 16 lanes and without tiles.
- *            A block sends for the offsets of a group to come (a bulk prefetch into the second-level cache), so that one waits
- *            for memory once, not twice; where rows are very short it sends for its own entries, too.
+ *            Large matrices are a matter of loads under way: short rows whole, and longer ones by 8 or 16 lanes and without tiles,
+ *            where most entries only pass through the second-level cache and x stays there.
+ *            While it waits for its offsets, a block sends for those of a group to come (a bulk prefetch into the second-level
+ *            cache), so that one waits for memory once, not twice; where rows are very short it sends for its own entries, too.
  * Wins       small matrices, and rows of similar length.
  * Loses      skewed rows, where a block has few entries for all that it does, and against formats that store fewer bytes or
  *            put neighbouring rows side by side, such as sell.
@@ -29,6 +30,27 @@
 #include "kernel/weave_scout.h"
 
 /* ------------------------------------------------------------------ groups ------------------------------------- */
+
+/* Part `at` of an array of `all` entries, n a part, is sent for. */
+DEVICE void send_part(const void *array, int size, int64_t at, int64_t n, int64_t all)
+{
+    const int64_t from = at * n, to = from + n < all ? from + n : all;
+    if (from < to)
+        simt_send_for((const char *)array + from * size, (to - from) * size);
+}
+
+/* What blocks will wait for is sent for, by a block that waits for its own offsets: those of the group that comes when this one has
+ * gone, and, where rows are so short that there is little under way, its own entries, about where they should be. */
+DEVICE void send_for(const struct product *p, int64_t group, const int height)
+{
+    const int64_t entries = p->fact[WEAVE_ENTRIES];
+    if (simt_thread_id() == 0)
+        send_part(p->array[CSR_ROW_PTR], sizeof(off), group + p->fact[WEAVE_AHEAD], height, p->rows + 1);
+    if (entries > 0 && simt_thread_id() == WAVE)
+        send_part(p->array[CSR_COL], sizeof(idx), group, entries, p->nnz);
+    if (entries > 0 && simt_thread_id() == 2 * WAVE)
+        send_part(p->array[CSR_VAL], sizeof(real), group, entries, p->nnz);
+}
 
 /* Where a group begins and ends, and within it one's own row. */
 struct span {
@@ -65,7 +87,9 @@ DEVICE struct span span_of(const struct product *p, int64_t group, int64_t row, 
 DEVICE void in_tiles(const struct product *p, real *tile, int64_t group, const struct shape s, const int under_way)
 {
     const int64_t row = group * s.height + simt_thread_id() / s.lanes;
-    staged(p, tile, row, span_of(p, group, row, s), s, under_way);
+    const struct span at = span_of(p, group, row, s);
+    send_for(p, group, s.height);
+    staged(p, tile, row, at, s, under_way);
 }
 
 /* A group whose rows are read directly, if all of them are short. */
@@ -75,6 +99,7 @@ DEVICE void direct(const struct product *p, real *tile, int64_t group, const str
     const int64_t row = group * s.height + simt_thread_id() / s.lanes;
     const off begin = offset(p, row), end = offset(p, row + 1);
     SHARED(off, ends, 2); /* of the group */
+    send_for(p, group, s.height);
     if (simt_thread_id() == 0)
         ends[0] = begin;
     if (simt_thread_id() == s.width - 1)
@@ -84,7 +109,7 @@ DEVICE void direct(const struct product *p, real *tile, int64_t group, const str
         staged(p, tile, row, at, s, 4);
         return;
     }
-    const real sum = lanes_sum(share(p, begin, (int)(end - begin), lane, s.lanes, under_way), s.lanes);
+    const real sum = lanes_sum(share(p, begin, (int)(end - begin), lane, s.lanes, under_way, 0), s.lanes);
     if (lane == 0 && row < p->rows)
         put(p, row, sum);
 }
@@ -95,9 +120,16 @@ DEVICE void in_place(const struct product *p, int64_t group, const struct shape 
     const int lane = simt_thread_id() % s.lanes;
     const int64_t row = group * s.height + simt_thread_id() / s.lanes;
     const struct span at = span_of(p, group, row, s);
+    const int n = (int)(at.end - at.begin);
+    real sum;
+    send_for(p, group, s.height);
     if (at.last - at.first > p->fact[WEAVE_LIMIT])
         return;
-    const real sum = lanes_sum(share(p, at.begin, (int)(at.end - at.begin), lane, s.lanes, under_way), s.lanes);
+    if (group < p->fact[WEAVE_PASSING])
+        sum = share(p, at.begin, n, lane, s.lanes, under_way, 0);
+    else
+        sum = share(p, at.begin, n, lane, s.lanes, under_way, 1);
+    sum = lanes_sum(sum, s.lanes);
     if (lane == 0 && row < p->rows)
         put(p, row, sum);
 }
@@ -106,6 +138,7 @@ DEVICE void in_place(const struct product *p, int64_t group, const struct shape 
 DEVICE void by_block(const struct product *p, int64_t row, const int width)
 {
     const off begin = offset(p, row), end = offset(p, row + 1);
+    send_for(p, row, 1);
     if (end - begin > p->fact[WEAVE_LIMIT])
         return;
     const real sum = block_sum(block_share(p, begin, (int)(end - begin), width, 8));
@@ -118,27 +151,6 @@ DEVICE void by_block(const struct product *p, int64_t row, const int width)
 /* Blocks of a multiprocessor that has so many threads; fewer where 64-bit offsets take registers. */
 #define BLOCKS(threads, width) ((sizeof(off) == 4 ? (threads) : 1024) / (width))
 
-/* Part `at` of an array of `all` entries, n a part, is sent for. */
-DEVICE void send_part(const void *array, int size, int64_t at, int64_t n, int64_t all)
-{
-    const int64_t from = at * n, to = from + n < all ? from + n : all;
-    if (from < to)
-        simt_send_for((const char *)array + from * size, (to - from) * size);
-}
-
-/* What a block will wait for is sent for: the offsets of the group that comes when this one has gone, and, where rows are so short
- * that there is little under way, its own entries, while it waits for its offsets: about where they should be. */
-DEVICE void send_for(const struct product *p, int64_t group, const int height)
-{
-    const int64_t entries = p->fact[WEAVE_ENTRIES];
-    if (simt_thread_id() == 0)
-        send_part(p->array[CSR_ROW_PTR], sizeof(off), group + p->fact[WEAVE_AHEAD], height, p->rows + 1);
-    if (entries > 0 && simt_thread_id() == WAVE)
-        send_part(p->array[CSR_COL], sizeof(idx), group, entries, p->nnz);
-    if (entries > 0 && simt_thread_id() == 2 * WAVE)
-        send_part(p->array[CSR_VAL], sizeof(real), group, entries, p->nnz);
-}
-
 /* Every way is a kernel.  The first blocks are scouts. */
 #define WAY(name, blocks, width, lanes, height, tiled, taken)        \
     KERNEL_RESIDENT(name, width, blocks)(struct product p)           \
@@ -146,12 +158,10 @@ DEVICE void send_for(const struct product *p, int64_t group, const int height)
         SHARED_DYNAMIC(real, tile);                                  \
         const struct shape s = {width, lanes, height, tiled};        \
         const int64_t group = p.fact[WEAVE_BEGIN] + simt_block_id(); \
-        if (group < 0) {                                             \
+        if (group < 0)                                               \
             scout(&p, tile, s);                                      \
-        } else {                                                     \
-            send_for(&p, group, height);                             \
+        else                                                         \
             taken;                                                   \
-        }                                                            \
     }
 
 #define EACH(f32, f64) (sizeof(real) == 4 ? (f32) : (f64))
@@ -160,9 +170,10 @@ DEVICE void send_for(const struct product *p, int64_t group, const int height)
 WAY(csr_weave1, BLOCKS(2048, 256), 256, 1, 256, TILED, direct(&p, tile, group, s, 4))
 WAY(csr_weave1_deep, BLOCKS(EACH(2048, 1280), 256), 256, 1, 256, TILED, direct(&p, tile, group, s, 7))
 WAY(csr_weave2, BLOCKS(2048, 256), 256, 2, 128, TILED, in_tiles(&p, tile, group, s, 4))
-WAY(csr_weave4, BLOCKS(1536, 256), 256, 4, 64, TILED, in_tiles(&p, tile, group, s, 8))
+WAY(csr_weave4, BLOCKS(1536, 256), 256, 4, 64, TILED, in_tiles(&p, tile, group, s, 6))
 WAY(csr_weave8, BLOCKS(EACH(2048, 1536), 128), 128, 8, 16, TILED, in_tiles(&p, tile, group, s, EACH(4, 8)))
 WAY(csr_weave8_direct, BLOCKS(2048, 128), 128, 8, 16, TILED, direct(&p, tile, group, s, 4))
+WAY(csr_weave8_place, BLOCKS(EACH(2048, 1536), 128), 128, 8, 16, 0, in_place(&p, group, s, 6))
 WAY(csr_weave16, BLOCKS(EACH(2048, 1536), 128), 128, 16, 8, 0, in_place(&p, group, s, 6))
 WAY(csr_weave32, BLOCKS(2048, 128), 128, 32, 4, TILED, direct(&p, tile, group, s, 4))
 WAY(csr_weave_block, BLOCKS(1536, 256), 256, WAVE, 1, TILED, by_block(&p, group, 256))
@@ -190,20 +201,22 @@ static const struct way {
     {"csr_weave4", 256, 64, 4, IN_TILES, {64, 64}, 6, 2},
     {"csr_weave8", 128, 16, 8, IN_TILES, {0, 0}, 0, 2},
     {"csr_weave8_direct", 128, 16, 8, DIRECTLY, {0, 0}, 0, 2},
+    {"csr_weave8_place", 128, 16, 8, IN_PLACE, {8, 8}, 0, 2},
     {"csr_weave16", 128, 8, 16, IN_PLACE, {8, 8}, 0, 2},
     {"csr_weave32", 128, 4, 32, DIRECTLY, {0, 0}, 0, 2},
     {"csr_weave_block", 256, 1, 256, IN_TILES, {0, 0}, 0, 1},
 };
-enum { AUTO, DIRECT_1, DEEP_1, STAGED_2, STAGED_4, STAGED_8, DIRECT_8, IN_PLACE_16, DIRECT_32, BLOCK };
+enum { AUTO, DIRECT_1, DEEP_1, STAGED_2, STAGED_4, STAGED_8, DIRECT_8, IN_PLACE_8, IN_PLACE_16, DIRECT_32, BLOCK };
 
-static const char *const words[] = {"auto", "1", "1deep", "2", "4", "8", "8direct", "16", "32", "block"};
+static const char *const words[] = {"auto", "1", "1deep", "2", "4", "8", "8direct", "8place", "16", "32", "block"};
 static const struct option options[] = {
     {"way", 0, WORDS(words)},
     {0},
 };
 
-static const char *const entries[] = {"csr_weave1",        "csr_weave1_deep", "csr_weave2",  "csr_weave4",      "csr_weave8",
-                                      "csr_weave8_direct", "csr_weave16",     "csr_weave32", "csr_weave_block", NULL};
+static const char *const entries[] = {"csr_weave1",        "csr_weave1_deep",  "csr_weave2",  "csr_weave4",  "csr_weave8",
+                                      "csr_weave8_direct", "csr_weave8_place", "csr_weave16", "csr_weave32",
+                                      "csr_weave_block",   NULL};
 
 /* Entries of small and large matrices. */
 #define FEW 8192     /* could be one block's: no scouts, and large tiles, for there are few blocks */
@@ -222,7 +235,9 @@ static const struct rule {
 } rules[] = {
     {131072, 85, BLOCK, BLOCK},
     {131072, 16, DIRECT_32, DIRECT_32},
+    {49152, 12, DIRECT_32, DIRECT_32},
     {131072, 3, DIRECT_8, DIRECT_8},
+    {12288, 1, DIRECT_32, DIRECT_32},
     {131072, 1, STAGED_4, STAGED_4},
     {INT64_MAX, 1000, BLOCK, BLOCK},
     {SOME, 300, BLOCK, BLOCK},
@@ -230,7 +245,7 @@ static const struct rule {
     {2000000, 40, DIRECT_32, DIRECT_32},
     {LARGE, 40, STAGED_8, STAGED_8},
     {INT64_MAX, 60, IN_PLACE_16, IN_PLACE_16},
-    {INT64_MAX, 40, IN_PLACE_16, STAGED_8},
+    {INT64_MAX, 40, IN_PLACE_8, IN_PLACE_8},
     {SOME, 30, DIRECT_32, DIRECT_32},
     {262144, 12, STAGED_8, STAGED_8},
     {2000000, 12, STAGED_4, STAGED_4},
@@ -257,15 +272,10 @@ static int64_t groups_of(const struct work *w)
     return (w->product.rows + height - 1) / height;
 }
 
-/* Two sums for each piece, and the ends of its group for each place of the list. */
-static int64_t sums_of(const struct work *w)
-{
-    return 2 * (PLACES(w->product.nnz) + 1) * (int64_t)type_size(w->value);
-}
-
+/* Two sums for each piece. */
 static int64_t workspace(const struct work *w)
 {
-    return sums_of(w) + 2 * PLACES(w->product.nnz) * (int64_t)sizeof(int64_t);
+    return 2 * (PLACES(w->product.nnz) + 1) * (int64_t)type_size(w->value);
 }
 
 /* Scouts: one for so many entries, but not more than have room on the device together with others. */
@@ -322,6 +332,22 @@ static int64_t sent_of(const struct work *w)
     return wanted && (double)nnz < SHORT_ROWS * (double)w->product.rows ? (nnz / groups_of(w) + 4) & ~(int64_t)3 : 0;
 }
 
+/* Groups that a thread of a scout looks at together: as many as have no more entries than one may have, if all are alike. */
+#define SPAN_MOST 16
+static int64_t span_of_scout(const struct work *w)
+{
+    const int64_t span = limit_of(w) * 3 / 4 / (w->product.nnz / groups_of(w) + 1);
+    return w->product.nnz <= LARGE || span < 1 ? 1 : span < SPAN_MOST ? span : SPAN_MOST;
+}
+
+/* The first group whose entries need not stay in the second-level cache.  Those ahead fill it, and push out what others left there;
+ * what comes behind would only push them out again, and x with them. */
+static int64_t passing_of(const struct work *w)
+{
+    const int64_t entry = (int64_t)sizeof(int32_t) + (int64_t)type_size(w->value);
+    return gpu_info_of(w->device->gpu)->cache / (entry * (w->product.nnz / groups_of(w) + 1));
+}
+
 /* Shared memory that a multiprocessor should have, or 0: what the driver thinks. */
 #define OTHER_SHARED 1536 /* of a block, about: a scout's queue, and what the driver keeps */
 static int64_t carved_of(const struct work *w, int64_t shared)
@@ -345,9 +371,10 @@ static heddle_status launch(const struct work *w)
     fact[WEAVE_TILE] = tile;
     fact[WEAVE_LIMIT] = limit_of(w);
     fact[WEAVE_SCOUTS] = scouts;
-    fact[WEAVE_ENDS] = sums_of(w);
     fact[WEAVE_AHEAD] = (int64_t)info->multiprocessors * (RESIDENT / way->block);
     fact[WEAVE_ENTRIES] = sent_of(w);
+    fact[WEAVE_SPAN] = span_of_scout(w);
+    fact[WEAVE_PASSING] = passing_of(w);
     for (int64_t begin = -scouts; begin < groups; begin += most) { /* scouts come before the first group */
         fact[WEAVE_BEGIN] = begin;
         TRY(gpu_run(&told, way->entry, groups - begin < most ? groups - begin : most, way->block, shared));

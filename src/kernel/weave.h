@@ -6,9 +6,9 @@
 #define KERNEL_WEAVE_H
 
 /* What launch tells the device half in product.fact: the first group of this launch (negative: scouts come first), entries of a
- * tile, entries that a group may have before it is cut, scouts, where in the workspace the ends of listed groups are, how many groups
- * fit on the device, and how many entries of a group are sent for. */
-enum { WEAVE_BEGIN, WEAVE_TILE, WEAVE_LIMIT, WEAVE_SCOUTS, WEAVE_ENDS, WEAVE_AHEAD, WEAVE_ENTRIES };
+ * tile, entries that a group may have before it is cut, scouts, how many groups fit on the device, how many entries of a group are
+ * sent for, how many groups a scout looks at together, and the first group whose entries the second-level cache need not keep. */
+enum { WEAVE_BEGIN, WEAVE_TILE, WEAVE_LIMIT, WEAVE_SCOUTS, WEAVE_AHEAD, WEAVE_ENTRIES, WEAVE_SPAN, WEAVE_PASSING };
 
 /* Threads that a multiprocessor has at once, on an H200. */
 #define RESIDENT 2048
@@ -51,12 +51,16 @@ DEVICE real lanes_sum(real sum, const int lanes)
     return sum;
 }
 
-/* The share of a lane in a row of n entries that begin at `from`. */
-DEVICE real share(const struct product *p, off from, int n, int lane, const int lanes, const int under_way)
+/* The share of a lane in a row of n entries that begin at `from`; `passing`: which the second-level cache need not keep. */
+DEVICE real share(const struct product *p, off from, int n, int lane, const int lanes, const int under_way, const int passing)
 {
     const real *RESTRICT x = (const real *)p->x;
     const idx *RESTRICT col = (const idx *)p->array[CSR_COL] + from;
     const real *RESTRICT val = (const real *)p->array[CSR_VAL] + from;
+    if (passing) {
+        col = simt_passing(col);
+        val = simt_passing(val);
+    }
     real sum = 0;
     SIMT_ROLLED for (int k = lane; k < n; k += under_way * lanes)
     {

@@ -61,16 +61,22 @@ DEVICE int stage_piece(const struct product *p, real *tile, const struct found *
     return n;
 }
 
-/* Does the piece lie within a row that begins before it?  A wave looks. */
-DEVICE int is_inside(const struct product *p, const struct found *f, const int height)
+/* A wave finds out where the entries of the group begin and end, and whether the piece lies within a row that begins before it. */
+DEVICE void look_up(const struct product *p, struct found *f, const int height)
 {
-    const off low = f->first + (off)f->piece * PIECE, rest = f->last - low, high = rest < PIECE ? f->last : low + PIECE;
+    const off first = begin_of(p, f, 0, height), last = begin_of(p, f, height, height);
+    const off low = first + (off)f->piece * PIECE, rest = last - low, high = rest < PIECE ? last : low + PIECE;
     int cut = 0;
     for (int ahead = simt_lane(); ahead - simt_lane() < height; ahead += WAVE) {
         const off begin = begin_of(p, f, ahead < height ? ahead : height, height);
         cut |= begin >= low && begin < high;
     }
-    return !simt_any(cut);
+    cut = simt_any(cut);
+    if (simt_lane() == 0) {
+        f->first = first;
+        f->last = last;
+        f->place = !cut;
+    }
 }
 
 /* The share of a thread in a piece, all of it of one row. */
@@ -89,7 +95,7 @@ DEVICE void sum_piece(const struct product *p, const real *tile, const struct fo
     const off end = ahead < s.height ? begin_of(p, f, ahead + 1, s.height) : begin;
     const int from = clipped(begin, low, n), to = clipped(end, low, n);
     const real sum = s.tiled ? row_sum(tile, from, to, s.lanes)
-                             : lanes_sum(share(p, low + from, to - from, simt_thread_id() % s.lanes, s.lanes, 4), s.lanes);
+                             : lanes_sum(share(p, low + from, to - from, simt_thread_id() % s.lanes, s.lanes, 3, 0), s.lanes);
     const int64_t row = (int64_t)simt_fresh(&f->group) * s.height + ahead;
     if (simt_thread_id() % s.lanes != 0 || ahead == s.height || row >= p->rows)
         return;
@@ -130,6 +136,7 @@ DEVICE void join(const struct product *p, const struct found *f, const int heigh
 enum { TOLD, THROUGH, LIST };
 #define GONE 65536
 #define LOOKED(told) ((told) & (GONE - 1))
+#define HAVE_GONE(told) (((told) & 0xffffffff) >= GONE)
 #define LISTED(told) ((int32_t)((told) >> 32))
 
 DEVICE int64_t *board(const struct product *p)
@@ -137,17 +144,12 @@ DEVICE int64_t *board(const struct product *p)
     return (int64_t *)p->counters;
 }
 
-/* The list: a word a place, with the number of the piece in the high half and its group, counted from 1; 0 is nothing.  Place i
+/* The list: a word a place, with the number of the piece in the high half and its group, counted from 1; 0 is nothing yet.  Place i
  * belongs to scout i modulo scouts. */
+#define TAKEN -1
 DEVICE int64_t *list(const struct product *p)
 {
     return board(p) + LIST;
-}
-
-/* Where the entries of the group begin and end, for each place: in the workspace, for it need not be 0 again. */
-DEVICE off *ends(const struct product *p)
-{
-    return (off *)((char *)p->workspace + p->fact[WEAVE_ENDS]);
 }
 
 /* Which scouts have gone. */
@@ -172,47 +174,61 @@ DEVICE void list_pieces(const struct product *p, const struct found *queue, int 
         const struct found f = queue[i];
         const int32_t pieces = pieces_of(f.last - f.first);
         SIMT_ROLLED for (int32_t k = simt_lane(); k < pieces; k += WAVE)
-        {
-            off *end = ends(p) + 2 * (int64_t)(place + f.place + k);
-            end[0] = f.first;
-            end[1] = f.last;
             simt_atomic_exchange(list(p) + place + f.place + k, (int64_t)k << 32 | (f.group + 1));
-        }
     }
 }
 
-/* Looks for cut groups in this scout's share, and lists them; were there any? */
-DEVICE int look(const struct product *p, struct found *queue, const struct shape s)
+DEVICE off begin_of_group(const struct product *p, uint32_t group, const struct shape s)
+{
+    return offset(p, (int64_t)group * s.height);
+}
+
+/* A group of each thread: lists those that are cut.  With the last of them, if the queue has room for all, it also tells that this scout
+ * has looked, and leaves in `told` what all have told: others need not wait for the list itself. */
+DEVICE void look_at(const struct product *p, struct found *queue, int64_t *told, uint32_t group, int is_last, const struct shape s)
 {
     SHARED(int32_t, seen, 3); /* groups in the queue, their pieces, and their place on the list */
-    const int64_t scouts = p->fact[WEAVE_SCOUTS], groups = (p->rows + s.height - 1) / s.height;
-    int any = 0;
-    SIMT_ROLLED for (int64_t at = simt_block_id(); at < groups; at += scouts * s.width)
-    {
-        const int64_t group = at + simt_thread_id() * scouts;
-        const off first = offset(p, group * s.height), last = offset(p, (group + 1) * s.height);
-        int cut = last - first > p->fact[WEAVE_LIMIT];
-        while (simt_sync_any(cut)) {
-            any = 1;
-            if (simt_thread_id() == 0)
-                seen[0] = seen[1] = 0;
-            simt_sync();
-            if (cut) {
-                const int32_t i = simt_atomic_add(seen, 1);
-                if (i < QUEUE) {
-                    const struct found f = {first, last, (int32_t)group, -1, simt_atomic_add(seen + 1, pieces_of(last - first))};
-                    queue[i] = f;
-                    cut = 0;
-                }
+    const off first = begin_of_group(p, group, s), last = begin_of_group(p, group + 1, s);
+    int cut = last - first > p->fact[WEAVE_LIMIT];
+    while (simt_sync_any(cut)) {
+        if (simt_thread_id() == 0)
+            seen[0] = seen[1] = 0;
+        simt_sync();
+        if (cut) {
+            const int32_t i = simt_atomic_add(seen, 1);
+            if (i < QUEUE) {
+                const struct found f = {first, last, (int32_t)group, -1, simt_atomic_add(seen + 1, pieces_of(last - first))};
+                queue[i] = f;
+                cut = 0;
             }
-            simt_sync();
-            if (simt_thread_id() == 0)
-                seen[2] = LISTED(simt_atomic_add(board(p) + TOLD, (int64_t)seen[1] << 32));
-            simt_sync();
-            list_pieces(p, queue, seen[0] < QUEUE ? seen[0] : QUEUE, seen[2], s.width);
         }
+        simt_sync();
+        if (simt_thread_id() == 0) {
+            const int looked = is_last && seen[0] <= QUEUE;
+            const int64_t before = simt_atomic_add(board(p) + TOLD, ((int64_t)seen[1] << 32) + looked);
+            seen[2] = LISTED(before);
+            if (looked)
+                *told = before + ((int64_t)seen[1] << 32) + 1;
+        }
+        simt_sync();
+        list_pieces(p, queue, seen[0] < QUEUE ? seen[0] : QUEUE, seen[2], s.width);
     }
-    return any;
+}
+
+/* Looks for cut groups in this scout's share, and lists them.  A thread looks at a span of groups at a time: if all of it has no more
+ * entries than a group may have, none of them is cut. */
+DEVICE void look(const struct product *p, struct found *queue, int64_t *told, const struct shape s)
+{
+    const uint32_t scouts = (uint32_t)p->fact[WEAVE_SCOUTS], span = (uint32_t)p->fact[WEAVE_SPAN];
+    const uint32_t groups = (uint32_t)((p->rows + s.height - 1) / s.height), step = scouts * s.width * span;
+    SIMT_ROLLED for (uint32_t at = simt_block_id() * span; at < groups; at += step)
+    {
+        const uint32_t group = at + simt_thread_id() * scouts * span;
+        if (span > 1 && !simt_sync_any(begin_of_group(p, group + span, s) - begin_of_group(p, group, s) > p->fact[WEAVE_LIMIT]))
+            continue;
+        SIMT_ROLLED for (uint32_t i = 0; i < span; i++)
+            look_at(p, queue, told, group + i, i == span - 1 && at + step >= groups, s);
+    }
 }
 
 /* Have some scouts not looked yet? */
@@ -260,16 +276,23 @@ DEVICE int is_mine(const struct product *p, int32_t place)
     return owner == simt_block_id() || simt_fresh(gone(p) + owner);
 }
 
-/* A thread fetches what is listed at a place, if nobody has.  As long as scouts look, only the word itself can be trusted. */
-DEVICE void fetch(const struct product *p, struct found *f, int32_t place, int64_t told, const int height)
+/* A thread fetches what is listed at a place.  It waits for what is listed at its own: who has told of it is about to write it down.
+ * Where scouts have gone several may come to a place, and what one of them has taken must not look as if it were still to come. */
+DEVICE void fetch(const struct product *p, struct found *f, int32_t place, int64_t told)
 {
-    const int open = is_open(p, told);
-    const off *end = ends(p) + 2 * (int64_t)place, first = open ? 0 : simt_fresh(end), last = open ? 0 : simt_fresh(end + 1);
-    const int64_t listed = simt_atomic_exchange(list(p) + place, (int64_t)0), group = listed ? (int32_t)listed - 1 : 0;
-    f->group = (int32_t)group;
-    f->first = open ? offset(p, group * height) : first;
-    f->last = open ? offset(p, (group + 1) * height) : last;
-    f->piece = listed ? (int32_t)(listed >> 32) : -1;
+    const int is_own = !is_open(p, told) && place % (int32_t)p->fact[WEAVE_SCOUTS] == simt_block_id();
+    int64_t *word = list(p) + place, listed;
+    SIMT_ROLLED do
+        listed = simt_fresh(word);
+    while (is_own && listed == 0);
+    if (listed > 0) {
+        if (HAVE_GONE(told) || is_open(p, told))
+            listed = simt_atomic_exchange(word, (int64_t)TAKEN);
+        else
+            simt_atomic_exchange(word, (int64_t)0);
+    }
+    f->group = (int32_t)listed - 1;
+    f->piece = listed > 0 ? (int32_t)(listed >> 32) : -1;
 }
 
 /* The pieces of the next QUEUE places, `apart` of each other. */
@@ -281,18 +304,15 @@ DEVICE void take(const struct product *p, real *tile, struct found *queue, int32
     if (t < QUEUE) {
         queue[t].piece = -1;
         if (at < LISTED(told) && is_mine(p, at))
-            fetch(p, queue + t, at, told, s.height);
+            fetch(p, queue + t, at, told);
     }
     simt_sync();
     SIMT_ROLLED for (int i = simt_wave_id(); i < QUEUE; i += s.width / WAVE)
-    {
-        const int inside = queue[i].piece >= 0 && is_inside(p, queue + i, s.height);
-        if (simt_lane() == 0)
-            queue[i].place = inside;
-    }
+        if (queue[i].piece >= 0)
+            look_up(p, queue + i, s.height);
     simt_sync();
     SIMT_ROLLED for (int i = 0; i < QUEUE; i++) /* no barriers: waves need not wait for each other */
-        if (simt_fresh(&queue[i].place)) {
+        if (simt_fresh(&queue[i].piece) >= 0 && simt_fresh(&queue[i].place)) {
             const real sum = wave_sum(piece_share(p, queue + i, s.width), WAVE);
             if (simt_lane() == 0)
                 parts[i * (s.width / WAVE) + simt_wave_id()] = sum;
@@ -329,41 +349,47 @@ DEVICE void take(const struct product *p, real *tile, struct found *queue, int32
 /* The last scout that is through leaves the counters as they were. */
 DEVICE void leave(const struct product *p, const int width)
 {
-    SHARED(int32_t, last, 1);
+    SHARED(int32_t, left, 2); /* is it the last; places that are not 0 */
     const int64_t scouts = p->fact[WEAVE_SCOUTS];
-    if (simt_thread_id() == 0)
-        *last = simt_atomic_add(board(p) + THROUGH, (int64_t)1) == scouts - 1;
+    if (simt_thread_id() == 0) {
+        const int64_t told = simt_fresh(board(p) + TOLD);
+        left[0] = simt_atomic_add(board(p) + THROUGH, (int64_t)1) == scouts - 1;
+        left[1] = HAVE_GONE(told) ? LISTED(told) : 0;
+    }
     simt_sync();
-    if (*last) {
+    if (left[0]) {
         SIMT_ROLLED for (int i = simt_thread_id(); i < scouts; i += width)
             gone(p)[i] = 0;
+        SIMT_ROLLED for (int i = simt_thread_id(); i < left[1]; i += width)
+            list(p)[i] = 0;
         if (simt_thread_id() == 0)
             board(p)[TOLD] = board(p)[THROUGH] = 0;
     }
 }
 
 /* A scout looks for groups that are too large for one block, and takes its share of all pieces that were found.  If others have
- * gone before it had listed its own, it looks after their places, too. */
+ * gone it looks after their places, too: they may not have seen what it has listed. */
 DEVICE void scout(const struct product *p, real *tile, const struct shape s)
 {
     SHARED(struct found, queue, QUEUE);
     SHARED(int64_t, told, 2);
-    const int any = look(p, queue, s);
+    if (simt_thread_id() == 0)
+        told[0] = 0;
+    look(p, queue, told, s);
     simt_sync();
     if (simt_thread_id() == 0) {
-        if (any)
-            simt_fence();
-        told[0] = simt_atomic_add(board(p) + TOLD, (int64_t)1) + 1;
+        if (told[0] == 0)
+            told[0] = simt_atomic_add(board(p) + TOLD, (int64_t)1) + 1;
         told[1] = wait_for_others(p, told[0]);
         if (is_over(p, told[0])) /* the last to look */
             board(p)[TOLD] = 0;
-        else if (!is_over(p, told[1]))
+        else if (HAVE_GONE(told[1]) || is_open(p, told[1]))
             simt_fence();
     }
     simt_sync();
     if (is_over(p, told[1]))
         return;
-    const int alone = (told[0] & 0xffffffff) >= GONE, apart = alone ? 1 : (int)p->fact[WEAVE_SCOUTS];
+    const int alone = HAVE_GONE(told[1]), apart = alone ? 1 : (int)p->fact[WEAVE_SCOUTS];
     SIMT_ROLLED for (int32_t place = alone ? 0 : simt_block_id(); place < LISTED(told[1]); place += QUEUE * apart)
         take(p, tile, queue, place, apart, told[1], s);
     leave(p, s.width);

@@ -178,7 +178,7 @@ SIMT_ATOMIC_REAL(double, unsigned long long)
 
 DEVICE void simt_fence(void)
 {
-    __threadfence();
+    asm volatile("fence.acq_rel.gpu;" ::: "memory");
 }
 template <class T> DEVICE T simt_fresh(const T *p)
 {
@@ -258,6 +258,16 @@ DEVICE void simt_send_for(const void *p, int64_t bytes)
 #else
     (void)p;
     (void)bytes;
+#endif
+}
+
+/* All loads through the pointer carry the policy "evict first", which createpolicy makes; clang has no such pointers. */
+template <class T> DEVICE const T *simt_passing(const T *p)
+{
+#if !defined(__clang__) && (!defined(__CUDA_ARCH__) || __CUDA_ARCH__ >= 800)
+    return (const T *)__nv_associate_access_property(p, 0x12f0000000000000);
+#else
+    return p;
 #endif
 }
 

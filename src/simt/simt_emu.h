@@ -249,6 +249,8 @@ DEVICE void simt_send_for(const void *p, int64_t bytes)
     }
 }
 
+#define simt_passing(p) (p)
+
 /* Element by element: no more alignment is assumed than a page may assume. */
 #define SIMT_LOADS(type, suffix)                                    \
     DEVICE void simt_load2_##suffix(type *to, const type *p)        \

@@ -252,6 +252,11 @@ DEVICE void simt_send_for(const void *, int64_t)
 {
 }
 
+template <class T> DEVICE const T *simt_passing(const T *p)
+{
+    return p;
+}
+
 /* simt_NAME_words: `bytes` (8 or 16, aligned to that) at once. */
 template <int bytes> DEVICE void simt_readonly_words(void *to, const void *p)
 {
