@@ -339,6 +339,29 @@ TEST(every_way_through_csr_weave_takes_every_group_once)
     every_way("csr_weave", ways, sizeof ways / sizeof ways[0], "", &crowded, HEDDLE_N);
 }
 
+/* So many entries that scouts look at three groups of eight rows together.  Some of the groups are cut, and some have too many entries
+ * only together. */
+static int64_t many_rows(int64_t i, int64_t rows, int64_t cols)
+{
+    (void)rows;
+    return i % 5003 == 17 ? cols : i / 200 == 500 ? 240 : 60;
+}
+
+TEST(scouts_that_look_at_several_groups_together_miss_none)
+{
+    static const struct awkward many = {"many groups", "groups that nobody has looked at", 270000, 3000, many_rows, strewn_column};
+    static const char *const names[] = {"emu:wave=32,seed=7", "emu:wave=64,seed=8"};
+    for (int i = 0; i < 2 && wanted("csr_weave"); i++) {
+        struct gpu *gpu;
+        CHECK_OK(gpu_open(&gpu, names[i]));
+        struct trial t = {.name = names[i], .kernel = "csr_weave", .device = {.kind = DEVICE_gpu, .gpu = gpu}};
+        trial_new(&t, &many, i ? VARIANT_f32_i32 : VARIANT_f64_i32, HEDDLE_N, 1);
+        two_products(&t);
+        trial_free(&t);
+        gpu_close(gpu);
+    }
+}
+
 /* Thousands of rows with next to nothing, of which a chunk has more than can be taken entry by entry if nobody sees to it, and one
  * that is full: its chunk is taken in pieces. */
 static int64_t thin_rows(int64_t i, int64_t rows, int64_t cols)
