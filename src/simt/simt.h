@@ -39,7 +39,8 @@
  * Memory        simt_atomic_add(p, v), _min, _max, _or, _exchange, simt_atomic_cas(p, expected, v): return what stood there
  *               before; in global and shared memory, for (u)int32_t and (u)int64_t, _add for float and double as well.
  *               simt_atomic_add_cas(p, v): float and double by compare-and-swap; -DSIMT_ATOMIC_CAS makes simt_atomic_add so.
- *               simt_fence()        what this thread wrote so far is seen by every block before what it does next
+ *               simt_fence()        who sees what this thread writes next also sees what it wrote so far; and what it reads next is
+ *                                   at least as new as what it has read
  *               simt_fresh(p)       *p as another block left it before its simt_fence
  *               simt_let_next()     the next kernel of the stream may come to the device, if it was launched with gpu_run_pair
  *               simt_after_previous() such a kernel says this, and from there on sees all that was launched before it done; earlier

@@ -176,6 +176,7 @@ SIMT_ATOMIC_REAL(double, unsigned long long)
 
 /* ------------------------------------------------------------------ between blocks ----------------------------- */
 
+/* __threadfence orders all accesses of all threads; nothing here needs that. */
 DEVICE void simt_fence(void)
 {
     asm volatile("fence.acq_rel.gpu;" ::: "memory");
