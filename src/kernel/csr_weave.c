@@ -15,7 +15,8 @@
  * Memory     val and col are streamed past the caches where they are staged, each once and coalesced, with up to 8 loads a
  *            thread under way; x is gathered in the order of storage, and has as much of the first-level cache as tiles can spare.
  *            Large matrices are a matter of loads under way: short rows whole, and longer ones by 8 or 16 lanes and without tiles,
- *            where most entries only pass through the second-level cache and x stays there.
+ *            where most entries only pass through the second-level cache and x stays there; rows between them in small tiles and
+ *            by few blocks, which leave x more of the first-level cache.
  *            While it waits for its offsets, a block sends for those of a group to come (a bulk prefetch into the second-level
  *            cache), so that one waits for memory once, not twice; where rows are very short it sends for its own entries, too.
  * Wins       small matrices, and rows of similar length.
@@ -92,21 +93,17 @@ DEVICE void in_tiles(const struct product *p, real *tile, int64_t group, const s
     staged(p, tile, row, at, s, under_way);
 }
 
-/* A group whose rows are read directly, if all of them are short. */
+/* A group whose rows are read directly, if all of them are short.  Where several lanes have a row, most groups have no more entries
+ * than a row may have: then no wave waits for the others. */
 DEVICE void direct(const struct product *p, real *tile, int64_t group, const struct shape s, const int under_way)
 {
-    const int lane = simt_thread_id() % s.lanes;
+    const int lane = simt_thread_id() % s.lanes, most = LONG(s.lanes) * s.lanes;
     const int64_t row = group * s.height + simt_thread_id() / s.lanes;
     const off begin = offset(p, row), end = offset(p, row + 1);
-    SHARED(off, ends, 2); /* of the group */
+    const off all = s.lanes > 1 ? offset(p, (group + 1) * s.height) - offset(p, group * s.height) : most + 1;
     send_for(p, group, s.height);
-    if (simt_thread_id() == 0)
-        ends[0] = begin;
-    if (simt_thread_id() == s.width - 1)
-        ends[1] = end;
-    if (simt_sync_any(end - begin > LONG(s.lanes) * s.lanes)) {
-        const struct span at = {ends[0], ends[1], begin, end};
-        staged(p, tile, row, at, s, 4);
+    if (all > most && simt_sync_any(end - begin > most)) {
+        staged(p, tile, row, span_of(p, group, row, s), s, 4);
         return;
     }
     const real sum = lanes_sum(share(p, begin, (int)(end - begin), lane, s.lanes, under_way, 0), s.lanes);
@@ -170,7 +167,7 @@ DEVICE void by_block(const struct product *p, int64_t row, const int width)
 WAY(csr_weave1, BLOCKS(2048, 256), 256, 1, 256, TILED, direct(&p, tile, group, s, 4))
 WAY(csr_weave1_deep, BLOCKS(EACH(2048, 1280), 256), 256, 1, 256, TILED, direct(&p, tile, group, s, 7))
 WAY(csr_weave2, BLOCKS(2048, 256), 256, 2, 128, TILED, in_tiles(&p, tile, group, s, 4))
-WAY(csr_weave4, BLOCKS(1536, 256), 256, 4, 64, TILED, in_tiles(&p, tile, group, s, 6))
+WAY(csr_weave4, BLOCKS(1536, 256), 256, 4, 64, TILED, in_tiles(&p, tile, group, s, EACH(8, 6)))
 WAY(csr_weave8, BLOCKS(EACH(2048, 1536), 128), 128, 8, 16, TILED, in_tiles(&p, tile, group, s, EACH(4, 8)))
 WAY(csr_weave8_direct, BLOCKS(2048, 128), 128, 8, 16, TILED, direct(&p, tile, group, s, 4))
 WAY(csr_weave8_place, BLOCKS(EACH(2048, 1536), 128), 128, 8, 16, 0, in_place(&p, group, s, 6))
@@ -189,22 +186,21 @@ static const struct way {
     int block, height, lanes;
     enum where read;
     /* Shared memory takes cache from x, and more blocks that wait for the same second-level cache only end later.  So a
-     * multiprocessor should have this and no more (f32, f64), if so many blocks find room in it; else what the driver thinks.
-     * It is a hint, and the driver may give several times as much.  Scouts, too, take room: so many on a multiprocessor.
+     * multiprocessor should have room for so many; 0: as the driver thinks.  Scouts, too, take room: so many on a multiprocessor.
      * Measured on an H200. */
-    int kilobytes[2], blocks, scouts;
+    int blocks, scouts;
 } ways[] = {
-    {NULL, 0, 0, 0, DIRECTLY, {0, 0}, 0, 0},
-    {"csr_weave1", 256, 256, 1, DIRECTLY, {32, 64}, 5, 2},
-    {"csr_weave1_deep", 256, 256, 1, DIRECTLY, {64, 64}, 5, 2},
-    {"csr_weave2", 256, 128, 2, IN_TILES, {64, 64}, 4, 4},
-    {"csr_weave4", 256, 64, 4, IN_TILES, {64, 64}, 6, 2},
-    {"csr_weave8", 128, 16, 8, IN_TILES, {0, 0}, 0, 2},
-    {"csr_weave8_direct", 128, 16, 8, DIRECTLY, {0, 0}, 0, 2},
-    {"csr_weave8_place", 128, 16, 8, IN_PLACE, {8, 8}, 0, 2},
-    {"csr_weave16", 128, 8, 16, IN_PLACE, {8, 8}, 0, 2},
-    {"csr_weave32", 128, 4, 32, DIRECTLY, {0, 0}, 0, 2},
-    {"csr_weave_block", 256, 1, 256, IN_TILES, {0, 0}, 0, 1},
+    {NULL, 0, 0, 0, DIRECTLY, 0, 0},
+    {"csr_weave1", 256, 256, 1, DIRECTLY, 8, 3},
+    {"csr_weave1_deep", 256, 256, 1, DIRECTLY, 8, 2},
+    {"csr_weave2", 256, 128, 2, IN_TILES, 8, 3},
+    {"csr_weave4", 256, 64, 4, IN_TILES, 8, 2},
+    {"csr_weave8", 128, 16, 8, IN_TILES, 0, 2},
+    {"csr_weave8_direct", 128, 16, 8, DIRECTLY, 0, 2},
+    {"csr_weave8_place", 128, 16, 8, IN_PLACE, 8, 2},
+    {"csr_weave16", 128, 8, 16, IN_PLACE, 8, 2},
+    {"csr_weave32", 128, 4, 32, DIRECTLY, 0, 2},
+    {"csr_weave_block", 256, 1, 256, IN_TILES, 0, 1},
 };
 enum { AUTO, DIRECT_1, DEEP_1, STAGED_2, STAGED_4, STAGED_8, DIRECT_8, IN_PLACE_8, IN_PLACE_16, DIRECT_32, BLOCK };
 
@@ -235,7 +231,7 @@ static const struct rule {
 } rules[] = {
     {131072, 85, BLOCK, BLOCK},
     {131072, 16, DIRECT_32, DIRECT_32},
-    {49152, 12, DIRECT_32, DIRECT_32},
+    {49152, 11, DIRECT_32, DIRECT_32},
     {131072, 3, DIRECT_8, DIRECT_8},
     {12288, 1, DIRECT_32, DIRECT_32},
     {49152, 1, STAGED_4, STAGED_4},
@@ -272,6 +268,19 @@ static int64_t groups_of(const struct work *w)
     return (w->product.rows + height - 1) / height;
 }
 
+static int has_short_rows(const struct work *w)
+{
+    return (double)w->product.nnz < SHORT_ROWS * (double)w->product.rows;
+}
+
+/* Where there are many rows of a few entries, what x has of the first-level cache matters most: small tiles, a group in several strips, and
+ * few blocks. */
+#define BLOCKS_OF_STRIPS 4
+static int in_strips(const struct work *w)
+{
+    return w->product.nnz > MANY && way_of(w)->read == IN_TILES && way_of(w)->lanes < 8;
+}
+
 /* Two sums for each piece. */
 static int64_t workspace(const struct work *w)
 {
@@ -281,9 +290,11 @@ static int64_t workspace(const struct work *w)
 /* Scouts: one for so many entries, but not more than have room on the device together with others. */
 #define ENTRIES_OF_SCOUT 1024
 #define SCOUTS_MOST 4
+#define SCOUTS_FEW 2
 static int64_t scouts_of(const struct work *w)
 {
-    const int64_t each = w->product.nnz <= SOME ? SCOUTS_MOST : way_of(w)->scouts;
+    const int64_t usual = in_strips(w) || has_short_rows(w) ? SCOUTS_FEW : way_of(w)->scouts;
+    const int64_t each = w->product.nnz <= SOME ? SCOUTS_MOST : usual;
     const int64_t most = each * gpu_info_of(w->device->gpu)->multiprocessors;
     const int64_t enough = w->product.nnz <= FEW ? 0 : w->product.nnz / ENTRIES_OF_SCOUT;
     return most < enough ? most : enough;
@@ -296,15 +307,15 @@ static int64_t counters(const struct work *w)
     return (2 + PLACES(nnz)) * (int64_t)sizeof(int64_t) + (scouts_of(w) + nnz / PIECE + 2) * (int64_t)sizeof(int32_t);
 }
 
-/* A tile has room for a piece and, where products are always staged, for what the rows of a block hold on average, and a
- * quarter more. */
+/* A tile has room for a piece and, where products are always staged, and not in strips, for what the rows of a block hold on average, and
+ * a quarter more. */
 #define TILE_MOST 3072
 static int64_t tile_of(const struct work *w)
 {
     if (w->product.nnz <= FEW)
         return w->product.nnz < TILE_MOST ? w->product.nnz : TILE_MOST;
     const int64_t usual = (w->product.nnz / w->product.rows * way_of(w)->height * 5 / 4 + 63) & ~(int64_t)31;
-    return way_of(w)->read != IN_TILES || usual < PIECE ? PIECE : usual > TILE_MOST ? TILE_MOST : usual;
+    return way_of(w)->read != IN_TILES || in_strips(w) || usual < PIECE ? PIECE : usual > TILE_MOST ? TILE_MOST : usual;
 }
 
 /* What one block may take so that the others do not wait for it: a few tiles, or a small share of all, half of it where few lanes
@@ -329,7 +340,7 @@ static int64_t limit_of(const struct work *w)
 static int64_t sent_of(const struct work *w)
 {
     const int64_t nnz = w->product.nnz, wanted = w->value == HEDDLE_F32 && nnz > MANY && way_of(w)->lanes == 1;
-    return wanted && (double)nnz < SHORT_ROWS * (double)w->product.rows ? (nnz / groups_of(w) + 4) & ~(int64_t)3 : 0;
+    return wanted && has_short_rows(w) ? (nnz / groups_of(w) + 4) & ~(int64_t)3 : 0;
 }
 
 /* Groups that a thread of a scout looks at together: as many as have no more entries than one may have, if all are alike. */
@@ -348,15 +359,6 @@ static int64_t passing_of(const struct work *w)
     return gpu_info_of(w->device->gpu)->cache / (entry * (w->product.nnz / groups_of(w) + 1));
 }
 
-/* Shared memory that a multiprocessor should have, or 0: what the driver thinks. */
-#define OTHER_SHARED 1536 /* of a block, about: a scout's queue, and what the driver keeps */
-static int64_t carved_of(const struct work *w, int64_t shared)
-{
-    const struct way *way = way_of(w);
-    const int64_t wanted = (int64_t)way->kilobytes[w->value != HEDDLE_F32] * 1024;
-    return way->blocks * (shared + OTHER_SHARED) <= wanted ? wanted : 0;
-}
-
 static heddle_status launch(const struct work *w)
 {
     heddle_status status = HEDDLE_OK;
@@ -367,7 +369,7 @@ static heddle_status launch(const struct work *w)
     const int64_t shared = way->read == IN_PLACE ? 0 : tile * (int64_t)type_size(w->value);
     const int64_t threads = UINT32_MAX / way->block, most = info->grid < threads ? info->grid : threads; /* AMD: 32 bits */
     int64_t *fact = told.product.fact;
-    TRY(gpu_prefer_shared(w, way->entry, carved_of(w, shared)));
+    TRY(gpu_prefer_blocks(w, way->entry, in_strips(w) ? BLOCKS_OF_STRIPS : way->blocks, shared));
     fact[WEAVE_TILE] = tile;
     fact[WEAVE_LIMIT] = limit_of(w);
     fact[WEAVE_SCOUTS] = scouts;
