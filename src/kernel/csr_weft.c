@@ -194,8 +194,10 @@ static double mean_of(const struct work *w)
     return (double)w->product.nnz / (double)w->product.rows;
 }
 
-/* Entries of a matrix: few are a matter of latency; of some, rows that are not quite short are better shared out; and many. */
+/* Entries of a matrix: few are a matter of latency; of several, long rows are better shared out, for there is no time to find out what they
+ * are like; of some, those that are not quite short; and many. */
 #define FEW_ENTRIES 300000
+#define SEVERAL_ENTRIES 600000
 #define SOME_ENTRIES 2000000
 #define MANY_ENTRIES 16000000
 #define FEW_LEAST 256 /* of a block */
@@ -229,12 +231,14 @@ static const struct way *way_of(const struct work *w)
         return &ways[w->option[0]];
     if (nnz <= FEW_ENTRIES && nnz / LONGER_COLUMNS <= cols)
         return &ways[FEW];
-    if (mean > DENSE_ROWS)
-        return &ways[w->product.rows / ways[DENSE].pass >= blocks || mean > VERY_DENSE_ROWS ? DENSE : ENTRIES];
+    if (mean > DENSE_ROWS && (w->product.rows / ways[DENSE].pass >= blocks || mean > VERY_DENSE_ROWS))
+        return &ways[DENSE];
+    if (mean > DENSE_ROWS) /* so few rows that no column is crowded by several entries */
+        return &ways[nnz <= SEVERAL_ENTRIES ? FEW : ENTRIES];
     if (!is_repeated(w))
         return &ways[mean > LONG_ROWS || (dear && mean < SHORT_ROWS) ? ENTRIES : SHORT];
     if (mean > LONG_ROWS)
-        return &ways[LONG];
+        return &ways[nnz <= SEVERAL_ENTRIES ? ENTRIES : LONG];
     if (nnz / (dear && mean < STENCIL_ROWS ? LONG_COLUMNS_F64 : LONG_COLUMNS) > cols)
         return &ways[SHORT_NEAR];
     return &ways[mean > STENCIL_ROWS && nnz <= SOME_ENTRIES ? ENTRIES : SHORT];
@@ -314,6 +318,17 @@ static int is_sampled(const struct work *w)
     return way != &ways[DENSE] && (w->option[1] || (w->product.nnz > FEW_ENTRIES && !many));
 }
 
+/* A line of y is crowded that has so many samples, or 1 of 340 entries in f32, and twice what is its due: beyond 1 of 170 everything else
+ * waits for it.  In f64 copies are dearer.  And it has to be worth it: 4,000 additions to a line take 7 us. */
+#define OFTEN(value) ((value) == HEDDLE_F32 ? 6 : 9)
+#define OFTEN_IN_ALL 4000
+static int64_t often_of(const struct work *w)
+{
+    const int64_t line = 128 / (int64_t)type_size(w->value), due = WEFT_SAMPLES * line / w->product.cols;
+    const int64_t worth = WEFT_SAMPLES * (int64_t)OFTEN_IN_ALL / w->product.nnz, least = OFTEN(w->value) + 2 * due, most = 4 * least;
+    return (most > worth ? most : worth) << 32 | (least > worth ? least : worth) << 8;
+}
+
 static int64_t to_do(const struct work *w)
 {
     const struct way *way = way_of(w);
@@ -321,7 +336,7 @@ static int64_t to_do(const struct work *w)
     const int scaled = scalar_get(w->product.beta, w->value) != 1;
     if (way == &ways[FEW])
         return scaled ? WEFT_SCALE : 0;
-    return WEFT_LIST | (found ? WEFT_SAMPLE : 0) | (found && way == &ways[LONG] ? WEFT_LOOK : 0) | (scaled ? WEFT_SCALE : 0) |
+    return WEFT_LIST | (found ? WEFT_SAMPLE | often_of(w) : 0) | (found && way == &ways[LONG] ? WEFT_LOOK : 0) | (scaled ? WEFT_SCALE : 0) |
            (is_repeated(w) ? WEFT_REPEATED : 0);
 }
 
@@ -330,7 +345,7 @@ static struct launch first_of(const struct work *w)
 {
     const int64_t fit = 2048 * (int64_t)gpu_info_of(w->device->gpu)->multiprocessors, cols = w->product.cols;
     if (way_of(w) == &ways[FEW]) {
-        const int64_t wanted = cols / 256 + 1, most = fit / 256;
+        const int64_t wanted = cols / 2048 + 1, most = fit / 256; /* few: the product begins when the last of them has */
         return (struct launch){"csr_weft_scale", wanted < most ? wanted : most, 256};
     }
     const int64_t chunks = chunks_of(w), items = chunks > cols / 2 ? chunks : cols / 2;

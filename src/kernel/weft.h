@@ -7,7 +7,8 @@
 
 /* What launch tells the device half in product.fact: the first chunk of this launch; rows of a chunk; how many chunks a block
  * takes that has something to set up; entries that a chunk may have; of a piece of one that has more; how many blocks do
- * pieces; entries of a row that counts as even; and what ready shall do. */
+ * pieces; entries of a row that counts as even; and what ready shall do, with how many samples a line is crowded (from bit 8 on), and with
+ * how many it is among so many others (from bit 32 on). */
 enum { WEFT_BEGIN, WEFT_HEIGHT, WEFT_MERGED, WEFT_LIMIT, WEFT_PIECE, WEFT_BLOCKS, WEFT_EVEN, WEFT_DO };
 enum {
     WEFT_SAMPLE = 1,   /* look for crowded lines */
@@ -22,6 +23,7 @@ enum { WEFT_LISTED, WEFT_THROUGH, WEFT_COUNTERS };
 
 #define WEFT_LINES 8 /* crowded lines that are looked after, at most */
 #define WEFT_HEAD 64 /* bytes: the workspace begins with what ready finds; behind it stands the list */
+#define WEFT_SAMPLES 2048 /* of all columns: two a thread of the block that looks for crowded lines */
 #define WEFT_ROWS 512 /* of a chunk that is taken entry by entry, at most; a power of two */
 
 #ifdef HEDDLE_DEVICE
@@ -69,12 +71,9 @@ DEVICE uint32_t scrambled(uint32_t key)
     return key * 2654435761u;
 }
 
-/* Two samples a thread, spread evenly over all entries.  A line is crowded that has OFTEN of them, or 1 of 340 entries, and
- * twice what is its due: beyond 1 of 170 everything else waits for it.  In f64 copies are dearer. */
-#define SAMPLES (2 * READY)
-#define OFTEN ((int)sizeof(real) == 4 ? 6 : 9)
+/* Samples are spread evenly over all entries. */
 #define PLACES 4096
-#define TOO_MANY 24 /* crowded lines: y is small, and has no others */
+#define TOO_MANY 24 /* crowded lines: y is small, and hardly has others; then only those count that have four times as many */
 
 struct sample {
     int32_t line;
@@ -96,8 +95,7 @@ DEVICE void find_crowded(const struct product *p)
 {
     SHARED(int32_t, key, PLACES);
     SHARED(int32_t, count, PLACES);
-    SHARED(int32_t, lines, 1);
-    const int least = OFTEN + 2 * SAMPLES * LINE / (int32_t)p->cols;
+    SHARED(int32_t, lines, 2); /* with very many of them; others */
     struct sample mine[2];
     for (int i = 0; i < 2; i++) {
         const uint64_t part = scrambled((uint32_t)(simt_thread_id() + i * READY) + 1);
@@ -110,24 +108,27 @@ DEVICE void find_crowded(const struct product *p)
         count[i] = 0;
     }
     if (simt_thread_id() == 0)
-        *lines = 0;
+        lines[0] = lines[1] = 0;
     simt_sync();
     for (int i = 0; i < 2; i++)
         count_sample(&mine[i], key, count);
     simt_sync();
-    SIMT_ROLLED for (int often = 4 * least; often >= least; often -= 3 * least)
+    SIMT_ROLLED for (int pass = 0; pass < 2; pass++)
     {
+        const int often = pass == 0 ? (int)(p->fact[WEFT_DO] >> 32) : (int)p->fact[WEFT_DO] >> 8;
         for (int i = 0; i < 2; i++)
             if (mine[i].at >= 0 && count[mine[i].at] >= often) {
-                const int32_t place = simt_atomic_add(lines, 1);
+                const int32_t place = (pass == 0 ? 0 : lines[0]) + simt_atomic_add(lines + pass, 1);
                 mine[i].at = -1;
                 if (place < WEFT_LINES)
                     found_of(p)->line[place] = mine[i].line;
             }
         simt_sync();
     }
-    if (simt_thread_id() == 0)
-        found_of(p)->lines = *lines > TOO_MANY ? 0 : *lines > WEFT_LINES ? WEFT_LINES : *lines;
+    if (simt_thread_id() == 0) {
+        const int32_t all = lines[0] + lines[1], n = all > TOO_MANY ? lines[0] : all;
+        found_of(p)->lines = n > WEFT_LINES ? WEFT_LINES : n;
+    }
 }
 
 /* The column in the middle of a row, -1 without any; `below`: the column at the same place of the next row. */
