@@ -227,11 +227,9 @@ TEST(a_launch_arrives_as_it_was_asked_for)
 TEST(a_kernel_prefers_cache_to_shared_memory_once)
 {
     static const struct {
-        int blocks;
-        int64_t shared;
+        int64_t bytes;
         int percent, asked;
-    } cases[] = {{0, 4096, 0, 0},   {8, 6144, 28, 1},  {8, 6144, 28, 1},      {8, 2048, 14, 2},
-                 {10, 8192, 44, 3}, {10, 0, 9, 4},     {2000, 2048, 100, 5}, {0, 4096, -1, 6}}; /* 2048 bytes more of each block */
+    } cases[] = {{0, 0, 0}, {65536, 28, 1}, {65536, 28, 1}, {32768, 14, 2}, {102400, 44, 3}, {1 << 20, 100, 4}, {0, -1, 5}};
     FOR_BOTH(v) {
         struct gpu *gpu = fake_open(v);
         struct gpu_module *module = NULL;
@@ -240,12 +238,12 @@ TEST(a_kernel_prefers_cache_to_shared_memory_once)
         const int is_cuda = strcmp(v->driver->name, "cuda") == 0;
         int64_t argument = 4711;
         for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
-            v->driver->prefer_blocks(gpu, f, cases[i].blocks, cases[i].shared);
+            v->driver->prefer_shared(gpu, f, cases[i].bytes);
             CHECK_THAT(s->shared_asked == cases[i].asked * is_cuda && s->shared_percent == cases[i].percent * is_cuda,
                        "case %zu: %d, %d", i, s->shared_asked, s->shared_percent);
         }
         fake_script(v, "cuFuncSetAttribute", "=1"); /* a wish that is not granted is no error */
-        v->driver->prefer_blocks(gpu, f, 8, 6144);
+        v->driver->prefer_shared(gpu, f, 65536);
         fake_script(v, NULL, NULL);
         CHECK_OK(v->driver->launch(gpu, f, 3, 256, 1024, &argument, sizeof argument, NULL));
         v->driver->unload(gpu, module);

@@ -232,8 +232,6 @@ static void detach(struct gpu *gpu)
     own.drop(gpu->device);
 }
 
-#define KEPT 1024 /* bytes of shared memory that the driver keeps for itself, of each block */
-
 /* Once per kernel, so that a launch need not ask: it may use all that its static shared memory leaves, and knows to wait if it
  * was compiled for an architecture that has the instruction.  The driver loads a kernel when it is first used; it is told to do
  * so now, because a launch that finds no memory for that is lost. */
@@ -246,7 +244,6 @@ static int prepare(struct gpu *gpu, struct gpu_function *function)
     if (!code)
         code = own.function_get(&compiled_for, FUNCTION_PTX_VERSION, function->handle);
     function->early = launch_ex && compiled_for >= DEPENDENTS_SINCE;
-    function->fixed = used + KEPT;
     if (code)
         return code;
     if (!gpu->pair)
@@ -254,11 +251,10 @@ static int prepare(struct gpu *gpu, struct gpu_function *function)
     return own.function_set(function->handle, FUNCTION_MOST_DYNAMIC, (int)gpu->head.info.shared_per_block - used);
 }
 
-/* The driver takes that for a number of blocks, rounded, and gives them at least what they need (seen with 13.0 on an H200: 32 KB for
- * blocks of 5.6 KB are six, and become 64 KB).  A driver that refuses leaves things as they are. */
+/* Beside what a block may have at most the driver keeps a kilobyte.  A driver that refuses leaves things as they are. */
 static void prefer_shared(struct gpu *gpu, struct gpu_function *function, int64_t bytes)
 {
-    const int64_t all = gpu->head.info.shared_per_block + KEPT, percent = (100 * bytes + all / 2) / all;
+    const int64_t all = gpu->head.info.shared_per_block + 1024, percent = (100 * bytes + all / 2) / all;
     own.function_set(function->handle, FUNCTION_CARVEOUT, bytes == 0 ? CARVEOUT_DEFAULT : percent > 100 ? 100 : (int)percent);
 }
 

@@ -275,9 +275,8 @@ heddle_status vendor_launch(struct gpu *gpu, struct gpu_function *function, int6
                 stream, bytes > 0 ? arguments : NULL, NULL);
 }
 
-void vendor_prefer_blocks(struct gpu *gpu, struct gpu_function *function, int blocks, int64_t shared)
+void vendor_prefer_shared(struct gpu *gpu, struct gpu_function *function, int64_t bytes)
 {
-    const int64_t bytes = blocks * (function->fixed + shared);
     void *before;
     if (function->shared == bytes || !gpu->vendor->prefer_shared || enter(gpu, &before) != HEDDLE_OK)
         return;

@@ -15,8 +15,7 @@
  * Memory     val and col are streamed past the caches where they are staged, each once and coalesced, with up to 8 loads a
  *            thread under way; x is gathered in the order of storage, and has as much of the first-level cache as tiles can spare.
  *            Large matrices are a matter of loads under way: short rows whole, and longer ones by 8 or 16 lanes and without tiles,
- *            where most entries only pass through the second-level cache and x stays there; rows between them in small tiles and
- *            by few blocks, which leave x more of the first-level cache.
+ *            where most entries only pass through the second-level cache and x stays there.
  *            While it waits for its offsets, a block sends for those of a group to come (a bulk prefetch into the second-level
  *            cache), so that one waits for memory once, not twice; where rows are very short it sends for its own entries, too.
  * Wins       small matrices, and rows of similar length.
@@ -186,21 +185,22 @@ static const struct way {
     int block, height, lanes;
     enum where read;
     /* Shared memory takes cache from x, and more blocks that wait for the same second-level cache only end later.  So a
-     * multiprocessor should have room for so many; 0: as the driver thinks.  Scouts, too, take room: so many on a multiprocessor.
-     * Measured on an H200. */
-    int blocks, scouts;
+     * multiprocessor should have this and no more (f32, f64), if so many blocks find room in it; else what the driver thinks.
+     * It is a hint: the driver rounds it up to whole blocks, and these to what the multiprocessor can offer.  Scouts, too, take
+     * room: so many on a multiprocessor.  Measured on an H200. */
+    int kilobytes[2], blocks, scouts;
 } ways[] = {
-    {NULL, 0, 0, 0, DIRECTLY, 0, 0},
-    {"csr_weave1", 256, 256, 1, DIRECTLY, 8, 3},
-    {"csr_weave1_deep", 256, 256, 1, DIRECTLY, 8, 2},
-    {"csr_weave2", 256, 128, 2, IN_TILES, 8, 3},
-    {"csr_weave4", 256, 64, 4, IN_TILES, 8, 2},
-    {"csr_weave8", 128, 16, 8, IN_TILES, 0, 2},
-    {"csr_weave8_direct", 128, 16, 8, DIRECTLY, 0, 2},
-    {"csr_weave8_place", 128, 16, 8, IN_PLACE, 8, 2},
-    {"csr_weave16", 128, 8, 16, IN_PLACE, 8, 2},
-    {"csr_weave32", 128, 4, 32, DIRECTLY, 0, 2},
-    {"csr_weave_block", 256, 1, 256, IN_TILES, 0, 1},
+    {NULL, 0, 0, 0, DIRECTLY, {0, 0}, 0, 0},
+    {"csr_weave1", 256, 256, 1, DIRECTLY, {32, 64}, 5, 3},
+    {"csr_weave1_deep", 256, 256, 1, DIRECTLY, {64, 64}, 5, 2},
+    {"csr_weave2", 256, 128, 2, IN_TILES, {64, 64}, 4, 4},
+    {"csr_weave4", 256, 64, 4, IN_TILES, {64, 64}, 6, 2},
+    {"csr_weave8", 128, 16, 8, IN_TILES, {0, 0}, 0, 2},
+    {"csr_weave8_direct", 128, 16, 8, DIRECTLY, {0, 0}, 0, 2},
+    {"csr_weave8_place", 128, 16, 8, IN_PLACE, {8, 8}, 0, 2},
+    {"csr_weave16", 128, 8, 16, IN_PLACE, {8, 8}, 0, 2},
+    {"csr_weave32", 128, 4, 32, DIRECTLY, {0, 0}, 0, 2},
+    {"csr_weave_block", 256, 1, 256, IN_TILES, {0, 0}, 0, 1},
 };
 enum { AUTO, DIRECT_1, DEEP_1, STAGED_2, STAGED_4, STAGED_8, DIRECT_8, IN_PLACE_8, IN_PLACE_16, DIRECT_32, BLOCK };
 
@@ -248,8 +248,9 @@ static const struct rule {
     {INT64_MAX, 12, STAGED_2, STAGED_4},
     {SOME, 6, DIRECT_8, DIRECT_8},
     {262144, 5, STAGED_4, STAGED_4},
-    {INT64_MAX, 7.5, STAGED_2, STAGED_2},
+    {MANY, 8.5, STAGED_2, STAGED_2},
     {MANY, SHORT_ROWS, DIRECT_1, DIRECT_1},
+    {INT64_MAX, 7.5, STAGED_2, STAGED_2},
     {INT64_MAX, SHORT_ROWS, DEEP_1, DEEP_1},
     {INT64_MAX, 0, DIRECT_1, DIRECT_1},
 };
@@ -273,14 +274,6 @@ static int has_short_rows(const struct work *w)
     return (double)w->product.nnz < SHORT_ROWS * (double)w->product.rows;
 }
 
-/* Where there are many rows of a few entries, what x has of the first-level cache matters most: small tiles, a group in several strips, and
- * few blocks. */
-#define BLOCKS_OF_STRIPS 4
-static int in_strips(const struct work *w)
-{
-    return w->product.nnz > MANY && way_of(w)->read == IN_TILES && way_of(w)->lanes < 8;
-}
-
 /* Two sums for each piece. */
 static int64_t workspace(const struct work *w)
 {
@@ -290,11 +283,10 @@ static int64_t workspace(const struct work *w)
 /* Scouts: one for so many entries, but not more than have room on the device together with others. */
 #define ENTRIES_OF_SCOUT 1024
 #define SCOUTS_MOST 4
-#define SCOUTS_FEW 2
+#define SCOUTS_FEW 2 /* where rows are so short that groups want the room */
 static int64_t scouts_of(const struct work *w)
 {
-    const int64_t usual = in_strips(w) || has_short_rows(w) ? SCOUTS_FEW : way_of(w)->scouts;
-    const int64_t each = w->product.nnz <= SOME ? SCOUTS_MOST : usual;
+    const int64_t each = w->product.nnz <= SOME ? SCOUTS_MOST : has_short_rows(w) ? SCOUTS_FEW : way_of(w)->scouts;
     const int64_t most = each * gpu_info_of(w->device->gpu)->multiprocessors;
     const int64_t enough = w->product.nnz <= FEW ? 0 : w->product.nnz / ENTRIES_OF_SCOUT;
     return most < enough ? most : enough;
@@ -307,15 +299,15 @@ static int64_t counters(const struct work *w)
     return (2 + PLACES(nnz)) * (int64_t)sizeof(int64_t) + (scouts_of(w) + nnz / PIECE + 2) * (int64_t)sizeof(int32_t);
 }
 
-/* A tile has room for a piece and, where products are always staged, and not in strips, for what the rows of a block hold on average, and
- * a quarter more. */
+/* A tile has room for a piece and, where products are always staged, for what the rows of a block hold on average, and a
+ * quarter more. */
 #define TILE_MOST 3072
 static int64_t tile_of(const struct work *w)
 {
     if (w->product.nnz <= FEW)
         return w->product.nnz < TILE_MOST ? w->product.nnz : TILE_MOST;
     const int64_t usual = (w->product.nnz / w->product.rows * way_of(w)->height * 5 / 4 + 63) & ~(int64_t)31;
-    return way_of(w)->read != IN_TILES || in_strips(w) || usual < PIECE ? PIECE : usual > TILE_MOST ? TILE_MOST : usual;
+    return way_of(w)->read != IN_TILES || usual < PIECE ? PIECE : usual > TILE_MOST ? TILE_MOST : usual;
 }
 
 /* What one block may take so that the others do not wait for it: a few tiles, or a small share of all, half of it where few lanes
@@ -359,6 +351,15 @@ static int64_t passing_of(const struct work *w)
     return gpu_info_of(w->device->gpu)->cache / (entry * (w->product.nnz / groups_of(w) + 1));
 }
 
+/* Shared memory that a multiprocessor should have, or 0: what the driver thinks. */
+#define OTHER_SHARED 1536 /* of a block, about: a scout's queue, and what the driver keeps */
+static int64_t carved_of(const struct work *w, int64_t shared)
+{
+    const struct way *way = way_of(w);
+    const int64_t wanted = (int64_t)way->kilobytes[w->value != HEDDLE_F32] * 1024;
+    return way->blocks * (shared + OTHER_SHARED) <= wanted ? wanted : 0;
+}
+
 static heddle_status launch(const struct work *w)
 {
     heddle_status status = HEDDLE_OK;
@@ -369,7 +370,7 @@ static heddle_status launch(const struct work *w)
     const int64_t shared = way->read == IN_PLACE ? 0 : tile * (int64_t)type_size(w->value);
     const int64_t threads = UINT32_MAX / way->block, most = info->grid < threads ? info->grid : threads; /* AMD: 32 bits */
     int64_t *fact = told.product.fact;
-    TRY(gpu_prefer_blocks(w, way->entry, in_strips(w) ? BLOCKS_OF_STRIPS : way->blocks, shared));
+    TRY(gpu_prefer_shared(w, way->entry, carved_of(w, shared)));
     fact[WEAVE_TILE] = tile;
     fact[WEAVE_LIMIT] = limit_of(w);
     fact[WEAVE_SCOUTS] = scouts;

@@ -194,8 +194,8 @@ static double mean_of(const struct work *w)
     return (double)w->product.nnz / (double)w->product.rows;
 }
 
-/* Entries of a matrix: few are a matter of latency; of several, long rows are better shared out, for there is no time to find out what they
- * are like; of some, those that are not quite short; and many. */
+/* Entries of a matrix: few are a matter of latency; of several, long rows are better shared out, for there is no time to find out
+ * what they are like; of some, those that are not quite short; and many. */
 #define FEW_ENTRIES 300000
 #define SEVERAL_ENTRIES 600000
 #define SOME_ENTRIES 2000000
@@ -318,8 +318,8 @@ static int is_sampled(const struct work *w)
     return way != &ways[DENSE] && (w->option[1] || (w->product.nnz > FEW_ENTRIES && !many));
 }
 
-/* A line of y is crowded that has so many samples, or 1 of 340 entries in f32, and twice what is its due: beyond 1 of 170 everything else
- * waits for it.  In f64 copies are dearer.  And it has to be worth it: 4,000 additions to a line take 7 us. */
+/* A line of y is crowded that has so many samples, or 1 of 340 entries in f32, and twice what is its due: beyond 1 of 170 everything
+ * else waits for it.  In f64 copies are dearer.  And it has to be worth it: 4,000 additions to a line take 7 us. */
 #define OFTEN(value) ((value) == HEDDLE_F32 ? 6 : 9)
 #define OFTEN_IN_ALL 4000
 static int64_t often_of(const struct work *w)
@@ -336,8 +336,8 @@ static int64_t to_do(const struct work *w)
     const int scaled = scalar_get(w->product.beta, w->value) != 1;
     if (way == &ways[FEW])
         return scaled ? WEFT_SCALE : 0;
-    return WEFT_LIST | (found ? WEFT_SAMPLE | often_of(w) : 0) | (found && way == &ways[LONG] ? WEFT_LOOK : 0) | (scaled ? WEFT_SCALE : 0) |
-           (is_repeated(w) ? WEFT_REPEATED : 0);
+    return WEFT_LIST | (found ? WEFT_SAMPLE | often_of(w) : 0) | (found && way == &ways[LONG] ? WEFT_LOOK : 0) |
+           (scaled ? WEFT_SCALE : 0) | (is_repeated(w) ? WEFT_REPEATED : 0);
 }
 
 /* What goes ahead of the product: as many blocks as have something to do and fit on the device. */

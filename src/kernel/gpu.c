@@ -60,14 +60,14 @@ heddle_status gpu_run(const struct work *w, const char *entry, int64_t grid, int
     return status == HEDDLE_OK && watch_of(w) ? watch_of(w)->launched(watch_of(w), entry) : status;
 }
 
-heddle_status gpu_prefer_blocks(const struct work *w, const char *entry, int blocks, int64_t shared)
+heddle_status gpu_prefer_shared(const struct work *w, const char *entry, int64_t bytes)
 {
     struct gpu *gpu = w->device->gpu;
     struct gpu_function *function;
     heddle_status status = HEDDLE_OK;
-    if (gpu_driver_of(gpu)->prefer_blocks) {
+    if (gpu_driver_of(gpu)->prefer_shared) {
         TRY(gpu_kernel(gpu, &function, w->page, w->variant, entry));
-        gpu_driver_of(gpu)->prefer_blocks(gpu, function, blocks, shared);
+        gpu_driver_of(gpu)->prefer_shared(gpu, function, bytes);
     }
 done:
     return status;

@@ -7,8 +7,8 @@
 
 /* What launch tells the device half in product.fact: the first chunk of this launch; rows of a chunk; how many chunks a block
  * takes that has something to set up; entries that a chunk may have; of a piece of one that has more; how many blocks do
- * pieces; entries of a row that counts as even; and what ready shall do, with how many samples a line is crowded (from bit 8 on), and with
- * how many it is among so many others (from bit 32 on). */
+ * pieces; entries of a row that counts as even; and what ready shall do, with how many samples a line is crowded (from bit 8 on),
+ * and with how many it is where too many others are, too (from bit 32 on). */
 enum { WEFT_BEGIN, WEFT_HEIGHT, WEFT_MERGED, WEFT_LIMIT, WEFT_PIECE, WEFT_BLOCKS, WEFT_EVEN, WEFT_DO };
 enum {
     WEFT_SAMPLE = 1,   /* look for crowded lines */
@@ -73,7 +73,7 @@ DEVICE uint32_t scrambled(uint32_t key)
 
 /* Samples are spread evenly over all entries. */
 #define PLACES 4096
-#define TOO_MANY 24 /* crowded lines: y is small, and hardly has others; then only those count that have four times as many */
+#define TOO_MANY 24 /* crowded lines: y is small, and hardly has others; then only those with four times as many count */
 
 struct sample {
     int32_t line;
