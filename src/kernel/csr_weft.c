@@ -325,7 +325,8 @@ static int is_sampled(const struct work *w)
 static int64_t often_of(const struct work *w)
 {
     const int64_t line = 128 / (int64_t)type_size(w->value), due = WEFT_SAMPLES * line / w->product.cols;
-    const int64_t worth = WEFT_SAMPLES * (int64_t)OFTEN_IN_ALL / w->product.nnz, least = OFTEN(w->value) + 2 * due, most = 4 * least;
+    const int64_t worth = w->option[1] ? 0 : WEFT_SAMPLES * (int64_t)OFTEN_IN_ALL / w->product.nnz; /* who asks gets them anyway */
+    const int64_t least = OFTEN(w->value) + 2 * due, most = 4 * least;
     return (most > worth ? most : worth) << 32 | (least > worth ? least : worth) << 8;
 }
 
