@@ -280,8 +280,6 @@ static void all_options(struct trial *t)
     t->kernel = name;
 }
 
-/* Where a large share of all entries goes to one line of y, csr_weft adds up in copies of it; small matrices are not worth the
- * sample that finds out, unless asked. */
 static int64_t seven_entries(int64_t i, int64_t rows, int64_t cols)
 {
     (void)i;
@@ -300,6 +298,8 @@ static int64_t crowded_column(int64_t i, int64_t j, int64_t n, int64_t cols, uin
     return part < 10 ? other % 16 : part < 35 ? 64 * (1 + other % 30) + other / 30 % 16 : other % cols;
 }
 
+/* Where a large share of all entries goes to one line of y, csr_weft adds up in copies of it; small matrices are not worth the
+ * sample that finds out, unless asked. */
 TEST(copies_of_crowded_lines_are_added_to_y_once)
 {
     static const struct awkward lines = {"many crowded lines", "more lines than have copies", 3000, 100000, seven_entries, crowded_column};
