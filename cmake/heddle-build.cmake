@@ -129,10 +129,11 @@ endmacro()
 
 # ---------------------------------------------------------------------- emulator pages --------------------------------
 #
-# A page with a row KERNEL(NAME, gpu), or SERVICE(NAME) in services.def, is compiled for the emulator once per variant and wave width, as C; a second time, for
-# the tests, with -fsanitize=thread, whose calls are renamed to the emulator's own hooks (src/gpu/emu_hooks.c).
+# A page with a row KERNEL(NAME, gpu), or SERVICE(NAME) in services.def, is compiled for the emulator once per variant, as C, and
+# serves both wave widths; a second time, for the tests, with -fsanitize=thread, whose calls are renamed to the emulator's own
+# hooks (src/gpu/emu_hooks.c).
 
-# There are eight of each page, which at -O3 would be most of the library: -Os or -Oz makes them a third of that, and the tests on the
+# At -O3 these pages would be most of the library's own code: -Os or -Oz makes them a third of that, and the tests on the
 # emulator, which spend their time between fibres, 4 % slower.  What gcc moves out of loops costs more room there than it saves.
 set(emu_small $<$<CONFIG:Release>:${smallest}> ${no_unwinding})
 check_c_compiler_flag("-fno-ivopts -fno-tree-loop-im" HEDDLE_HAVE_NO_IVOPTS)
@@ -149,21 +150,19 @@ function(heddle_emu_types out row)
   set(${out} ${variant} real=${real} off=${off} VARIANT_NAME=${variant} HEDDLE_DEVICE SIMT_EMU PARENT_SCOPE)
 endfunction()
 
-# heddle_emu_pages(OUT NAME VARIANTS PAGES): object targets NAME_VARIANT_waveW, their names in OUT.
+# heddle_emu_pages(OUT NAME VARIANTS PAGES): object targets NAME_VARIANT, their names in OUT.
 function(heddle_emu_pages out name variant_rows pages)
   set(targets "")
   foreach(row IN LISTS variant_rows)
     heddle_emu_types(types "${row}")
     list(POP_FRONT types variant)
-    foreach(wave 32 64)
-      set(target ${name}_${variant}_wave${wave})
-      add_library(${target} OBJECT ${pages})
-      target_link_libraries(${target} PRIVATE heddle_flags)
-      target_compile_definitions(${target} PRIVATE ${types} SIMT_WAVE=${wave})
-      # Fibres and ThreadSanitizer do not go together; what the tests of the emulator look for is not its business.
-      target_compile_options(${target} PRIVATE -ffp-contract=off -fno-sanitize=thread ${emu_small})
-      list(APPEND targets ${target})
-    endforeach()
+    set(target ${name}_${variant})
+    add_library(${target} OBJECT ${pages})
+    target_link_libraries(${target} PRIVATE heddle_flags)
+    target_compile_definitions(${target} PRIVATE ${types})
+    # Fibres and ThreadSanitizer do not go together; what the tests of the emulator look for is not its business.
+    target_compile_options(${target} PRIVATE -ffp-contract=off -fno-sanitize=thread ${emu_small})
+    list(APPEND targets ${target})
   endforeach()
   set(${out} ${targets} PARENT_SCOPE)
 endfunction()
@@ -176,15 +175,13 @@ function(heddle_emu_hooked out name variant_rows pages)
   foreach(row IN LISTS variant_rows)
     heddle_emu_types(types "${row}")
     list(POP_FRONT types variant)
-    foreach(wave 32 64)
-      set(target ${name}_${variant}_wave${wave})
-      add_library(${target} OBJECT ${pages})
-      target_include_directories(${target} PRIVATE ${CMAKE_SOURCE_DIR}/include ${CMAKE_SOURCE_DIR}/src)
-      target_compile_definitions(${target} PRIVATE ${types} SIMT_WAVE=${wave} SIMT_HOOKED _POSIX_C_SOURCE=200809L)
-      target_compile_options(${target} PRIVATE -Wall -Wextra -O1 -g -ffp-contract=off -fno-trapping-math -fsanitize=thread)
-      list(APPEND objects $<TARGET_OBJECTS:${target}>)
-      list(APPEND targets ${target})
-    endforeach()
+    set(target ${name}_${variant})
+    add_library(${target} OBJECT ${pages})
+    target_include_directories(${target} PRIVATE ${CMAKE_SOURCE_DIR}/include ${CMAKE_SOURCE_DIR}/src)
+    target_compile_definitions(${target} PRIVATE ${types} SIMT_HOOKED _POSIX_C_SOURCE=200809L)
+    target_compile_options(${target} PRIVATE -Wall -Wextra -O1 -g -ffp-contract=off -fno-trapping-math -fsanitize=thread)
+    list(APPEND objects $<TARGET_OBJECTS:${target}>)
+    list(APPEND targets ${target})
   endforeach()
   set(object ${CMAKE_CURRENT_BINARY_DIR}/${name}.o)
   set(symbols ${CMAKE_SOURCE_DIR}/src/gpu/emu_hooks.syms)
@@ -210,7 +207,7 @@ macro(heddle_emu_library_objects)
     set_property(SOURCE ${CMAKE_SOURCE_DIR}/src/kernel/${page}.c APPEND PROPERTY COMPILE_DEFINITIONS PAGE_NAME=${page})
     foreach(variant_row IN LISTS variant_rows)
       string(REGEX REPLACE "[|].*" "" variant "${variant_row}")
-      list(APPEND emu_names emu_page__${page}__${variant}__wave32 emu_page__${page}__${variant}__wave64)
+      list(APPEND emu_names emu_page__${page}__${variant}__emu)
     endforeach()
   endforeach()
   set(emu_list "/* Made by the build. */\nextern const char *const emu_pages[];\n")

@@ -41,18 +41,16 @@ done
 flags=(-std=c11 -Wall -Wextra -Wpedantic -Werror -O1 -D_POSIX_C_SOURCE=200809L -I"$scratch" -Isrc -Iinclude)
 types=(-Dreal=double -Doff=int32_t -DVARIANT_NAME=f64_i32)
 host() { try "$1, host half" "$cc" "${flags[@]}" -c "$1" -o "$2"; }
-emulated() { # page, wave, object
-  try "$1, device half, wave $2" "$cc" "${flags[@]}" "${types[@]}" -DHEDDLE_DEVICE -DSIMT_EMU -DSIMT_WAVE="$2" \
-    -DPAGE_NAME="$(basename "$1" .c)" -ffp-contract=off -c "$1" -o "$3"
+emulated() { # page, object
+  try "$1, device half" "$cc" "${flags[@]}" "${types[@]}" -DHEDDLE_DEVICE -DSIMT_EMU -DPAGE_NAME="$(basename "$1" .c)" \
+    -ffp-contract=off -c "$1" -o "$2"
 }
 
 host "$scratch/kernel/cpu_plain.c" "$scratch/cpu_plain.o"
 try "cpu_plain, device half" "$cc" "${flags[@]}" "${types[@]}" -DHEDDLE_DEVICE -DISA_NAME=generic \
   -c "$scratch/kernel/cpu_plain.c" -o "$scratch/cpu_plain.device.o"
 host "$scratch/kernel/gpu_plain.c" "$scratch/gpu_plain.o"
-for wave in 32 64; do
-  emulated "$scratch/kernel/gpu_plain.c" $wave "$scratch/gpu_plain.$wave.o"
-done
+emulated "$scratch/kernel/gpu_plain.c" "$scratch/gpu_plain.emu.o"
 if [ -n "$clang" ]; then
   device=("$clang" -DHEDDLE_DEVICE "${types[@]}" -DPAGE_NAME=gpu_plain -I"$scratch" -Isrc -Iinclude -O3 -Wall -Wextra -Werror)
   targets=$("$clang" -print-targets 2>/dev/null)

@@ -91,7 +91,7 @@ TEST(kernels_are_found_by_name_and_take_their_argument_only)
     struct product p = {0};
     CHECK_OK(emu_driver.load(gpu, &module, NULL, 0));
     CHECK_FAILS(emu_driver.find(gpu, &function, module, "no_such__f32_i32"), HEDDLE_NO_KERNEL,
-                "no kernel no_such__f32_i32 for waves of 64");
+                "no kernel no_such__f32_i32 in this build");
     CHECK(function == NULL);
     CHECK_OK(emu_driver.find(gpu, &function, module, "order_turns__f64_i32"));
     CHECK_FAILS(emu_driver.launch(gpu, function, 1, 1, 0, &p, sizeof p - 8, NULL), HEDDLE_BAD_ARGUMENT, "takes an argument of");

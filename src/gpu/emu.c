@@ -189,13 +189,12 @@ static heddle_status emu_find(struct gpu *gpu, struct gpu_function **function, s
     *function = NULL;
     for (const struct emu_kernel *kernel = __start_emu_kernels; kernel != __stop_emu_kernels; kernel++) {
         const struct emu_facts *facts = emu_facts_of(kernel);
-        if (facts->wave == gpu->head.info.wave && facts->hooked == gpu->races && strcmp(emu_name(kernel), name) == 0) {
+        if (facts->hooked == gpu->races && strcmp(emu_name(kernel), name) == 0) {
             *function = (struct gpu_function *)(void *)(uintptr_t)kernel;
             return HEDDLE_OK;
         }
     }
-    return fail(HEDDLE_NO_KERNEL, "emu: no kernel %s for waves of %d lanes%s in this build", name, gpu->head.info.wave,
-                gpu->races ? ", compiled to look for races," : "");
+    return fail(HEDDLE_NO_KERNEL, "emu: no kernel %s%s in this build", name, gpu->races ? ", compiled to look for races," : "");
 }
 
 static heddle_status emu_launch_on(struct gpu *gpu, struct gpu_function *function, int64_t grid, int block, int64_t shared,

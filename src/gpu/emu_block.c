@@ -217,7 +217,7 @@ heddle_status emu_worker_new(struct emu_worker **worker, int width, int64_t shar
     w->stacks = 1; /* the first runner is always there, so that every failure happens on a stack that can be left */
     reset_stacks(w);
     for (int i = 0; i < EMU_THREADS; i++)
-        w->thread[i] = (struct emu_thread){i, i % width, i / width, &w->view, NULL};
+        w->thread[i] = (struct emu_thread){i, i % width, i / width, width, &w->view, NULL};
     *worker = w;
     return HEDDLE_OK;
 done:

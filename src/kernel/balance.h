@@ -135,7 +135,7 @@ DEVICE real sum_of_row(const struct lane_view *a, int32_t begin, int32_t end)
             if (rest <= 0)
                 break;
             int32_t *mark = a->mark + i * WAVE + simt_lane();
-            const lane_bits heads = (lane_bits)simt_ballot(*mark);
+            const simt_lanes heads = (simt_lanes)simt_ballot(*mark);
             *mark = 0;
             if (heads && held) {
                 const real total = wave_sum(apart, WAVE);

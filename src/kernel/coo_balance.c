@@ -48,7 +48,7 @@ DEVICE void round_of(struct place *s, idx row, real v)
 {
     const int lane = simt_lane();
     const idx above = simt_shfl_up(row, 1, WAVE);
-    const lane_bits heads = (lane_bits)simt_ballot(row != (lane == 0 ? s->open : above));
+    const simt_lanes heads = (simt_lanes)simt_ballot(row != (lane == 0 ? s->open : above));
     if (heads == 0) {
         s->sum += v;
         s->spread = 1;

@@ -73,7 +73,7 @@ DEVICE void sum_lane(const real *v, const int sigma, uint32_t flags, int n, int 
     *head = *open = 0;
     for (int s = 0; s < sigma; s++) {
         const int flagged = flags >> s & 1, place = n + seen - 1 - from;
-        if (flagged && seen > 0 && (uint32_t)place < WAITING)
+        if (flagged && seen > 0 && (uint32_t)place < (uint32_t)WAITING)
             waiting[place] = *open;
         *head = seen == 0 ? *open : *head;
         *open = flagged ? v[s] : *open + v[s];

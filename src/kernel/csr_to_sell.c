@@ -83,7 +83,7 @@ DEVICE void place_window(const struct product *p, int32_t *count, idx *order, in
     }
 }
 
-KERNEL_BOUND(csr_to_sell_order, WAVES * WAVE)(struct product p)
+KERNEL_WAVES(csr_to_sell_order, WAVES)(struct product p)
 {
     SHARED(int32_t, counts, WAVES * BUCKETS);
     int32_t *count = counts + simt_wave_id() * BUCKETS;

@@ -23,13 +23,6 @@ enum { TURN_SHIFT, TURN_TILE, TURN_TILES, TURN_CHUNKS };                        
 #include "kernel/gpu.h"
 #include "simt/collective.h"
 
-/* A bit a lane. */
-#if WAVE == 32
-typedef uint32_t peers;
-#else
-typedef uint64_t peers;
-#endif
-
 /* The workspace: a count for each digit and tile, those of a digit together; then one for each chunk of these. */
 DEVICE int64_t *counts(const struct product *p)
 {
@@ -126,19 +119,19 @@ KERNEL_BOUND(csr_transpose_scan, SCAN_BLOCK)(struct product p)
  * turns with two sets of marks, so that one may be cleared while the other fills. */
 struct dealer {
     int64_t *place;
-    peers *mark;
-    const peers one, below; /* this lane, and those before it */
+    simt_lanes *mark;
+    const simt_lanes one, below; /* this lane, and those before it */
 };
 
 /* Where this lane's entry goes.  The last lane with a digit clears its mark and moves the place on: others have read both
  * before the second barrier, and read them again only behind the first one of the next round. */
 DEVICE int64_t place_of(const struct dealer *s, int digit, int active, int round)
 {
-    peers *mark = s->mark + (round & 1) * DIGITS;
+    simt_lanes *mark = s->mark + (round & 1) * DIGITS;
     if (active)
         simt_atomic_or(&mark[digit], s->one);
     simt_wave_sync();
-    const peers same = active ? mark[digit] : 0;
+    const simt_lanes same = active ? mark[digit] : 0;
     const int64_t first = active ? s->place[digit] : 0;
     simt_wave_sync();
     if (active && same >> simt_lane() == 1) {
@@ -173,9 +166,9 @@ DEVICE void deal_tile(const struct product *p, const struct dealer *s, int64_t t
 KERNEL_BOUND(csr_transpose_deal, TURN_BLOCK)(struct product p)
 {
     SHARED(int64_t, places, TURN_BLOCK / WAVE * DIGITS);
-    SHARED(peers, marks, TURN_BLOCK / WAVE * 2 * DIGITS);
-    const struct dealer s = {places + simt_wave_id() * DIGITS, marks + simt_wave_id() * (2 * DIGITS), (peers)1 << simt_lane(),
-                             (peers)simt_lanes_below()};
+    SHARED(simt_lanes, marks, TURN_BLOCK / WAVE * 2 * DIGITS);
+    const struct dealer s = {places + simt_wave_id() * DIGITS, marks + simt_wave_id() * (2 * DIGITS), (simt_lanes)1 << simt_lane(),
+                             (simt_lanes)simt_lanes_below()};
     for (int d = simt_lane(); d < 2 * DIGITS; d += WAVE)
         s.mark[d] = 0;
     for (int64_t tile = simt_global_id() / WAVE; tile < p.dim[TURN_TILES]; tile += simt_global_size() / WAVE) {

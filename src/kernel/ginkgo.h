@@ -12,19 +12,12 @@
 #include "kernel/gpu.h"
 #include "simt/collective.h"
 
-/* A bit a lane. */
-#if WAVE == 32
-typedef uint32_t lane_bits;
-#else
-typedef uint64_t lane_bits;
-#endif
-
 /* Sum of the lanes from the last head up to one's own.  `heads` is the same in all lanes; lane 0 is a head in any case.  Before
  * the step with `by`, the bits of `far` are the lanes with at least `by` lanes of their run before them: when there is none
  * left, the longest run is done, which with short rows is after a step or two. */
-DEVICE real run_scan(real v, lane_bits heads)
+DEVICE real run_scan(real v, simt_lanes heads)
 {
-    lane_bits far = ~(heads | 1);
+    simt_lanes far = ~(heads | 1);
     for (int by = 1; far != 0; by *= 2) {
         const real before = simt_shfl_up(v, by, WAVE);
         if (far >> simt_lane() & 1)

@@ -11,7 +11,6 @@
 
 struct emu_facts {
     int32_t bytes;  /* of the argument */
-    int32_t wave;   /* lanes it was compiled for */
     int32_t most;   /* threads a block */
     int32_t hooked; /* 1: its loads and stores call the hooks of emu_hooks.c */
 };
@@ -51,6 +50,7 @@ struct emu_block_view {
 };
 struct emu_thread {
     int thread, lane, wave;
+    int width; /* lanes of its wave: pages are compiled once for all widths */
     const struct emu_block_view *block;
     const char *caller; /* site of the last call of a function of collective.h */
 };

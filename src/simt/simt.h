@@ -10,6 +10,7 @@
  *               KERNEL_UP_TO(name, most)(struct product p) { ... } the same for another number: AMD's compiler shares the
  *                                                                  registers out among so many, and spills what has no place
  *               KERNEL_BOUND(name, most)(struct product p) { ... } and NVIDIA's compiler is told, too: it may choose otherwise
+ *               KERNEL_WAVES(name, waves)(struct product p) { ... } the same, for so many waves a block
  *               KERNEL_RESIDENT(name, most, blocks)(struct product p) { ... }
  *                                                                  and compiled for so many blocks on a multiprocessor: else
  *                                                                  NVIDIA's assembler may spill to fit in one more
@@ -20,7 +21,8 @@
  *
  * Where am I    simt_thread_id() < simt_block_size(), simt_block_id() < simt_grid_size() (blocks), and across the grid
  *               simt_global_id() < simt_global_size() (int64_t).  simt_lane() < WAVE, simt_wave_id() < simt_waves();
- *               WAVE is 32 or 64, a constant.
+ *               WAVE is 32 or 64, a constant everywhere but on the emulator.  simt_lanes is an unsigned integer
+ *               with a bit a lane.
  *
  * Together      simt_sync()         every thread of the block comes here; orders all memory of the block
  *               simt_sync_any(c)    the same, and tells every thread whether c was not 0 in one of them

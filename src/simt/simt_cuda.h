@@ -10,11 +10,13 @@
 /* ------------------------------------------------------------------ kernels ------------------------------------ */
 
 #define WAVE 32
+typedef uint32_t simt_lanes;
 #define DEVICE static __device__ __forceinline__ __attribute__((unused))
 
 #define KERNEL(name) extern "C" __global__ void SIMT_NAME(name)
 #define KERNEL_UP_TO(name, threads) KERNEL(name)
 #define KERNEL_BOUND(name, threads) extern "C" __global__ __launch_bounds__(threads) void SIMT_NAME(name)
+#define KERNEL_WAVES(name, waves) KERNEL_BOUND(name, (waves) * WAVE)
 #define KERNEL_RESIDENT(name, threads, blocks) extern "C" __global__ __launch_bounds__(threads, blocks) void SIMT_NAME(name)
 
 extern __shared__ __attribute__((aligned(16))) char simt_dynamic[];

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
  * simt_emu.h: the dialect in plain C, for the emulator.  Mirrors simt_cuda.h and simt_hip.h; simt.h says what each name
- * means.  The build defines SIMT_EMU, SIMT_WAVE and, in the pages that look for races, SIMT_HOOKED. */
+ * means.  The build defines SIMT_EMU and, in the pages that look for races, SIMT_HOOKED.  WAVE is known when a kernel runs: a
+ * page serves both widths. */
 #ifndef SIMT_SIMT_EMU_H
 #define SIMT_SIMT_EMU_H
 
@@ -11,19 +12,17 @@
 
 /* ------------------------------------------------------------------ kernels ------------------------------------ */
 
-#define WAVE SIMT_WAVE
+#define WAVE (emu_now->width)
+typedef uint64_t simt_lanes;
 #define DEVICE static inline __attribute__((unused))
 
 #ifdef SIMT_HOOKED
 #define SIMT_IS_HOOKED 1
-#define SIMT_BUILD SIMT_JOIN(SIMT_PASTE_WAVE(SIMT_WAVE), hooked)
+#define SIMT_SYMBOL(name) SIMT_JOIN(SIMT_NAME(name), hooked)
 #else
 #define SIMT_IS_HOOKED 0
-#define SIMT_BUILD SIMT_PASTE_WAVE(SIMT_WAVE)
+#define SIMT_SYMBOL(name) SIMT_JOIN(SIMT_NAME(name), emu)
 #endif
-#define SIMT_PASTE_WAVE_(width) wave##width
-#define SIMT_PASTE_WAVE(width) SIMT_PASTE_WAVE_(width)
-#define SIMT_SYMBOL(name) SIMT_JOIN(SIMT_NAME(name), SIMT_BUILD)
 #define SIMT_TEXT_(a) #a
 #define SIMT_TEXT(a) SIMT_TEXT_(a)
 #define SIMT_SITE __FILE__ ":" SIMT_TEXT(__LINE__)
@@ -31,6 +30,7 @@
 
 #define KERNEL(name) KERNEL_BOUND(name, SIMT_USUAL_BLOCK)
 #define KERNEL_UP_TO(name, threads) KERNEL_BOUND(name, threads)
+#define KERNEL_WAVES(name, waves) KERNEL_BOUND(name, (waves) * 64) /* the wider ones */
 #define KERNEL_RESIDENT(name, threads, blocks) KERNEL_BOUND(name, threads)
 #define KERNEL_BOUND(name, threads)                                                                       \
     static void SIMT_SYMBOL(name)(SIMT_ARGUMENT);                                                         \
@@ -39,7 +39,7 @@
         SIMT_SYMBOL(name)(*(const SIMT_ARGUMENT *)argument);                                              \
     }                                                                                                     \
     __attribute__((used)) static const struct emu_facts SIMT_JOIN(facts, SIMT_SYMBOL(name)) = {           \
-        sizeof(SIMT_ARGUMENT), SIMT_WAVE, (threads), SIMT_IS_HOOKED};                                     \
+        sizeof(SIMT_ARGUMENT), (threads), SIMT_IS_HOOKED};                                                \
     SIMT_ROW(SIMT_JOIN(call, SIMT_SYMBOL(name)), SIMT_JOIN(facts, SIMT_SYMBOL(name)), SIMT_NAME(name))    \
     static void SIMT_SYMBOL(name)
 

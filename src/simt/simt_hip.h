@@ -8,12 +8,18 @@
 /* ------------------------------------------------------------------ kernels ------------------------------------ */
 
 #define WAVE __AMDGCN_WAVEFRONT_SIZE__
+#if WAVE == 64
+typedef uint64_t simt_lanes;
+#else
+typedef uint32_t simt_lanes;
+#endif
 #define DEVICE static inline __attribute__((device, always_inline, unused))
 
 #define KERNEL(name) KERNEL_BOUND(name, SIMT_USUAL_BLOCK)
 #define KERNEL_UP_TO(name, threads) KERNEL_BOUND(name, threads)
 #define KERNEL_BOUND(name, threads) \
     extern "C" __attribute__((global, amdgpu_flat_work_group_size(1, threads))) void SIMT_NAME(name)
+#define KERNEL_WAVES(name, waves) KERNEL_BOUND(name, (waves) * WAVE)
 #define KERNEL_RESIDENT(name, threads, blocks) KERNEL_BOUND(name, threads)
 
 extern __attribute__((shared, aligned(16))) char simt_dynamic[];
