@@ -58,9 +58,10 @@ struct span {
 };
 
 /* A group whose products are staged, strip by strip; one strip is usual. */
-DEVICE void staged(const struct product *p, real *tile, int64_t row, const struct span at, const struct shape s, const int under_way)
+DEVICE void staged(const struct product *p, real *room, int64_t row, const struct span at, const struct shape s, const int under_way)
 {
     const int size = (int)p->fact[WEAVE_TILE];
+    real *const tile = simt_held(room);
     real sum = 0;
     if (at.last - at.first > p->fact[WEAVE_LIMIT])
         return;
@@ -69,7 +70,7 @@ DEVICE void staged(const struct product *p, real *tile, int64_t row, const struc
         const int n = at.last - low < size ? (int)(at.last - low) : size;
         if (low > at.first)
             simt_sync();
-        stage(p, tile, low, n, s.width, under_way);
+        stage(p, tile, low, n, simt_thread_id(), s.width, under_way, 0);
         simt_sync();
         sum += row_sum(tile, clipped(at.begin, low, n), clipped(at.end, low, n), s.lanes);
     }
@@ -77,9 +78,11 @@ DEVICE void staged(const struct product *p, real *tile, int64_t row, const struc
         put(p, row, sum);
 }
 
-DEVICE struct span span_of(const struct product *p, int64_t group, int64_t row, const struct shape s)
+/* `passing`: the caches need not keep offsets. */
+DEVICE struct span span_of(const struct product *p, int64_t group, int64_t row, const struct shape s, const int passing)
 {
-    const struct span at = {offset(p, group * s.height), offset(p, (group + 1) * s.height), offset(p, row), offset(p, row + 1)};
+    const struct span at = {offset(p, group * s.height, passing), offset(p, (group + 1) * s.height, passing), offset(p, row, passing),
+                            offset(p, row + 1, passing)};
     return at;
 }
 
@@ -87,7 +90,7 @@ DEVICE struct span span_of(const struct product *p, int64_t group, int64_t row, 
 DEVICE void in_tiles(const struct product *p, real *tile, int64_t group, const struct shape s, const int under_way)
 {
     const int64_t row = group * s.height + simt_thread_id() / s.lanes;
-    const struct span at = span_of(p, group, row, s);
+    const struct span at = span_of(p, group, row, s, s.lanes == 2 && sizeof(real) == 4);
     send_for(p, group, s.height);
     staged(p, tile, row, at, s, under_way);
 }
@@ -98,14 +101,21 @@ DEVICE void direct(const struct product *p, real *tile, int64_t group, const str
 {
     const int lane = simt_thread_id() % s.lanes, most = LONG(s.lanes) * s.lanes;
     const int64_t row = group * s.height + simt_thread_id() / s.lanes;
-    const off begin = offset(p, row), end = offset(p, row + 1);
-    const off all = s.lanes > 1 ? offset(p, (group + 1) * s.height) - offset(p, group * s.height) : most + 1;
+    struct span at = {0, most + 1, offset(p, row, 0), offset(p, row + 1, 0)};
+    if (s.lanes > 1) {
+        at.first = offset(p, group * s.height, 0);
+        at.last = offset(p, (group + 1) * s.height, 0);
+    }
     send_for(p, group, s.height);
-    if (all > most && simt_sync_any(end - begin > most)) {
-        staged(p, tile, row, span_of(p, group, row, s), s, 4);
+    if (at.last - at.first > most && simt_sync_any(at.end - at.begin > most)) {
+        if (s.lanes == 1) {
+            at.first = offset(p, group * s.height, 0);
+            at.last = offset(p, (group + 1) * s.height, 0);
+        }
+        staged(p, tile, row, at, s, 4);
         return;
     }
-    const real sum = lanes_sum(share(p, begin, (int)(end - begin), lane, s.lanes, under_way, 0), s.lanes);
+    const real sum = lanes_sum(share(p, at.begin, (int)(at.end - at.begin), lane, s.lanes, under_way, 0), s.lanes);
     if (lane == 0 && row < p->rows)
         put(p, row, sum);
 }
@@ -115,7 +125,7 @@ DEVICE void in_place(const struct product *p, int64_t group, const struct shape 
 {
     const int lane = simt_thread_id() % s.lanes;
     const int64_t row = group * s.height + simt_thread_id() / s.lanes;
-    const struct span at = span_of(p, group, row, s);
+    const struct span at = span_of(p, group, row, s, 0);
     const int n = (int)(at.end - at.begin);
     real sum;
     send_for(p, group, s.height);
@@ -133,11 +143,11 @@ DEVICE void in_place(const struct product *p, int64_t group, const struct shape 
 /* A block a row. */
 DEVICE void by_block(const struct product *p, int64_t row, const int width)
 {
-    const off begin = offset(p, row), end = offset(p, row + 1);
+    const off begin = offset(p, row, 0), end = offset(p, row + 1, 0);
     send_for(p, row, 1);
     if (end - begin > p->fact[WEAVE_LIMIT])
         return;
-    const real sum = block_sum(block_share(p, begin, (int)(end - begin), width, 8));
+    const real sum = block_sum(block_share(p, begin, (int)(end - begin), simt_thread_id(), width, 8, 0));
     if (simt_thread_id() == 0)
         put(p, row, sum);
 }
@@ -148,31 +158,31 @@ DEVICE void by_block(const struct product *p, int64_t row, const int width)
 #define BLOCKS(threads, width) ((sizeof(off) == 4 ? (threads) : 1024) / (width))
 
 /* Every way is a kernel.  The first blocks are scouts. */
-#define WAY(name, blocks, width, lanes, height, tiled, taken)        \
-    KERNEL_RESIDENT(name, width, blocks)(struct product p)           \
-    {                                                                \
-        SHARED_DYNAMIC(real, tile);                                  \
-        const struct shape s = {width, lanes, height, tiled};        \
-        const int64_t group = p.fact[WEAVE_BEGIN] + simt_block_id(); \
-        if (group < 0)                                               \
-            scout(&p, tile, s);                                      \
-        else                                                         \
-            taken;                                                   \
+#define WAY(name, blocks, width, lanes, height, tiled, pieces, taken) \
+    KERNEL_RESIDENT(name, width, blocks)(struct product p)            \
+    {                                                                 \
+        SHARED_DYNAMIC(real, tile);                                   \
+        const struct shape s = {width, lanes, height, tiled, pieces}; \
+        const int64_t group = p.fact[WEAVE_BEGIN] + simt_block_id();  \
+        if (group < 0)                                                \
+            scout(&p, tile, s);                                       \
+        else                                                          \
+            taken;                                                    \
     }
 
 #define EACH(f32, f64) (sizeof(real) == 4 ? (f32) : (f64))
 #define TILED 1
 
-WAY(csr_weave1, BLOCKS(2048, 256), 256, 1, 256, TILED, direct(&p, tile, group, s, 4))
-WAY(csr_weave1_deep, BLOCKS(EACH(2048, 1280), 256), 256, 1, 256, TILED, direct(&p, tile, group, s, 7))
-WAY(csr_weave2, BLOCKS(2048, 256), 256, 2, 128, TILED, in_tiles(&p, tile, group, s, 4))
-WAY(csr_weave4, BLOCKS(1536, 256), 256, 4, 64, TILED, in_tiles(&p, tile, group, s, EACH(8, 6)))
-WAY(csr_weave8, BLOCKS(EACH(2048, 1536), 128), 128, 8, 16, TILED, in_tiles(&p, tile, group, s, EACH(4, 8)))
-WAY(csr_weave8_direct, BLOCKS(2048, 128), 128, 8, 16, TILED, direct(&p, tile, group, s, 4))
-WAY(csr_weave8_place, BLOCKS(EACH(2048, 1536), 128), 128, 8, 16, 0, in_place(&p, group, s, 6))
-WAY(csr_weave16, BLOCKS(EACH(2048, 1536), 128), 128, 16, 8, 0, in_place(&p, group, s, 6))
-WAY(csr_weave32, BLOCKS(2048, 128), 128, 32, 4, TILED, direct(&p, tile, group, s, 4))
-WAY(csr_weave_block, BLOCKS(1536, 256), 256, WAVE, 1, TILED, by_block(&p, group, 256))
+WAY(csr_weave1, BLOCKS(2048, 256), 256, 1, 256, TILED, EACH(4, 2), direct(&p, tile, group, s, 4))
+WAY(csr_weave1_deep, BLOCKS(EACH(2048, 1280), 256), 256, 1, 256, TILED, 4, direct(&p, tile, group, s, 7))
+WAY(csr_weave2, BLOCKS(2048, 256), 256, 2, 128, TILED, EACH(4, 2), in_tiles(&p, tile, group, s, 4))
+WAY(csr_weave4, BLOCKS(1536, 256), 256, 4, 64, TILED, 4, in_tiles(&p, tile, group, s, EACH(8, 6)))
+WAY(csr_weave8, BLOCKS(EACH(2048, 1536), 128), 128, 8, 16, TILED, 4, in_tiles(&p, tile, group, s, 4))
+WAY(csr_weave8_direct, BLOCKS(EACH(2048, 1536), 128), 128, 8, 16, TILED, 4, direct(&p, tile, group, s, 4))
+WAY(csr_weave8_place, BLOCKS(EACH(2048, 1536), 128), 128, 8, 16, 0, 4, in_place(&p, group, s, 6))
+WAY(csr_weave16, BLOCKS(EACH(2048, 1280), 128), 128, 16, 8, 0, 4, in_place(&p, group, s, 6))
+WAY(csr_weave32, BLOCKS(2048, 128), 128, 32, 4, TILED, EACH(3, 2), direct(&p, tile, group, s, 4))
+WAY(csr_weave_block, BLOCKS(1536, 256), 256, WAVE, 1, TILED, 4, by_block(&p, group, 256))
 
 #else
 #include "kernel/kernel.h"
@@ -274,10 +284,10 @@ static int has_short_rows(const struct work *w)
     return (double)w->product.nnz < SHORT_ROWS * (double)w->product.rows;
 }
 
-/* Two sums for each piece. */
+/* The edges of each piece: two sums, and a number that takes no more room than one. */
 static int64_t workspace(const struct work *w)
 {
-    return 2 * (PLACES(w->product.nnz) + 1) * (int64_t)type_size(w->value);
+    return 3 * (PLACES(w->product.nnz) + 1) * (int64_t)type_size(w->value);
 }
 
 /* Scouts: one for so many entries, but not more than have room on the device together with others. */
@@ -299,6 +309,13 @@ static int64_t counters(const struct work *w)
     return (2 + PLACES(nnz)) * (int64_t)sizeof(int64_t) + (scouts_of(w) + nnz / PIECE + 2) * (int64_t)sizeof(int32_t);
 }
 
+/* Are groups staged in strips?  Large matrices with scattered columns live by the first-level cache, and small tiles leave x more. */
+#define STRIPS_KILOBYTES 32
+static int has_strips(const struct work *w)
+{
+    return way_of(w) == &ways[STAGED_2] && w->value == HEDDLE_F32 && w->product.nnz > MANY;
+}
+
 /* A tile has room for a piece and, where products are always staged, for what the rows of a block hold on average, and a
  * quarter more. */
 #define TILE_MOST 3072
@@ -306,6 +323,8 @@ static int64_t tile_of(const struct work *w)
 {
     if (w->product.nnz <= FEW)
         return w->product.nnz < TILE_MOST ? w->product.nnz : TILE_MOST;
+    if (has_strips(w))
+        return PIECE;
     const int64_t usual = (w->product.nnz / w->product.rows * way_of(w)->height * 5 / 4 + 63) & ~(int64_t)31;
     return way_of(w)->read != IN_TILES || usual < PIECE ? PIECE : usual > TILE_MOST ? TILE_MOST : usual;
 }
@@ -356,7 +375,7 @@ static int64_t passing_of(const struct work *w)
 static int64_t carved_of(const struct work *w, int64_t shared)
 {
     const struct way *way = way_of(w);
-    const int64_t wanted = (int64_t)way->kilobytes[w->value != HEDDLE_F32] * 1024;
+    const int64_t wanted = 1024 * (int64_t)(has_strips(w) ? STRIPS_KILOBYTES : way->kilobytes[w->value != HEDDLE_F32]);
     return way->blocks * (shared + OTHER_SHARED) <= wanted ? wanted : 0;
 }
 

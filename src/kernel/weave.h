@@ -28,15 +28,16 @@ enum { WEAVE_BEGIN, WEAVE_TILE, WEAVE_LIMIT, WEAVE_SCOUTS, WEAVE_AHEAD, WEAVE_EN
 
 #define STAGED 32 /* entries a lane, in rows that are staged; more are summed by the wave */
 
-/* How a way goes about its work, all of it known to the compiler: threads of a block, lanes of a row, rows of a group; and has it a
- * tile? */
+/* How a way goes about its work, all of it known to the compiler: threads of a block, lanes of a row, rows of a group; has it a tile;
+ * and how many entries of a piece a thread has under way. */
 struct shape {
-    int width, lanes, height, tiled;
+    int width, lanes, height, tiled, under_way;
 };
 
-DEVICE off offset(const struct product *p, int64_t row)
+DEVICE off offset(const struct product *p, int64_t row, const int passing)
 {
-    return simt_readonly((const off *)p->array[CSR_ROW_PTR] + (row < p->rows ? row : p->rows));
+    const off *at = (const off *)p->array[CSR_ROW_PTR] + (row < p->rows ? row : p->rows);
+    return passing ? simt_stream(at) : simt_readonly(at);
 }
 
 DEVICE void put(const struct product *p, int64_t row, real sum)
@@ -61,6 +62,7 @@ DEVICE real share(const struct product *p, off from, int n, int lane, const int 
         col = simt_passing(col);
         val = simt_passing(val);
     }
+    const int ahead = sizeof(real) == 8 && (lanes == 1 || lanes == 16); /* x before the first product: measured */
     real sum = 0;
     SIMT_ROLLED for (int k = lane; k < n; k += under_way * lanes)
     {
@@ -70,40 +72,49 @@ DEVICE real share(const struct product *p, off from, int n, int lane, const int 
             c[i] = k + i * lanes < n ? simt_readonly(col + k + i * lanes) : 0;
             v[i] = k + i * lanes < n ? simt_readonly(val + k + i * lanes) : 0;
         }
+        real g[8];
+        for (int i = 0; ahead && i < under_way; i++)
+            g[i] = k + i * lanes < n ? simt_readonly(x + c[i]) : 0;
         for (int i = 0; i < under_way; i++)
-            sum += k + i * lanes < n ? v[i] * simt_readonly(x + c[i]) : 0;
+            sum += k + i * lanes < n ? v[i] * (ahead ? g[i] : simt_readonly(x + c[i])) : 0;
     }
     return sum;
 }
 
-/* What a thread of the block has under way: of n entries that begin at `from`, every width-th from k on. */
+/* What a thread of the block has under way: of n entries that begin at `from`, every width-th from k on.  There are 7 predicates, and
+ * every entry that may be missing takes one until its x has come; if the batch is `full`, but for a few entries at the end of all, the
+ * last is read again instead of those that are missing. */
 struct batch {
     idx c[8];
     real v[8];
 };
 
-DEVICE struct batch batch_at(const struct product *p, off from, int k, int n, const int width, const int under_way)
+DEVICE struct batch batch_at(const struct product *p, off from, int k, int n, const int width, const int under_way, const int full)
 {
     const idx *RESTRICT col = (const idx *)p->array[CSR_COL] + from;
     const real *RESTRICT val = (const real *)p->array[CSR_VAL] + from;
     struct batch b;
     for (int i = 0; i < under_way; i++) {
-        b.c[i] = simt_stream_if(k + i * width < n, col + k + i * width);
-        b.v[i] = simt_stream_if(k + i * width < n, val + k + i * width);
+        const int at = k + i * width, last = at < n ? at : n - 1;
+        b.c[i] = full ? simt_stream(col + last) : simt_stream_if(at < n, col + at);
+        b.v[i] = full ? simt_stream(val + last) : simt_stream_if(at < n, val + at);
     }
     return b;
 }
 
 /* The share of a thread of the block in n entries of one row, which begin at `from`. */
-DEVICE real block_share(const struct product *p, off from, int n, const int width, const int under_way)
+DEVICE real block_share(const struct product *p, off from, int n, int thread, const int width, const int under_way, const int full)
 {
     const real *RESTRICT x = (const real *)p->x;
     real sum = 0;
-    SIMT_ROLLED for (int k = simt_thread_id(); k < n; k += under_way * width)
+    SIMT_ROLLED for (int k = thread; k < n; k += under_way * width)
     {
-        const struct batch b = batch_at(p, from, k, n, width, under_way);
+        const struct batch b = batch_at(p, from, k, n, width, under_way, full);
+        real g[8];
+        for (int i = 0; full && i < under_way; i++)
+            g[i] = simt_readonly(x + b.c[i]);
         for (int i = 0; i < under_way; i++)
-            sum += k + i * width < n ? b.v[i] * simt_readonly(x + b.c[i]) : 0;
+            sum += k + i * width < n ? b.v[i] * (full ? g[i] : simt_readonly(x + b.c[i])) : 0;
     }
     return sum;
 }
@@ -111,15 +122,19 @@ DEVICE real block_share(const struct product *p, off from, int n, const int widt
 /* ------------------------------------------------------------------ tiles -------------------------------------- */
 
 /* The products of n entries that begin at `from`, into the tile, by the `width` threads of the block. */
-DEVICE void stage(const struct product *p, real *tile, off from, int n, const int width, const int under_way)
+DEVICE void stage(const struct product *p, real *tile, off from, int n, int thread, const int width, const int under_way,
+                  const int full)
 {
     const real *RESTRICT x = (const real *)p->x;
-    SIMT_ROLLED for (int k = simt_thread_id(); k < n; k += width * under_way)
+    SIMT_ROLLED for (int k = thread; k < n; k += width * under_way)
     {
-        const struct batch b = batch_at(p, from, k, n, width, under_way);
+        const struct batch b = batch_at(p, from, k, n, width, under_way, full);
+        real g[8];
+        for (int i = 0; i < under_way; i++)
+            g[i] = full || k + i * width < n ? simt_readonly(x + b.c[i]) : 0;
         for (int i = 0; i < under_way; i++)
             if (k + i * width < n)
-                tile[k + i * width] = b.v[i] * simt_readonly(x + b.c[i]);
+                tile[k + i * width] = b.v[i] * g[i];
     }
 }
 

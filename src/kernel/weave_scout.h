@@ -17,19 +17,33 @@ DEVICE int32_t pieces_of(off entries)
     return (int32_t)((entries + PIECE - 1) / PIECE);
 }
 
+/* What a piece leaves of rows that are cut: the sums of the one that was open when it began, and of the one that it leaves open, and
+ * which of the group that is, or -1 for none. */
+enum { OPENED, LEFT };
+struct edges {
+    real sum[2];
+    int32_t left;
+};
+
 /* A cut group, or a piece of one, that a scout keeps in shared memory: which it is, and where the entries of the group begin and
  * end.  Read anew wherever it is needed, for registers are dear while products are staged. */
 struct found {
     off first, last;
-    int32_t group, piece; /* piece: -1 for none */
+    int32_t group, piece; /* piece: -1 for none; later: how many are to be put together */
     int32_t place;        /* of its first piece on the list; later: is the piece within a row that begins before it? */
+    struct edges edges;
 };
 
-/* Where row `ahead` of the group begins. */
+/* Where row `ahead` of a group begins. */
+DEVICE off begin_in(const struct product *p, int32_t group, int ahead, const int height)
+{
+    const int64_t row = (int64_t)group * height + ahead;
+    return simt_again((const off *)p->array[CSR_ROW_PTR] + (row < p->rows ? row : p->rows));
+}
+
 DEVICE off begin_of(const struct product *p, const struct found *f, int ahead, const int height)
 {
-    const int64_t row = (int64_t)simt_fresh(&f->group) * height + ahead;
-    return simt_again((const off *)p->array[CSR_ROW_PTR] + (row < p->rows ? row : p->rows));
+    return begin_in(p, simt_fresh(&f->group), ahead, height);
 }
 
 DEVICE int32_t pieces_in(const struct found *f)
@@ -37,13 +51,11 @@ DEVICE int32_t pieces_in(const struct found *f)
     return pieces_of(simt_fresh(&f->last) - simt_fresh(&f->first));
 }
 
-/* The sums of cut rows, two for each piece: of the row that was open when it began, and of the one that is open at its end.
- * A cut group is longer than a piece: how many pieces the entries before it fill tells it from all others. */
-enum { OPENED, LEFT };
-
-DEVICE real *edges_of(const struct product *p, off first)
+/* The edges of the pieces of a group.  It is longer than a piece: how many pieces the entries before it fill tells it from all
+ * others. */
+DEVICE struct edges *edges_of(const struct product *p, off first)
 {
-    return (real *)p->workspace + 2 * ((int64_t)(first / PIECE) + pieces_of(first));
+    return (struct edges *)p->workspace + (int64_t)(first / PIECE) + pieces_of(first);
 }
 
 /* Stages piece i of a group, where there are tiles, and returns its entries.  Where rows begin is asked for in vain here, so that
@@ -54,9 +66,9 @@ DEVICE int stage_piece(const struct product *p, real *tile, const struct found *
     const int n = rest < PIECE ? (int)rest : PIECE;
     if (!s.tiled)
         return n;
-    begin_of(p, f, simt_thread_id() / s.lanes, s.height);
+    begin_of(p, f, simt_thread_anew() / s.lanes, s.height);
     simt_sync();
-    stage(p, tile, low, n, s.width, 4);
+    stage(p, tile, low, n, simt_thread_anew(), s.width, s.under_way, 1);
     simt_sync();
     return n;
 }
@@ -64,50 +76,74 @@ DEVICE int stage_piece(const struct product *p, real *tile, const struct found *
 /* A wave finds out where the entries of the group begin and end, and whether the piece lies within a row that begins before it. */
 DEVICE void look_up(const struct product *p, struct found *f, const int height)
 {
-    const off first = begin_of(p, f, 0, height), last = begin_of(p, f, height, height);
+    const int32_t group = f->group;
+    const off first = begin_in(p, group, 0, height), last = begin_in(p, group, height, height);
     const off low = first + (off)f->piece * PIECE, rest = last - low, high = rest < PIECE ? last : low + PIECE;
+    off begin[256 / 32];
     int cut = 0;
-    for (int ahead = simt_lane(); ahead - simt_lane() < height; ahead += WAVE) {
-        const off begin = begin_of(p, f, ahead < height ? ahead : height, height);
-        cut |= begin >= low && begin < high;
-    }
+    for (int i = 0; i * WAVE < height; i++)
+        begin[i] = begin_in(p, group, simt_lane() + i * WAVE < height ? simt_lane() + i * WAVE : height, height);
+    for (int i = 0; i * WAVE < height; i++)
+        cut |= begin[i] >= low && begin[i] < high;
     cut = simt_any(cut);
     if (simt_lane() == 0) {
         f->first = first;
         f->last = last;
         f->place = !cut;
+        f->edges.sum[OPENED] = f->edges.sum[LEFT] = 0;
+        f->edges.left = -1;
     }
 }
 
 /* The share of a thread in a piece, all of it of one row. */
-DEVICE real piece_share(const struct product *p, const struct found *f, const int width)
+DEVICE real piece_share(const struct product *p, const struct found *f, const struct shape s)
 {
     const off low = simt_fresh(&f->first) + (off)simt_fresh(&f->piece) * PIECE, rest = simt_fresh(&f->last) - low;
-    return block_share(p, low, rest < PIECE ? (int)rest : PIECE, width, 4);
+    return block_share(p, low, rest < PIECE ? (int)rest : PIECE, simt_thread_anew(), s.width, s.under_way, 1);
 }
 
 /* Sums the rows of piece i, n entries; those that are cut leave their sums at its edges. */
-DEVICE void sum_piece(const struct product *p, const real *tile, const struct found *f, int32_t i, int n, const struct shape s)
+DEVICE void sum_piece(const struct product *p, const real *tile, struct found *f, int32_t i, int n, const struct shape s)
 {
-    const int ahead = simt_thread_id() / s.lanes < s.height ? simt_thread_id() / s.lanes : s.height;
-    const off first = simt_fresh(&f->first), low = first + (off)i * PIECE;
+    const int thread = simt_thread_anew(), ahead = thread / s.lanes < s.height ? thread / s.lanes : s.height;
+    const off low = simt_fresh(&f->first) + (off)i * PIECE;
     const off begin = begin_of(p, f, ahead, s.height);
     const off end = ahead < s.height ? begin_of(p, f, ahead + 1, s.height) : begin;
     const int from = clipped(begin, low, n), to = clipped(end, low, n);
     const real sum = s.tiled ? row_sum(tile, from, to, s.lanes)
-                             : lanes_sum(share(p, low + from, to - from, simt_thread_id() % s.lanes, s.lanes, 3, 0), s.lanes);
+                             : lanes_sum(share(p, low + from, to - from, thread % s.lanes, s.lanes, 2, 0), s.lanes);
     const int64_t row = (int64_t)simt_fresh(&f->group) * s.height + ahead;
-    if (simt_thread_id() % s.lanes != 0 || ahead == s.height || row >= p->rows)
+    if (thread % s.lanes != 0 || ahead == s.height || row >= p->rows)
         return;
     if (from < to && begin < low)
-        edges_of(p, first)[2 * (int64_t)i + OPENED] = sum;
-    else if (from < to && end > low + n)
-        edges_of(p, first)[2 * (int64_t)i + LEFT] = sum;
-    else if (from < to || (i == 0 && begin == end))
+        f->edges.sum[OPENED] = sum;
+    else if (from < to && end > low + n) {
+        f->edges.sum[LEFT] = sum;
+        f->edges.left = ahead;
+    } else if (from < to || (i == 0 && begin == end))
         put(p, row, sum);
 }
 
-/* Every piece of the group has left its edges: the rows that lie in more than one are put together, each by a wave. */
+/* Every piece of the group has left its edges: a wave puts the rows that lie in more than one of them together, a lane for each
+ * piece.  A row that a piece leaves open has what those behind it opened with, up to the next that leaves one. */
+DEVICE void join_few(const struct product *p, const struct found *f, int32_t pieces, const int height)
+{
+    const struct edges *edges = edges_of(p, f->first) + simt_lane();
+    const int is_one = simt_lane() < pieces;
+    const int32_t left = is_one ? simt_fresh(&edges->left) : -1;
+    const int owner = 63 - simt_clz(simt_ballot(left >= 0) & simt_lanes_below()), from = owner < 0 ? 0 : owner;
+    const real begun = simt_shfl(is_one ? simt_fresh(&edges->sum[LEFT]) : 0, from, WAVE);
+    real sum = (simt_lane() == owner + 1 ? begun : 0) + (is_one ? simt_fresh(&edges->sum[OPENED]) : 0);
+    for (int by = 1; by < WAVE; by *= 2) {
+        const real other = simt_shfl_up(sum, by, WAVE);
+        sum += simt_lane() - by > owner ? other : 0;
+    }
+    const int32_t row = simt_shfl(left, from, WAVE);
+    if (owner >= 0 && is_one && (left >= 0 || simt_lane() == pieces - 1))
+        put(p, (int64_t)f->group * height + row, sum);
+}
+
+/* The same where there are more pieces than a wave has lanes: every thread looks at a row, and a wave takes each that is cut. */
 DEVICE void join(const struct product *p, const struct found *f, const int height)
 {
     const int ahead = simt_thread_id() < height ? simt_thread_id() : height, next = ahead < height;
@@ -118,11 +154,11 @@ DEVICE void join(const struct product *p, const struct found *f, const int heigh
     {
         const int owner = simt_ffs(todo) - 1;
         const int32_t opens = simt_shfl(from, owner, WAVE), closes = simt_shfl(to, owner, WAVE);
-        const real *edges = edges_of(p, first);
-        real sum = simt_lane() == 0 ? simt_fresh(edges + 2 * (int64_t)opens + LEFT) : 0;
+        const struct edges *edges = edges_of(p, first);
+        real sum = simt_lane() == 0 ? simt_fresh(&edges[opens].sum[LEFT]) : 0;
         SIMT_ROLLED for (int32_t i = opens + 1 + simt_lane(); i <= closes; i += 4 * WAVE)
             for (int k = 0; k < 4; k++)
-                sum += i + k * WAVE <= closes ? simt_fresh(edges + 2 * (int64_t)(i + k * WAVE) + OPENED) : 0;
+                sum += i + k * WAVE <= closes ? simt_fresh(&edges[i + k * WAVE].sum[OPENED]) : 0;
         sum = wave_sum(sum, WAVE);
         if (simt_lane() == owner)
             put(p, (int64_t)simt_fresh(&f->group) * height + ahead, sum);
@@ -166,6 +202,16 @@ DEVICE int32_t *done_of(const struct product *p, off first)
 
 /* ------------------------------------------------------------------ scouts ------------------------------------- */
 
+/* What a scout keeps in shared memory. */
+struct room {
+    int64_t told[2];              /* what all have told when it has looked, and when all have */
+    int32_t place, apart;         /* the next place of the list, and how far it is to the one behind */
+    struct found queue[QUEUE];    /* groups, later pieces */
+    real parts[QUEUE * 256 / 32]; /* of pieces within one row, by each wave */
+    int32_t seen[3];              /* groups in the queue, their pieces, and their place on the list */
+    int32_t left[2];              /* is it the last; places that are not 0 */
+};
+
 /* Puts the pieces of the groups in the queue on the list, a group by a wave. */
 DEVICE void list_pieces(const struct product *p, const struct found *queue, int queued, int32_t place, const int width)
 {
@@ -180,44 +226,44 @@ DEVICE void list_pieces(const struct product *p, const struct found *queue, int 
 
 DEVICE off begin_of_group(const struct product *p, uint32_t group, const struct shape s)
 {
-    return offset(p, (int64_t)group * s.height);
+    return offset(p, (int64_t)group * s.height, 0);
 }
 
 /* A group of each thread: lists those that are cut.  With the last of them, if the queue has room for all, it also tells that this scout
  * has looked, and leaves in `told` what all have told: others need not wait for the list itself. */
-DEVICE void look_at(const struct product *p, struct found *queue, int64_t *told, uint32_t group, int is_last, const struct shape s)
+DEVICE void look_at(const struct product *p, struct room *r, uint32_t group, int is_last, const struct shape s)
 {
-    SHARED(int32_t, seen, 3); /* groups in the queue, their pieces, and their place on the list */
     const off first = begin_of_group(p, group, s), last = begin_of_group(p, group + 1, s);
     int cut = last - first > p->fact[WEAVE_LIMIT];
     while (simt_sync_any(cut)) {
         if (simt_thread_id() == 0)
-            seen[0] = seen[1] = 0;
+            r->seen[0] = r->seen[1] = 0;
         simt_sync();
         if (cut) {
-            const int32_t i = simt_atomic_add(seen, 1);
+            const int32_t i = simt_atomic_add(r->seen, 1);
             if (i < QUEUE) {
-                const struct found f = {first, last, (int32_t)group, -1, simt_atomic_add(seen + 1, pieces_of(last - first))};
-                queue[i] = f;
+                const struct found f = {first, last, (int32_t)group, -1, simt_atomic_add(r->seen + 1, pieces_of(last - first)),
+                                        {{0, 0}, -1}};
+                r->queue[i] = f;
                 cut = 0;
             }
         }
         simt_sync();
         if (simt_thread_id() == 0) {
-            const int looked = is_last && seen[0] <= QUEUE;
-            const int64_t before = simt_atomic_add(board(p) + TOLD, ((int64_t)seen[1] << 32) + looked);
-            seen[2] = LISTED(before);
+            const int looked = is_last && r->seen[0] <= QUEUE;
+            const int64_t before = simt_atomic_add(board(p) + TOLD, ((int64_t)r->seen[1] << 32) + looked);
+            r->seen[2] = LISTED(before);
             if (looked)
-                *told = before + ((int64_t)seen[1] << 32) + 1;
+                r->told[0] = before + ((int64_t)r->seen[1] << 32) + 1;
         }
         simt_sync();
-        list_pieces(p, queue, seen[0] < QUEUE ? seen[0] : QUEUE, seen[2], s.width);
+        list_pieces(p, r->queue, r->seen[0] < QUEUE ? r->seen[0] : QUEUE, r->seen[2], s.width);
     }
 }
 
 /* Looks for cut groups in this scout's share, and lists them.  A thread looks at a span of groups at a time: if all of it has no more
  * entries than a group may have, none of them is cut. */
-DEVICE void look(const struct product *p, struct found *queue, int64_t *told, const struct shape s)
+DEVICE void look(const struct product *p, struct room *r, const struct shape s)
 {
     const uint32_t scouts = (uint32_t)p->fact[WEAVE_SCOUTS], span = (uint32_t)p->fact[WEAVE_SPAN];
     const uint32_t groups = (uint32_t)((p->rows + s.height - 1) / s.height), step = scouts * s.width * span;
@@ -227,7 +273,7 @@ DEVICE void look(const struct product *p, struct found *queue, int64_t *told, co
         if (span > 1 && !simt_sync_any(begin_of_group(p, group + span, s) - begin_of_group(p, group, s) > p->fact[WEAVE_LIMIT]))
             continue;
         SIMT_ROLLED for (uint32_t i = 0; i < span; i++)
-            look_at(p, queue, told, group + i, i == span - 1 && at + step >= groups, s);
+            look_at(p, r, group + i, i == span - 1 && at + step >= groups, s);
     }
 }
 
@@ -296,26 +342,28 @@ DEVICE void fetch(const struct product *p, struct found *f, int32_t place, int64
 }
 
 /* The pieces of the next QUEUE places, `apart` of each other. */
-DEVICE void take(const struct product *p, real *tile, struct found *queue, int32_t place, int32_t apart, int64_t told,
-                 const struct shape s)
+DEVICE void take(const struct product *p, real *tile, struct room *r, const struct shape s)
 {
-    SHARED(real, parts, QUEUE * 256 / 32);
-    const int t = simt_thread_id(), at = place + t * apart;
+    struct found *queue = r->queue;
+    const int t = simt_thread_anew();
     if (t < QUEUE) {
+        const int at = r->place + t * r->apart;
         queue[t].piece = -1;
-        if (at < LISTED(told) && is_mine(p, at))
-            fetch(p, queue + t, at, told);
+        if (at < LISTED(r->told[1]) && is_mine(p, at))
+            fetch(p, queue + t, at, r->told[1]);
     }
     simt_sync();
+    if (t == 0)
+        r->place += QUEUE * r->apart;
     SIMT_ROLLED for (int i = simt_wave_id(); i < QUEUE; i += s.width / WAVE)
         if (queue[i].piece >= 0)
             look_up(p, queue + i, s.height);
     simt_sync();
     SIMT_ROLLED for (int i = 0; i < QUEUE; i++) /* no barriers: waves need not wait for each other */
         if (simt_fresh(&queue[i].piece) >= 0 && simt_fresh(&queue[i].place)) {
-            const real sum = wave_sum(piece_share(p, queue + i, s.width), WAVE);
+            const real sum = wave_sum(piece_share(p, queue + i, s), WAVE);
             if (simt_lane() == 0)
-                parts[i * (s.width / WAVE) + simt_wave_id()] = sum;
+                r->parts[i * (s.width / WAVE) + simt_wave_id()] = sum;
         }
     SIMT_ROLLED for (int i = 0; i < QUEUE; i++)
         if (simt_fresh(&queue[i].piece) >= 0 && !simt_fresh(&queue[i].place)) {
@@ -328,39 +376,43 @@ DEVICE void take(const struct product *p, real *tile, struct found *queue, int32
         if (queue[t].place) {
             real sum = 0;
             SIMT_ROLLED for (int i = 0; i < s.width / WAVE; i++)
-                sum += parts[t * (s.width / WAVE) + i];
-            edges_of(p, queue[t].first)[2 * (int64_t)queue[t].piece + OPENED] = sum;
+                sum += r->parts[t * (s.width / WAVE) + i];
+            queue[t].edges.sum[OPENED] = sum;
         }
+        edges_of(p, queue[t].first)[queue[t].piece] = queue[t].edges;
         simt_fence();
-        const int last = simt_atomic_add(done, 1) + 1 == pieces_in(queue + t);
-        if (last) {
+        const int32_t pieces = pieces_in(queue + t);
+        queue[t].piece = -1;
+        if (simt_atomic_add(done, 1) + 1 == pieces) {
             simt_fence();
             *done = 0;
+            queue[t].piece = pieces;
         }
-        queue[t].piece = last ? 0 : -1;
     }
     simt_sync();
+    SIMT_ROLLED for (int i = simt_wave_id(); i < QUEUE; i += s.width / WAVE)
+        if (queue[i].piece > 0 && queue[i].piece <= WAVE)
+            join_few(p, queue + i, queue[i].piece, s.height);
     SIMT_ROLLED for (int i = 0; i < QUEUE; i++)
-        if (simt_fresh(&queue[i].piece) >= 0)
+        if (simt_fresh(&queue[i].piece) > WAVE)
             join(p, queue + i, s.height);
     simt_sync();
 }
 
 /* The last scout that is through leaves the counters as they were. */
-DEVICE void leave(const struct product *p, const int width)
+DEVICE void leave(const struct product *p, struct room *r, const int width)
 {
-    SHARED(int32_t, left, 2); /* is it the last; places that are not 0 */
     const int64_t scouts = p->fact[WEAVE_SCOUTS];
     if (simt_thread_id() == 0) {
         const int64_t told = simt_fresh(board(p) + TOLD);
-        left[0] = simt_atomic_add(board(p) + THROUGH, (int64_t)1) == scouts - 1;
-        left[1] = HAVE_GONE(told) ? LISTED(told) : 0;
+        r->left[0] = simt_atomic_add(board(p) + THROUGH, (int64_t)1) == scouts - 1;
+        r->left[1] = HAVE_GONE(told) ? LISTED(told) : 0;
     }
     simt_sync();
-    if (left[0]) {
+    if (r->left[0]) {
         SIMT_ROLLED for (int i = simt_thread_id(); i < scouts; i += width)
             gone(p)[i] = 0;
-        SIMT_ROLLED for (int i = simt_thread_id(); i < left[1]; i += width)
+        SIMT_ROLLED for (int i = simt_thread_id(); i < r->left[1]; i += width)
             list(p)[i] = 0;
         if (simt_thread_id() == 0)
             board(p)[TOLD] = board(p)[THROUGH] = 0;
@@ -369,13 +421,15 @@ DEVICE void leave(const struct product *p, const int width)
 
 /* A scout looks for groups that are too large for one block, and takes its share of all pieces that were found.  If others have
  * gone it looks after their places, too: they may not have seen what it has listed. */
-DEVICE void scout(const struct product *p, real *tile, const struct shape s)
+DEVICE void scout(const struct product *p, real *dynamic, const struct shape s)
 {
-    SHARED(struct found, queue, QUEUE);
-    SHARED(int64_t, told, 2);
+    SHARED(struct room, only, 1);
+    struct room *r = simt_held(only);
+    real *const tile = s.tiled ? simt_held(dynamic) : dynamic;
+    int64_t *told = r->told;
     if (simt_thread_id() == 0)
         told[0] = 0;
-    look(p, queue, told, s);
+    look(p, r, s);
     simt_sync();
     if (simt_thread_id() == 0) {
         if (told[0] == 0)
@@ -385,14 +439,15 @@ DEVICE void scout(const struct product *p, real *tile, const struct shape s)
             board(p)[TOLD] = 0;
         else if (HAVE_GONE(told[1]) || is_open(p, told[1]))
             simt_fence();
+        r->place = HAVE_GONE(told[1]) ? 0 : simt_block_id();
+        r->apart = HAVE_GONE(told[1]) ? 1 : (int32_t)p->fact[WEAVE_SCOUTS];
     }
     simt_sync();
     if (is_over(p, told[1]))
         return;
-    const int alone = HAVE_GONE(told[1]), apart = alone ? 1 : (int)p->fact[WEAVE_SCOUTS];
-    SIMT_ROLLED for (int32_t place = alone ? 0 : simt_block_id(); place < LISTED(told[1]); place += QUEUE * apart)
-        take(p, tile, queue, place, apart, told[1], s);
-    leave(p, s.width);
+    SIMT_ROLLED while (simt_fresh(&r->place) < LISTED(simt_fresh(told + 1)))
+        take(p, tile, r, s);
+    leave(p, r, s.width);
 }
 
 #endif

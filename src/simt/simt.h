@@ -23,6 +23,7 @@
  *               simt_global_id() < simt_global_size() (int64_t).  simt_lane() < WAVE, simt_wave_id() < simt_waves();
  *               WAVE is 32 or 64, a constant everywhere but on the emulator.  simt_lanes is an unsigned integer
  *               with a bit a lane.
+ *               simt_thread_anew()  simt_thread_id(), and no register keeps it, or what follows from it, from one use to the next
  *
  * Together      simt_sync()         every thread of the block comes here; orders all memory of the block
  *               simt_sync_any(c)    the same, and tells every thread whether c was not 0 in one of them
@@ -53,6 +54,7 @@
  *               simt_stream_if(condition, p): simt_stream(p), or 0 without reading p; costs no branch
  *               simt_send_for(p, bytes) may have so much from p on brought to the second-level cache; a thread says it for all.
  *                                   What is read soon after costs less waiting; what is not costs memory's time
+ *               simt_held(p)      p, an array in shared memory whose address a register should keep
  *               simt_passing(p)   p, and what is read through it should be the first that the second-level cache gives up
  *               simt_load2(to, p), simt_load4(to, p); simt_stream2, simt_stream4: p[0], p[1] (and p[2], p[3]) into an array of
  *               the thread's own, by wide accesses where p's alignment allows them; any element alignment is valid.  They

@@ -30,6 +30,12 @@ DEVICE int simt_thread_id(void)
 {
     return (int)threadIdx.x;
 }
+DEVICE int simt_thread_anew(void)
+{
+    int id;
+    asm volatile("mov.u32 %0, %%tid.x;" : "=r"(id));
+    return id;
+}
 DEVICE int simt_block_size(void)
 {
     return (int)blockDim.x;
@@ -269,6 +275,19 @@ template <class T> DEVICE const T *simt_passing(const T *p)
 {
 #if !defined(__clang__) && (!defined(__CUDA_ARCH__) || __CUDA_ARCH__ >= 800)
     return (const T *)__nv_associate_access_property(p, 0x12f0000000000000);
+#else
+    return p;
+#endif
+}
+
+/* nvcc takes the address of a shared array for a constant, and Hopper works it out from the block's place in its cluster at every
+ * use; what comes out of an assembler statement it keeps. */
+template <class T> DEVICE T *simt_held(T *p)
+{
+#ifdef __NVCC__
+    uint32_t at = (uint32_t)__cvta_generic_to_shared(p);
+    asm volatile("" : "+r"(at));
+    return (T *)__cvta_shared_to_generic(at);
 #else
     return p;
 #endif

@@ -250,6 +250,8 @@ DEVICE void simt_send_for(const void *p, int64_t bytes)
 }
 
 #define simt_passing(p) (p)
+#define simt_held(p) (p)
+#define simt_thread_anew() simt_thread_id()
 
 /* Element by element: no more alignment is assumed than a page may assume. */
 #define SIMT_LOADS(type, suffix)                                    \

@@ -33,6 +33,10 @@ DEVICE int simt_thread_id(void)
 {
     return (int)__builtin_amdgcn_workitem_id_x();
 }
+DEVICE int simt_thread_anew(void)
+{
+    return simt_thread_id();
+}
 DEVICE int simt_block_size(void)
 {
     return (int)__builtin_amdgcn_workgroup_size_x();
@@ -246,6 +250,11 @@ template <class T> DEVICE T simt_readonly(const T *p)
 template <class T> DEVICE T simt_stream(const T *p)
 {
     return __builtin_nontemporal_load(p);
+}
+
+template <class T> DEVICE T *simt_held(T *p)
+{
+    return p;
 }
 
 template <class T> DEVICE T simt_stream_if(int condition, const T *p)
