@@ -102,6 +102,14 @@ DEVICE real piece_share(const struct product *p, const struct found *f, const st
     return block_share(p, low, rest < PIECE ? (int)rest : PIECE, simt_thread_anew(), s.width, s.under_way, 1);
 }
 
+/* The sum of a wave, in every lane, by little code: there is a copy of it in every way. */
+DEVICE real small_sum(real sum)
+{
+    SIMT_ROLLED for (int by = WAVE / 2; by > 0; by /= 2)
+        sum += simt_shfl_xor(sum, by, WAVE);
+    return sum;
+}
+
 /* Sums the rows of piece i, n entries; those that are cut leave their sums at its edges. */
 DEVICE void sum_piece(const struct product *p, const real *tile, struct found *f, int32_t i, int n, const struct shape s)
 {
@@ -134,7 +142,8 @@ DEVICE void join_few(const struct product *p, const struct found *f, int32_t pie
     const int owner = 63 - simt_clz(simt_ballot(left >= 0) & simt_lanes_below()), from = owner < 0 ? 0 : owner;
     const real begun = simt_shfl(is_one ? simt_fresh(&edges->sum[LEFT]) : 0, from, WAVE);
     real sum = (simt_lane() == owner + 1 ? begun : 0) + (is_one ? simt_fresh(&edges->sum[OPENED]) : 0);
-    for (int by = 1; by < WAVE; by *= 2) {
+    SIMT_ROLLED for (int by = 1; by < WAVE; by *= 2)
+    {
         const real other = simt_shfl_up(sum, by, WAVE);
         sum += simt_lane() - by > owner ? other : 0;
     }
@@ -159,7 +168,7 @@ DEVICE void join(const struct product *p, const struct found *f, const int heigh
         SIMT_ROLLED for (int32_t i = opens + 1 + simt_lane(); i <= closes; i += 4 * WAVE)
             for (int k = 0; k < 4; k++)
                 sum += i + k * WAVE <= closes ? simt_fresh(&edges[i + k * WAVE].sum[OPENED]) : 0;
-        sum = wave_sum(sum, WAVE);
+        sum = small_sum(sum);
         if (simt_lane() == owner)
             put(p, (int64_t)simt_fresh(&f->group) * height + ahead, sum);
     }
@@ -361,7 +370,7 @@ DEVICE void take(const struct product *p, real *tile, struct room *r, const stru
     simt_sync();
     SIMT_ROLLED for (int i = 0; i < QUEUE; i++) /* no barriers: waves need not wait for each other */
         if (simt_fresh(&queue[i].piece) >= 0 && simt_fresh(&queue[i].place)) {
-            const real sum = wave_sum(piece_share(p, queue + i, s), WAVE);
+            const real sum = small_sum(piece_share(p, queue + i, s));
             if (simt_lane() == 0)
                 r->parts[i * (s.width / WAVE) + simt_wave_id()] = sum;
         }
