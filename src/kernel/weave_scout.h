@@ -251,9 +251,11 @@ DEVICE void look_at(const struct product *p, struct room *r, uint32_t group, int
         if (cut) {
             const int32_t i = simt_atomic_add(r->seen, 1);
             if (i < QUEUE) {
-                const struct found f = {first, last, (int32_t)group, -1, simt_atomic_add(r->seen + 1, pieces_of(last - first)),
-                                        {{0, 0}, -1}};
-                r->queue[i] = f;
+                struct found *f = r->queue + i;
+                f->first = first;
+                f->last = last;
+                f->group = (int32_t)group;
+                f->place = simt_atomic_add(r->seen + 1, pieces_of(last - first));
                 cut = 0;
             }
         }
