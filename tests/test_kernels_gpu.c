@@ -351,12 +351,26 @@ static void every_way(const char *kernel, const char *const *ways, size_t count,
     }
 }
 
+/* Rows that begin and end where pieces of 1024 entries do, and beside it. */
+static int64_t rows_like_pieces(int64_t i, int64_t rows, int64_t cols)
+{
+    static const int64_t n[] = {1024, 2048, 1000, 24, 0, 1023, 1, 1025, 2047, 0, 3072, 1};
+    (void)rows;
+    (void)cols;
+    return n[i % 12];
+}
+
+/* The rows of a group of up to so many pieces as a wave has lanes are put together in another way than those of more. */
 TEST(every_way_through_csr_weave_takes_every_group_once)
 {
-    static const struct awkward crowded = {"crowded groups", "groups taken twice or not at all", 2600, 9000, crowded_rows,
-                                           strewn_column};
+    static const struct awkward matrices[] = {
+        {"crowded groups", "groups taken twice or not at all", 2600, 9000, crowded_rows, strewn_column},
+        {"huge groups", "rows of more pieces than a wave has lanes", 2600, 300000, crowded_rows, strewn_column},
+        {"rows like pieces", "rows that are cut where pieces end", 47, 4000, rows_like_pieces, strewn_column},
+    };
     static const char *const ways[] = {"1", "1deep", "2", "4", "8", "8direct", "8place", "16", "32", "block"};
-    every_way("csr_weave", ways, sizeof ways / sizeof ways[0], "", &crowded, HEDDLE_N);
+    for (int i = 0; i < 3; i++)
+        every_way("csr_weave", ways, sizeof ways / sizeof ways[0], "", &matrices[i], HEDDLE_N);
 }
 
 /* So many entries that scouts look at three groups of eight rows (way=16) together.  Some of the groups are cut, and some have too many
