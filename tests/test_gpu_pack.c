@@ -25,14 +25,18 @@ struct made {
 /* What cksum says of them. */
 #define LINE "2648632822 3 one__f64_i32\n"
 #define DIRECTORY LINE "3395858690 11 two__f64_i32\n4294967295 0 none__f64_i32\n"
-#define BINARIES "oneand\0two!\n\1\2"
-static const char contents[] = DIRECTORY BINARIES;
-enum { RAW = sizeof contents - 1 };
+#define ONE "one"
+#define TWO "and\0two!\n\1\2"
+#define FILL(length) (((length) + 15) / 16 * 16)
+enum { AT_ONE = FILL(sizeof DIRECTORY - 1), AT_TWO = AT_ONE + FILL(sizeof ONE - 1), RAW = AT_TWO + FILL(sizeof TWO - 1) };
+static const struct {
+    char directory[AT_ONE], one[AT_TWO - AT_ONE], two[RAW - AT_TWO];
+} contents = {DIRECTORY, ONE, TWO};
 
 static int64_t compressed(unsigned char *to, const char *how)
 {
     if (strcmp(how, "gzip") == 0) {
-        z_stream z = {.next_in = (unsigned char *)(uintptr_t)contents, .avail_in = RAW, .next_out = to, .avail_out = 2048};
+        z_stream z = {.next_in = (unsigned char *)(uintptr_t)&contents, .avail_in = RAW, .next_out = to, .avail_out = 2048};
         CHECK(deflateInit2(&z, 9, Z_DEFLATED, 15 + 16, 8, Z_DEFAULT_STRATEGY) == Z_OK);
         CHECK(deflate(&z, Z_FINISH) == Z_STREAM_END);
         deflateEnd(&z);
@@ -41,11 +45,11 @@ static int64_t compressed(unsigned char *to, const char *how)
 #ifdef HEDDLE_HAVE_LZMA
     if (strcmp(how, "xz") == 0) {
         size_t made = 0;
-        CHECK(lzma_easy_buffer_encode(9, LZMA_CHECK_CRC32, NULL, (const uint8_t *)contents, RAW, to, &made, 2048) == LZMA_OK);
+        CHECK(lzma_easy_buffer_encode(9, LZMA_CHECK_CRC32, NULL, (const uint8_t *)&contents, RAW, to, &made, 2048) == LZMA_OK);
         return (int64_t)made;
     }
 #endif
-    memcpy(to, contents, RAW);
+    memcpy(to, &contents, RAW);
     return RAW;
 }
 
@@ -90,10 +94,10 @@ TEST(what_is_packed_comes_out_in_any_order)
             CHECK_OK(pack_open(&again, &m.from));
             CHECK_THAT(pack && pack == again, "%s: opened twice", hows[i]);
             CHECK(strcmp(pack_name(pack, 1), "two__f64_i32") == 0 && !pack_name(pack, 3));
-            CHECK_THAT(!backwards || holds(pack, "two__f64_i32", BINARIES + 3, 11), "%s: two, first", hows[i]);
-            CHECK_THAT(holds(pack, "one__f64_i32", BINARIES, 3), "%s: one", hows[i]);
+            CHECK_THAT(!backwards || holds(pack, "two__f64_i32", TWO, 11), "%s: two, first", hows[i]);
+            CHECK_THAT(holds(pack, "one__f64_i32", ONE, 3), "%s: one", hows[i]);
             pack_close(again);
-            CHECK_THAT(holds(pack, "two__f64_i32", BINARIES + 3, 11), "%s: two", hows[i]);
+            CHECK_THAT(holds(pack, "two__f64_i32", TWO, 11), "%s: two", hows[i]);
             CHECK_THAT(holds(pack, "none__f64_i32", "", 0), "%s: an empty one", hows[i]);
             CHECK_OK(pack_take(pack, &data, &size, "three__f64_i32"));
             CHECK(!data && size == 0);
@@ -151,7 +155,7 @@ TEST(a_damaged_pack_says_what_is_wrong_and_what_to_do)
         CHECK_FAILS(take_all(&m.from), HEDDLE_INTERNAL, "install it again, or give files in HEDDLE_MODULE_DIR");
     }
     make_good(&m, "none");
-    m.data[m.from.end - m.from.begin - 1] ^= 1;
+    m.data[m.from.end - m.from.begin - RAW + AT_TWO] ^= 1;
     CHECK_FAILS(take_all(&m.from), HEDDLE_INTERNAL, "two__f64_i32 has changed");
     make(&m, "lz4", "co", RAW, 20);
     CHECK_FAILS(take_all(&m.from), HEDDLE_INTERNAL, "packed by lz4, which this library cannot read");

@@ -13,6 +13,7 @@
 #include "base/memory.h"
 
 #define NAME_SIZE 160 /* of "page__variant" */
+#define FILLED(bytes) (((bytes) + 15) / 16 * 16) /* the directory and each binary end so */
 
 struct entry {
     char name[NAME_SIZE];
@@ -215,7 +216,7 @@ static heddle_status read_head(struct pack *p, int64_t *directory, const unsigne
 static heddle_status read_directory(struct pack *p, int64_t size)
 {
     heddle_status status = HEDDLE_OK;
-    int64_t offset = size;
+    int64_t offset = FILLED(size);
     int lines = 0;
     TRY(unpack_to(p, size));
     for (int64_t i = 0; i < size; i++)
@@ -227,12 +228,13 @@ static heddle_status read_directory(struct pack *p, int64_t size)
         struct entry *e = &p->entry[p->entries++];
         unsigned long sum;
         long long bytes;
-        if (sscanf(line, "%lu %lld %159s", &sum, &bytes, e->name) != 3 || bytes < 0 || bytes > p->bytes - offset)
+        if (sscanf(line, "%lu %lld %159s", &sum, &bytes, e->name) != 3 || bytes < 0 || bytes > p->bytes ||
+            FILLED(bytes) > p->bytes - offset)
             TRY(damaged(p->from, "its directory"));
         e->sum = (uint32_t)sum;
         e->size = bytes;
         e->offset = offset;
-        offset += bytes;
+        offset += FILLED(bytes);
     }
     if (offset != p->bytes)
         TRY(damaged(p->from, "its directory"));
