@@ -360,6 +360,12 @@ static int64_t rows_like_pieces(int64_t i, int64_t rows, int64_t cols)
     return n[i % 12];
 }
 
+/* The same behind 5 entries, of which the first row has as many fewer: pieces are counted from a boundary of 32 on. */
+static int64_t rows_off_lines(int64_t i, int64_t rows, int64_t cols)
+{
+    return i == 0 ? 5 : i < 16 ? 0 : rows_like_pieces(i - 16, rows, cols) - (i == 16 ? 5 : 0);
+}
+
 /* The rows of a group of up to so many pieces as a wave has lanes are put together in another way than those of more. */
 TEST(every_way_through_csr_weave_takes_every_group_once)
 {
@@ -367,9 +373,10 @@ TEST(every_way_through_csr_weave_takes_every_group_once)
         {"crowded groups", "groups taken twice or not at all", 2600, 9000, crowded_rows, strewn_column},
         {"huge groups", "rows of more pieces than a wave has lanes", 2600, 300000, crowded_rows, strewn_column},
         {"rows like pieces", "rows that are cut where pieces end", 47, 4000, rows_like_pieces, strewn_column},
+        {"rows off lines", "pieces that begin within a line", 63, 4000, rows_off_lines, strewn_column},
     };
     static const char *const ways[] = {"1", "1deep", "2", "4", "8", "8direct", "8place", "16", "32", "block"};
-    for (int i = 0; i < 3; i++)
+    for (int i = 0; i < 4; i++)
         every_way("csr_weave", ways, sizeof ways / sizeof ways[0], "", &matrices[i], HEDDLE_N);
 }
 
@@ -409,9 +416,10 @@ TEST(every_way_through_csr_weft_takes_every_chunk_once)
     static const struct awkward matrices[] = {
         {"crowded chunks", "chunks taken twice or not at all", 2600, 9000, crowded_rows, strewn_column},
         {"thin chunks", "more rows than there is room for", 9000, 9000, thin_rows, strewn_column},
+        {"rows off lines", "pieces that begin within a line", 63, 4000, rows_off_lines, strewn_column},
     };
     static const char *const ways[] = {"1", "1near", "32", "256", "entries", "few"};
-    for (int i = 0; i < 2; i++)
+    for (int i = 0; i < 3; i++)
         every_way("csr_weft", ways, sizeof ways / sizeof ways[0], ",sample=always", &matrices[i], HEDDLE_T);
 }
 

@@ -12,8 +12,8 @@
  *            such groups in its share of the row offsets, puts their pieces on a list, and when all have looked they take the
  *            pieces in turn; those within one long row need no tile and no barrier.  A scout that waits in vain for the others
  *            goes on without them, and they without it.  Rows that are cut between pieces are put together by whoever comes last.
- * Memory     val and col are streamed past the caches where they are staged, each once and coalesced, with up to 8 loads a
- *            thread under way; x is gathered in the order of storage, and has as much of the first-level cache as tiles can spare.
+ * Memory     val and col are streamed past the caches where they are staged, each once and by whole lines, with up to 8 loads
+ *            a thread under way; x is gathered in the order of storage, and has as much of the first-level cache as tiles can spare.
  *            Large matrices are a matter of loads under way: short rows whole, and longer ones by 8 or 16 lanes and without tiles,
  *            where most entries only pass through the second-level cache and x stays there.
  *            While it waits for its offsets, a block sends for those of a group to come (a bulk prefetch into the second-level
@@ -65,14 +65,15 @@ DEVICE void staged(const struct product *p, real *room, int64_t row, const struc
     real sum = 0;
     if (at.last - at.first > p->fact[WEAVE_LIMIT])
         return;
-    SIMT_ROLLED for (off low = at.first; low < at.last; low += size)
+    SIMT_ROLLED for (off low = at.first, past; low < at.last; low = past)
     {
-        const int n = at.last - low < size ? (int)(at.last - low) : size;
-        if (low > at.first)
-            simt_sync();
+        const int n = part_from(low, at.last, size);
         stage(p, tile, low, n, simt_thread_id(), s.width, under_way, 0);
         simt_sync();
         sum += row_sum(tile, clipped(at.begin, low, n), clipped(at.end, low, n), s.lanes);
+        past = low + n;
+        if (past < at.last)
+            simt_sync();
     }
     if (simt_thread_id() % s.lanes == 0 && row < p->rows)
         put(p, row, sum);
@@ -177,8 +178,8 @@ WAY(csr_weave1, BLOCKS(2048, 256), 256, 1, 256, TILED, EACH(4, 2), direct(&p, ti
 WAY(csr_weave1_deep, BLOCKS(EACH(2048, 1280), 256), 256, 1, 256, TILED, 4, direct(&p, tile, group, s, 7))
 WAY(csr_weave2, BLOCKS(2048, 256), 256, 2, 128, TILED, EACH(4, 2), in_tiles(&p, tile, group, s, 4))
 WAY(csr_weave4, BLOCKS(1536, 256), 256, 4, 64, TILED, 4, in_tiles(&p, tile, group, s, EACH(8, 6)))
-WAY(csr_weave8, BLOCKS(EACH(2048, 1536), 128), 128, 8, 16, TILED, 4, in_tiles(&p, tile, group, s, 4))
-WAY(csr_weave8_direct, BLOCKS(EACH(2048, 1536), 128), 128, 8, 16, TILED, 4, direct(&p, tile, group, s, 4))
+WAY(csr_weave8, BLOCKS(EACH(2048, 1536), 128), 128, 8, 16, TILED, EACH(3, 4), in_tiles(&p, tile, group, s, 4))
+WAY(csr_weave8_direct, BLOCKS(EACH(2048, 1536), 128), 128, 8, 16, TILED, EACH(3, 4), direct(&p, tile, group, s, 4))
 WAY(csr_weave8_place, BLOCKS(EACH(2048, 1536), 128), 128, 8, 16, 0, 4, in_place(&p, group, s, 6))
 WAY(csr_weave16, BLOCKS(EACH(2048, 1280), 128), 128, 16, 8, 0, 4, in_place(&p, group, s, 6))
 WAY(csr_weave32, BLOCKS(2048, 128), 128, 32, 4, TILED, EACH(3, 2), direct(&p, tile, group, s, 4))

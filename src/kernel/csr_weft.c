@@ -8,7 +8,7 @@
  *            them without a search.  A lane (short rows), a wave or the block (long ones) takes a row.  Where rows are uneven, or
  *            few in all, or their columns have no order or are crowded, a block shares out their entries instead, and searches
  *            for the row of each.  A chunk with too many entries is only listed, and the first few blocks share the list.
- * Memory     val and col are read once.  What limits this product is additions to y in the second-level cache: on an H200
+ * Memory     val and col are read once, entry by entry in whole lines.  What limits this product is additions to y in the second-level cache: on an H200
  *            about 95 billion a second to places all over y, 470 where the lanes of a wave add to neighbours, but one in
  *            1.8 ns within one line of 128 bytes.  So additions are put together first, in three ways:
  *            a lane takes the same place of several neighbouring rows and adds up those of one column (unknowns of a node,
@@ -51,7 +51,7 @@ KERNEL_BOUND(csr_weft_ready, READY)(struct product p)
             SIMT_ROLLED for (int64_t i = first; i < p.cols; i += step)
                 y[i] = beta == 0 ? 0 : beta * y[i];
         if (todo & WEFT_LIST)
-            SIMT_ROLLED for (int64_t i = first; i * p.fact[WEFT_HEIGHT] < p.rows; i += step)
+            SIMT_ROLLED for (int64_t i = first; (i - simt_lane()) * p.fact[WEFT_HEIGHT] < p.rows; i += step)
                 list_large(&p, i);
     }
 }
@@ -282,16 +282,18 @@ static int64_t piece_of(const struct work *w)
 {
     const int64_t least = w->product.nnz >> 20, waves = 16 * (int64_t)gpu_info_of(w->device->gpu)->multiprocessors;
     const int64_t share = w->product.nnz / waves, usual = share < 256 ? 256 : share < 1024 ? share : 1024;
-    return least > usual ? least : usual;
+    return ((least > usual ? least : usual) + 31) & ~(int64_t)31; /* lines */
 }
 
+/* What a chunk may have, of what it has on average: of some entries more, for the list is as long in coming as they are. */
+#define LIMIT_TIMES(nnz) ((nnz) <= SOME_ENTRIES ? 3 : 2)
 #define LIMIT_LEAST 2 /* pieces */
 #define LIMIT_DENSE 32768
 static int64_t limit_of(const struct work *w)
 {
-    const double twice = 2 * mean_of(w) * (double)height_of(w); /* what a chunk has on average */
+    const double times = LIMIT_TIMES(w->product.nnz) * mean_of(w) * (double)height_of(w);
     const int64_t share = w->product.nnz / 512, capped = share > INT32_MAX / 2 ? INT32_MAX / 2 : share;
-    const int64_t most = capped < LIMIT_DENSE ? LIMIT_DENSE : capped, wanted = twice < (double)most ? (int64_t)twice : most;
+    const int64_t most = capped < LIMIT_DENSE ? LIMIT_DENSE : capped, wanted = times < (double)most ? (int64_t)times : most;
     return wanted > LIMIT_LEAST * piece_of(w) ? wanted : LIMIT_LEAST * piece_of(w);
 }
 

@@ -19,7 +19,7 @@ enum { WEAVE_BEGIN, WEAVE_TILE, WEAVE_LIMIT, WEAVE_SCOUTS, WEAVE_AHEAD, WEAVE_EN
 /* Entries a lane, in rows that are read directly; where there are more, the rows of the block are staged. */
 #define LONG(lanes) ((lanes) == 1 ? 8 : 16)
 
-/* Places of the list: a cut group has more than one piece, and at most one that is not full. */
+/* Places of the list: a cut group has more than two pieces, and at most two that are not full. */
 #define PLACES(nnz) (2 * ((nnz) / PIECE) + 2)
 
 #ifdef HEDDLE_DEVICE
@@ -82,8 +82,8 @@ DEVICE real share(const struct product *p, off from, int n, int lane, const int 
 }
 
 /* What a thread of the block has under way: of n entries that begin at `from`, every width-th from k on.  There are 7 predicates, and
- * every entry that may be missing takes one until its x has come; if the batch is `full`, but for a few entries at the end of all, the
- * last is read again instead of those that are missing. */
+ * every entry that may be missing takes one until its x has come; if the batch is `full`, but for a few entries at both ends of all,
+ * others are read instead of those that are missing. */
 struct batch {
     idx c[8];
     real v[8];
@@ -96,8 +96,8 @@ DEVICE struct batch batch_at(const struct product *p, off from, int k, int n, co
     struct batch b;
     for (int i = 0; i < under_way; i++) {
         const int at = k + i * width, last = at < n ? at : n - 1;
-        b.c[i] = full ? simt_stream(col + last) : simt_stream_if(at < n, col + at);
-        b.v[i] = full ? simt_stream(val + last) : simt_stream_if(at < n, val + at);
+        b.c[i] = full ? simt_stream(col + last) : simt_stream_if(has_entry(k, i * width, n), col + at);
+        b.v[i] = full ? simt_stream(val + last) : simt_stream_if(has_entry(k, i * width, n), val + at);
     }
     return b;
 }
@@ -107,14 +107,14 @@ DEVICE real block_share(const struct product *p, off from, int n, int thread, co
 {
     const real *RESTRICT x = (const real *)p->x;
     real sum = 0;
-    SIMT_ROLLED for (int k = thread; k < n; k += under_way * width)
+    SIMT_ROLLED for (int k = first_entry(from, thread); k < n; k += under_way * width)
     {
         const struct batch b = batch_at(p, from, k, n, width, under_way, full);
         real g[8];
         for (int i = 0; full && i < under_way; i++)
             g[i] = simt_readonly(x + b.c[i]);
         for (int i = 0; i < under_way; i++)
-            sum += k + i * width < n ? b.v[i] * (full ? g[i] : simt_readonly(x + b.c[i])) : 0;
+            sum += has_entry(k, i * width, n) ? b.v[i] * (full ? g[i] : simt_readonly(x + b.c[i])) : 0;
     }
     return sum;
 }
@@ -126,14 +126,14 @@ DEVICE void stage(const struct product *p, real *tile, off from, int n, int thre
                   const int full)
 {
     const real *RESTRICT x = (const real *)p->x;
-    SIMT_ROLLED for (int k = thread; k < n; k += width * under_way)
+    SIMT_ROLLED for (int k = first_entry(from, thread); k < n; k += width * under_way)
     {
         const struct batch b = batch_at(p, from, k, n, width, under_way, full);
         real g[8];
         for (int i = 0; i < under_way; i++)
-            g[i] = full || k + i * width < n ? simt_readonly(x + b.c[i]) : 0;
+            g[i] = full || has_entry(k, i * width, n) ? simt_readonly(x + b.c[i]) : 0;
         for (int i = 0; i < under_way; i++)
-            if (k + i * width < n)
+            if (has_entry(k, i * width, n))
                 tile[k + i * width] = b.v[i] * g[i];
     }
 }

@@ -12,11 +12,6 @@
 
 /* ------------------------------------------------------------------ pieces of cut groups ----------------------- */
 
-DEVICE int32_t pieces_of(off entries)
-{
-    return (int32_t)((entries + PIECE - 1) / PIECE);
-}
-
 /* What a piece leaves of rows that are cut: the sums of the one that was open when it began, and of the one that it leaves open, and
  * which of the group that is, or -1 for none. */
 enum { OPENED, LEFT };
@@ -25,10 +20,11 @@ struct edges {
     int32_t left;
 };
 
-/* A cut group, or a piece of one, that a scout keeps in shared memory: which it is, and where the entries of the group begin and
- * end.  Read anew wherever it is needed, for registers are dear while products are staged. */
+/* A cut group, or a piece of one, that a scout keeps in shared memory: which it is, where the entries of the group begin and end, and
+ * where those of the piece begin, and how many they are.  Read anew wherever it is needed, for registers are dear while products are staged. */
 struct found {
-    off first, last;
+    off first, last, low;
+    int32_t n;
     int32_t group, piece; /* piece: -1 for none; later: how many are to be put together */
     int32_t place;        /* of its first piece on the list; later: is the piece within a row that begins before it? */
     struct edges edges;
@@ -48,47 +44,47 @@ DEVICE off begin_of(const struct product *p, const struct found *f, int ahead, c
 
 DEVICE int32_t pieces_in(const struct found *f)
 {
-    return pieces_of(simt_fresh(&f->last) - simt_fresh(&f->first));
+    return parts_between(simt_fresh(&f->first), simt_fresh(&f->last), PIECE);
 }
 
 /* The edges of the pieces of a group.  It is longer than a piece: how many pieces the entries before it fill tells it from all
  * others. */
 DEVICE struct edges *edges_of(const struct product *p, off first)
 {
-    return (struct edges *)p->workspace + (int64_t)(first / PIECE) + pieces_of(first);
+    return (struct edges *)p->workspace + (int64_t)(first / PIECE) + parts_between(0, first, PIECE);
 }
 
-/* Stages piece i of a group, where there are tiles, and returns its entries.  Where rows begin is asked for in vain here, so that
+/* Stages a piece of a group, where there are tiles.  Where rows begin is asked for in vain here, so that
  * it is in the cache when they are summed. */
-DEVICE int stage_piece(const struct product *p, real *tile, const struct found *f, int32_t i, const struct shape s)
+DEVICE void stage_piece(const struct product *p, real *tile, const struct found *f, const struct shape s)
 {
-    const off low = simt_fresh(&f->first) + (off)i * PIECE, rest = simt_fresh(&f->last) - low;
-    const int n = rest < PIECE ? (int)rest : PIECE;
     if (!s.tiled)
-        return n;
+        return;
     begin_of(p, f, simt_thread_anew() / s.lanes, s.height);
     simt_sync();
-    stage(p, tile, low, n, simt_thread_anew(), s.width, s.under_way, 1);
+    stage(p, tile, simt_fresh(&f->low), simt_fresh(&f->n), simt_thread_anew(), s.width, s.under_way, 1);
     simt_sync();
-    return n;
 }
 
-/* A wave finds out where the entries of the group begin and end, and whether the piece lies within a row that begins before it. */
+/* A wave finds out where the entries of the group and of the piece are, and whether this lies within a row that begins before it. */
 DEVICE void look_up(const struct product *p, struct found *f, const int height)
 {
     const int32_t group = f->group;
     const off first = begin_in(p, group, 0, height), last = begin_in(p, group, height, height);
-    const off low = first + (off)f->piece * PIECE, rest = last - low, high = rest < PIECE ? last : low + PIECE;
+    const off low = part_at(first, f->piece, PIECE);
+    const int n = part_from(low, last, PIECE);
     off begin[256 / 32];
     int cut = 0;
     for (int i = 0; i * WAVE < height; i++)
         begin[i] = begin_in(p, group, simt_lane() + i * WAVE < height ? simt_lane() + i * WAVE : height, height);
     for (int i = 0; i * WAVE < height; i++)
-        cut |= begin[i] >= low && begin[i] < high;
+        cut |= begin[i] >= low && begin[i] - low < n;
     cut = simt_any(cut);
     if (simt_lane() == 0) {
         f->first = first;
         f->last = last;
+        f->low = low;
+        f->n = n;
         f->place = !cut;
         f->edges.sum[OPENED] = f->edges.sum[LEFT] = 0;
         f->edges.left = -1;
@@ -98,8 +94,7 @@ DEVICE void look_up(const struct product *p, struct found *f, const int height)
 /* The share of a thread in a piece, all of it of one row. */
 DEVICE real piece_share(const struct product *p, const struct found *f, const struct shape s)
 {
-    const off low = simt_fresh(&f->first) + (off)simt_fresh(&f->piece) * PIECE, rest = simt_fresh(&f->last) - low;
-    return block_share(p, low, rest < PIECE ? (int)rest : PIECE, simt_thread_anew(), s.width, s.under_way, 1);
+    return block_share(p, simt_fresh(&f->low), simt_fresh(&f->n), simt_thread_anew(), s.width, s.under_way, 1);
 }
 
 /* The sum of a wave, in every lane, by little code: there is a copy of it in every way. */
@@ -110,11 +105,12 @@ DEVICE real small_sum(real sum)
     return sum;
 }
 
-/* Sums the rows of piece i, n entries; those that are cut leave their sums at its edges. */
-DEVICE void sum_piece(const struct product *p, const real *tile, struct found *f, int32_t i, int n, const struct shape s)
+/* Sums the rows of a piece; those that are cut leave their sums at its edges. */
+DEVICE void sum_piece(const struct product *p, const real *tile, struct found *f, const struct shape s)
 {
     const int thread = simt_thread_anew(), ahead = thread / s.lanes < s.height ? thread / s.lanes : s.height;
-    const off low = simt_fresh(&f->first) + (off)i * PIECE;
+    const off low = simt_fresh(&f->low);
+    const int n = simt_fresh(&f->n);
     const off begin = begin_of(p, f, ahead, s.height);
     const off end = ahead < s.height ? begin_of(p, f, ahead + 1, s.height) : begin;
     const int from = clipped(begin, low, n), to = clipped(end, low, n);
@@ -128,7 +124,7 @@ DEVICE void sum_piece(const struct product *p, const real *tile, struct found *f
     else if (from < to && end > low + n) {
         f->edges.sum[LEFT] = sum;
         f->edges.left = ahead;
-    } else if (from < to || (i == 0 && begin == end))
+    } else if (from < to || (simt_fresh(&f->piece) == 0 && begin == end))
         put(p, row, sum);
 }
 
@@ -156,8 +152,8 @@ DEVICE void join_few(const struct product *p, const struct found *f, int32_t pie
 DEVICE void join(const struct product *p, const struct found *f, const int height)
 {
     const int ahead = simt_thread_id() < height ? simt_thread_id() : height, next = ahead < height;
-    const off first = simt_fresh(&f->first);
-    const off begin = begin_of(p, f, ahead, height) - first, end = begin_of(p, f, ahead + next, height) - first;
+    const off first = simt_fresh(&f->first), line = line_at(first);
+    const off begin = begin_of(p, f, ahead, height) - line, end = begin_of(p, f, ahead + next, height) - line;
     const int32_t from = (int32_t)(begin / PIECE), to = begin < end ? (int32_t)((end - 1) / PIECE) : from;
     SIMT_ROLLED for (uint64_t todo = simt_ballot(to > from); todo; todo &= todo - 1)
     {
@@ -206,7 +202,7 @@ DEVICE int32_t *gone(const struct product *p)
 /* How many pieces are done of a group that begins here. */
 DEVICE int32_t *done_of(const struct product *p, off first)
 {
-    return gone(p) + p->fact[WEAVE_SCOUTS] + pieces_of(first);
+    return gone(p) + p->fact[WEAVE_SCOUTS] + parts_between(0, first, PIECE);
 }
 
 /* ------------------------------------------------------------------ scouts ------------------------------------- */
@@ -227,7 +223,7 @@ DEVICE void list_pieces(const struct product *p, const struct found *queue, int 
     SIMT_ROLLED for (int i = simt_wave_id(); i < queued; i += width / WAVE)
     {
         const struct found f = queue[i];
-        const int32_t pieces = pieces_of(f.last - f.first);
+        const int32_t pieces = parts_between(f.first, f.last, PIECE);
         SIMT_ROLLED for (int32_t k = simt_lane(); k < pieces; k += WAVE)
             simt_atomic_exchange(list(p) + place + f.place + k, (int64_t)k << 32 | (f.group + 1));
     }
@@ -255,7 +251,7 @@ DEVICE void look_at(const struct product *p, struct room *r, uint32_t group, int
                 f->first = first;
                 f->last = last;
                 f->group = (int32_t)group;
-                f->place = simt_atomic_add(r->seen + 1, pieces_of(last - first));
+                f->place = simt_atomic_add(r->seen + 1, parts_between(first, last, PIECE));
                 cut = 0;
             }
         }
@@ -378,8 +374,8 @@ DEVICE void take(const struct product *p, real *tile, struct room *r, const stru
         }
     SIMT_ROLLED for (int i = 0; i < QUEUE; i++)
         if (simt_fresh(&queue[i].piece) >= 0 && !simt_fresh(&queue[i].place)) {
-            const int n = stage_piece(p, tile, queue + i, simt_fresh(&queue[i].piece), s);
-            sum_piece(p, tile, queue + i, simt_fresh(&queue[i].piece), n, s);
+            stage_piece(p, tile, queue + i, s);
+            sum_piece(p, tile, queue + i, s);
         }
     simt_sync();
     if (t < QUEUE && queue[t].piece >= 0) { /* few threads: a fence empties the first-level cache */

@@ -180,18 +180,22 @@ DEVICE void find_kind(const struct product *p, int window)
     }
 }
 
+/* A wave lists those of its chunks that are too large, one a lane, all lanes the pieces of one after another. */
 DEVICE void list_large(const struct product *p, int64_t chunk)
 {
     const int64_t height = p->fact[WEFT_HEIGHT];
-    const off size = (off)p->fact[WEFT_PIECE], entries = (off)(offset(p, (chunk + 1) * height) - offset(p, chunk * height));
-    if (entries <= p->fact[WEFT_LIMIT])
-        return;
-    const int32_t pieces = (int32_t)((entries - 1) / size) + 1;
-    const int32_t before = simt_atomic_add(p->counters + WEFT_LISTED, pieces);
-    SIMT_ROLLED for (int32_t i = 0; i < pieces; i++)
+    const off first = (off)offset(p, chunk * height), last = (off)offset(p, (chunk + 1) * height);
+    SIMT_ROLLED for (uint64_t todo = simt_ballot(last - first > p->fact[WEFT_LIMIT]); todo; todo &= todo - 1)
     {
-        const struct listed entry = {(int32_t)chunk, i};
-        list_of(p)[before + i] = entry;
+        const int owner = simt_ffs(todo) - 1;
+        const int32_t pieces = simt_shfl(parts_between(first, last, (int)p->fact[WEFT_PIECE]), owner, WAVE);
+        const int32_t before = simt_lane() == owner ? simt_atomic_add(p->counters + WEFT_LISTED, pieces) : 0;
+        struct listed *list = list_of(p) + simt_shfl(before, owner, WAVE);
+        SIMT_ROLLED for (int32_t i = simt_lane(); i < pieces; i += WAVE)
+        {
+            const struct listed entry = {(int32_t)chunk + owner - simt_lane(), i};
+            list[i] = entry;
+        }
     }
 }
 

@@ -188,10 +188,10 @@ struct rows {
 };
 
 /* All threads of the block share the entries of its rows, however long these are, and search for the row of each; of a chunk that is
- * too large only the piece that begins at `low`, and nothing if that is -1.  If it has to ask first, and lines are crowded, nothing is
+ * too large only that piece, and nothing if it is -1.  If it has to ask first, and lines are crowded, nothing is
  * added, and 0 tells so. */
 #define UNDER_WAY 4
-DEVICE int by_entries(const struct product *p, struct sink *to, const struct chunk *c, struct rows *room, off low, const int on)
+DEVICE int by_entries(const struct product *p, struct sink *to, const struct chunk *c, struct rows *room, int64_t piece, const int on)
 {
     off *begin = room->begin;
     real *factor = room->factor;
@@ -211,11 +211,11 @@ DEVICE int by_entries(const struct product *p, struct sink *to, const struct chu
             factor[row] = scalar(p->alpha) * x[i];
     }
     simt_sync();
-    const off start = low < 0 ? 0 : low, rest = begin[rows] - start;
-    const int64_t most = low < 0 ? p->fact[WEFT_LIMIT] : p->fact[WEFT_PIECE];
-    const int n = rest <= most ? (int)rest : low < 0 ? 0 : (int)most;
+    const int size = (int)p->fact[WEFT_PIECE];
+    const off start = piece < 0 ? 0 : part_at(from, piece, size) - from, all = begin[rows];
+    const int n = piece >= 0 ? part_from(from + start, from + all, size) : all <= p->fact[WEFT_LIMIT] ? (int)all : 0;
     const int widest = rows > 2 ? 1 << (63 - simt_clz((uint64_t)(rows - 1))) : 1; /* a power of two */
-    SIMT_ROLLED for (int k = simt_thread_id(); k < n; k += UNDER_WAY * BLOCK)
+    SIMT_ROLLED for (int k = first_entry(from + start, simt_thread_id()); k < n; k += UNDER_WAY * BLOCK)
     {
         const idx *RESTRICT col = (const idx *)p->array[CSR_COL] + from + start + k;
         const real *RESTRICT val = (const real *)p->array[CSR_VAL] + from + start + k;
@@ -223,8 +223,8 @@ DEVICE int by_entries(const struct product *p, struct sink *to, const struct chu
         real v[UNDER_WAY];
         int row[UNDER_WAY];
         for (int i = 0; i < UNDER_WAY; i++) {
-            to_col[i] = simt_stream_if(k + i * BLOCK < n, col + i * BLOCK);
-            v[i] = simt_stream_if(k + i * BLOCK < n, val + i * BLOCK);
+            to_col[i] = simt_stream_if(has_entry(k, i * BLOCK, n), col + i * BLOCK);
+            v[i] = simt_stream_if(has_entry(k, i * BLOCK, n), val + i * BLOCK);
             row[i] = 0;
         }
         SIMT_ROLLED for (int step = widest; step > 0; step /= 2) /* the last row that begins there or before */
@@ -237,7 +237,7 @@ DEVICE int by_entries(const struct product *p, struct sink *to, const struct chu
         if ((on & ASK) && to->lines > 0)
             break;
         for (int i = 0; i < UNDER_WAY; i++)
-            if (k + i * BLOCK < n)
+            if (has_entry(k, i * BLOCK, n))
                 add(to, to_col[i], v[i] * factor[row[i]], on);
     }
     if (on & ASK)
@@ -488,8 +488,9 @@ DEVICE void some_chunks(const struct product *p, struct sink *to, const enum way
 DEVICE void one_piece(const struct product *p, const struct sink *to, const struct listed *entry, const int on)
 {
     const struct chunk c = rows_of(p, entry->chunk, 1);
-    const int64_t begin = offset(p, c.first) + entry->piece * p->fact[WEFT_PIECE], rest = offset(p, c.last) - begin;
-    const int n = (int)(rest < p->fact[WEFT_PIECE] ? rest : p->fact[WEFT_PIECE]);
+    const int size = (int)p->fact[WEFT_PIECE];
+    const off begin = part_at((off)offset(p, c.first), entry->piece, size);
+    const int n = part_from(begin, (off)offset(p, c.last), size);
     int64_t row = c.first + search_above((const off *)p->array[CSR_ROW_PTR] + 1 + c.first, c.last - c.first, begin);
     SIMT_ROLLED for (int done = 0, here; done < n; done += here, row += WAVE)
     {
@@ -552,7 +553,7 @@ DEVICE void entries_and_lines(const struct product *p, struct sink *to, struct r
     {
         const struct listed *entry = list_of(p) + i;
         const struct chunk c = rows_of(p, is_piece ? simt_fresh(&entry->chunk) : i, 1);
-        by_entries(p, to, &c, room, is_piece ? (off)(simt_fresh(&entry->piece) * p->fact[WEFT_PIECE]) : -1, LINES);
+        by_entries(p, to, &c, room, is_piece ? simt_fresh(&entry->piece) : -1, LINES);
     }
     end_lines(to, found_of(p));
     if (is_piece)
