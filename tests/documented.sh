@@ -102,7 +102,7 @@ int main(int argc, char **argv)
 }
 RUN
 read -ra libraries <<<"$(sed -n 's/^Libs.private: *//p' "$build/heddle.pc")"
-try "a program with the page" "$cc" "${flags[@]}" "$scratch/run.c" "$scratch/gpu_plain.o" "$scratch"/gpu_plain.[36]*.o \
+try "a program with the page" "$cc" "${flags[@]}" "$scratch/run.c" "$scratch/gpu_plain.o" "$scratch"/gpu_plain.emu.o \
   "$build/libheddle_tools.a" "${libraries[@]}" -ldl -lpthread -o "$scratch/run"
 for wave in 32 64; do
   try "gpu_plain on waves of $wave lanes" "$scratch/run" "emu:wave=$wave"
@@ -112,7 +112,7 @@ done
 for page in $(sed -nE 's/^KERNEL\(([a-z0-9_]+), gpu\).*/\1/p' src/kernel/kernels.def) \
   $(sed -nE 's/^SERVICE\(([a-z0-9_]+)\).*/\1/p' src/kernel/services.def); do
   host "src/kernel/$page.c" /dev/null
-  emulated "src/kernel/$page.c" 32 /dev/null
+  emulated "src/kernel/$page.c" /dev/null
 done
 echo "$passed passed, $failed failed"
 [ "$failed" -eq 0 ]
