@@ -35,7 +35,7 @@ if [ "$(set_in_cache CMAKE_BUILD_TYPE)" = Release ] && [ -z "$(set_in_cache HEDD
         read -r _ how form _ < <(head -n 1 "$pack")
         bytes=$(stat -c %s "$pack") packed=$((packed + bytes))
         [ "$form" != cubin ] || cubins=$((cubins + 1))
-        case $how-$form in xz-co) most=1150000 ;; xz-*) most=600000 ;; gzip-co) most=6400000 all_xz=0 ;; gzip-*) most=1600000 all_xz=0 ;; *) most=10000000 all_xz=0 ;; esac
+        case $how-$form in xz-co) most=1100000 ;; xz-*) most=600000 ;; gzip-co) most=6400000 all_xz=0 ;; gzip-*) most=1600000 all_xz=0 ;; *) most=10000000 all_xz=0 ;; esac
         [ "$bytes" -lt $most ] && good || bad "$pack has $bytes bytes, more than $most"
     done
     own=$((size - packed))

@@ -172,17 +172,19 @@ DEVICE void by_block(const struct product *p, int64_t row, const int width)
     }
 
 #define EACH(f32, f64) (sizeof(real) == 4 ? (f32) : (f64))
+/* Of a piece: as many as there are registers for; elsewhere the same in all ways, for what is alike packs well. */
+#define PIECES(f32, f64) (SIMT_FEW_REGISTERS ? EACH(f32, f64) : 4)
 #define TILED 1
 
-WAY(csr_weave1, BLOCKS(2048, 256), 256, 1, 256, TILED, EACH(4, 2), direct(&p, tile, group, s, 4))
+WAY(csr_weave1, BLOCKS(2048, 256), 256, 1, 256, TILED, PIECES(4, 2), direct(&p, tile, group, s, 4))
 WAY(csr_weave1_deep, BLOCKS(EACH(2048, 1280), 256), 256, 1, 256, TILED, 4, direct(&p, tile, group, s, 7))
-WAY(csr_weave2, BLOCKS(2048, 256), 256, 2, 128, TILED, EACH(4, 2), in_tiles(&p, tile, group, s, 4))
+WAY(csr_weave2, BLOCKS(2048, 256), 256, 2, 128, TILED, PIECES(4, 2), in_tiles(&p, tile, group, s, 4))
 WAY(csr_weave4, BLOCKS(1536, 256), 256, 4, 64, TILED, 4, in_tiles(&p, tile, group, s, EACH(8, 6)))
-WAY(csr_weave8, BLOCKS(EACH(2048, 1536), 128), 128, 8, 16, TILED, EACH(3, 4), in_tiles(&p, tile, group, s, 4))
-WAY(csr_weave8_direct, BLOCKS(EACH(2048, 1536), 128), 128, 8, 16, TILED, EACH(3, 4), direct(&p, tile, group, s, 4))
+WAY(csr_weave8, BLOCKS(EACH(2048, 1536), 128), 128, 8, 16, TILED, PIECES(3, 4), in_tiles(&p, tile, group, s, 4))
+WAY(csr_weave8_direct, BLOCKS(EACH(2048, 1536), 128), 128, 8, 16, TILED, PIECES(3, 4), direct(&p, tile, group, s, 4))
 WAY(csr_weave8_place, BLOCKS(EACH(2048, 1536), 128), 128, 8, 16, 0, 4, in_place(&p, group, s, 6))
 WAY(csr_weave16, BLOCKS(EACH(2048, 1280), 128), 128, 16, 8, 0, 4, in_place(&p, group, s, 6))
-WAY(csr_weave32, BLOCKS(2048, 128), 128, 32, 4, TILED, EACH(3, 2), direct(&p, tile, group, s, 4))
+WAY(csr_weave32, BLOCKS(2048, 128), 128, 32, 4, TILED, PIECES(3, 2), direct(&p, tile, group, s, 4))
 WAY(csr_weave_block, BLOCKS(1536, 256), 256, WAVE, 1, TILED, 4, by_block(&p, group, 256))
 
 #else

@@ -8,9 +8,9 @@
  *            them without a search.  A lane (short rows), a wave or the block (long ones) takes a row.  Where rows are uneven, or
  *            few in all, or their columns have no order or are crowded, a block shares out their entries instead, and searches
  *            for the row of each.  A chunk with too many entries is only listed, and the first few blocks share the list.
- * Memory     val and col are read once, entry by entry in whole lines.  What limits this product is additions to y in the second-level cache: on an H200
- *            about 95 billion a second to places all over y, 470 where the lanes of a wave add to neighbours, but one in
- *            1.8 ns within one line of 128 bytes.  So additions are put together first, in three ways:
+ * Memory     val and col are read once; where a block shares out entries, by whole lines.  What limits this product is additions
+ *            to y in the second-level cache: on an H200 about 95 billion a second to places all over y, 470 where the lanes of a
+ *            wave add to neighbours, but one in 1.8 ns within one line of 128 bytes.  So additions are put together first, in three ways:
  *            a lane takes the same place of several neighbouring rows and adds up those of one column (unknowns of a node,
  *            dense rows); a block keeps a window of y in shared memory around the columns that its rows are about,
  *            and adds it to y at its end; and the lines of y that a large share of all entries goes to (dense columns)

@@ -62,7 +62,7 @@ DEVICE real share(const struct product *p, off from, int n, int lane, const int 
         col = simt_passing(col);
         val = simt_passing(val);
     }
-    const int ahead = sizeof(real) == 8 && (lanes == 1 || lanes == 16); /* x before the first product: measured */
+    const int ahead = SIMT_FEW_REGISTERS && sizeof(real) == 8 && (lanes == 1 || lanes == 16); /* x before the first product: measured */
     real sum = 0;
     SIMT_ROLLED for (int k = lane; k < n; k += under_way * lanes)
     {

@@ -20,8 +20,9 @@ struct edges {
     int32_t left;
 };
 
-/* A cut group, or a piece of one, that a scout keeps in shared memory: which it is, where the entries of the group begin and end, and
- * where those of the piece begin, and how many they are.  Read anew wherever it is needed, for registers are dear while products are staged. */
+/* A cut group, or a piece of one, that a scout keeps in shared memory: which it is, where the entries of the group begin and end,
+ * where those of the piece begin, and how many they are.  Read anew wherever it is needed, for registers are dear while products
+ * are staged. */
 struct found {
     off first, last, low;
     int32_t n;
@@ -54,8 +55,8 @@ DEVICE struct edges *edges_of(const struct product *p, off first)
     return (struct edges *)p->workspace + (int64_t)(first / PIECE) + parts_between(0, first, PIECE);
 }
 
-/* Stages a piece of a group, where there are tiles.  Where rows begin is asked for in vain here, so that
- * it is in the cache when they are summed. */
+/* Stages a piece of a group, where there are tiles.  Where rows begin is asked for in vain here, so that it is in the cache when they
+ * are summed. */
 DEVICE void stage_piece(const struct product *p, real *tile, const struct found *f, const struct shape s)
 {
     if (!s.tiled)

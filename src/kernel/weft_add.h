@@ -188,8 +188,8 @@ struct rows {
 };
 
 /* All threads of the block share the entries of its rows, however long these are, and search for the row of each; of a chunk that is
- * too large only that piece, and nothing if it is -1.  If it has to ask first, and lines are crowded, nothing is
- * added, and 0 tells so. */
+ * too large only `piece` of it, and nothing if that is -1.  If it has to ask first, and lines are crowded, nothing is added, and 0
+ * tells so. */
 #define UNDER_WAY 4
 DEVICE int by_entries(const struct product *p, struct sink *to, const struct chunk *c, struct rows *room, int64_t piece, const int on)
 {

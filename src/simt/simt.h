@@ -22,7 +22,8 @@
  * Where am I    simt_thread_id() < simt_block_size(), simt_block_id() < simt_grid_size() (blocks), and across the grid
  *               simt_global_id() < simt_global_size() (int64_t).  simt_lane() < WAVE, simt_wave_id() < simt_waves();
  *               WAVE is 32 or 64, a constant everywhere but on the emulator.  simt_lanes is an unsigned integer
- *               with a bit a lane.
+ *               with a bit a lane.  SIMT_FEW_REGISTERS is 1 where a thread has 32 of a full multiprocessor, and code is written for
+ *               that (NVIDIA; the emulator runs what it does), else 0.
  *               simt_thread_anew()  simt_thread_id(), and no register keeps it, or what follows from it, from one use to the next
  *
  * Together      simt_sync()         every thread of the block comes here; orders all memory of the block

@@ -13,6 +13,7 @@ typedef uint64_t simt_lanes;
 #else
 typedef uint32_t simt_lanes;
 #endif
+#define SIMT_FEW_REGISTERS 0
 #define DEVICE static inline __attribute__((device, always_inline, unused))
 
 #define KERNEL(name) KERNEL_BOUND(name, SIMT_USUAL_BLOCK)
