@@ -380,6 +380,22 @@ TEST(every_way_through_csr_weave_takes_every_group_once)
         every_way("csr_weave", ways, sizeof ways / sizeof ways[0], "", &matrices[i], HEDDLE_N);
 }
 
+/* Up to 512 groups every scout looks at all before it goes on or not: the last of so many, and of one more, has one full row. */
+static int64_t last_is_full(int64_t i, int64_t rows, int64_t cols)
+{
+    return i == rows - 1 ? cols : i % 7 == 0;
+}
+
+TEST(scouts_that_look_at_all_groups_miss_none)
+{
+    static const struct { const char *way; int64_t height; } ways[] = {{"4", 64}, {"8", 16}, {"8direct", 16}, {"32", 8}, {"block", 1}};
+    for (size_t i = 0; i < sizeof ways / sizeof ways[0]; i++)
+        for (int64_t groups = 512; groups <= 513; groups++) {
+            const struct awkward few = {"few groups", "a cut group that nobody has looked at", groups * ways[i].height, 9000, last_is_full, strewn_column};
+            every_way("csr_weave", &ways[i].way, 1, "", &few, HEDDLE_N);
+        }
+}
+
 /* So many entries that scouts look at three groups of eight rows (way=16) together.  Some of the groups are cut, and some have too many
  * entries only together. */
 static int64_t many_rows(int64_t i, int64_t rows, int64_t cols)

@@ -41,11 +41,16 @@ DEVICE void send_part(const void *array, int size, int64_t at, int64_t n, int64_
 
 /* What blocks will wait for is sent for, by a block that waits for its own offsets: those of the group that comes when this one has
  * gone, and, where rows are so short that there is little under way, its own entries, about where they should be. */
+DEVICE void send_offsets(const struct product *p, int64_t group, const int height)
+{
+    if (simt_thread_id() == 0)
+        send_part(p->array[CSR_ROW_PTR], sizeof(off), group + p->fact[WEAVE_AHEAD], height, p->rows + 1);
+}
+
 DEVICE void send_for(const struct product *p, int64_t group, const int height)
 {
     const int64_t entries = p->fact[WEAVE_ENTRIES];
-    if (simt_thread_id() == 0)
-        send_part(p->array[CSR_ROW_PTR], sizeof(off), group + p->fact[WEAVE_AHEAD], height, p->rows + 1);
+    send_offsets(p, group, height);
     if (entries > 0 && simt_thread_id() == WAVE)
         send_part(p->array[CSR_COL], sizeof(idx), group, entries, p->nnz);
     if (entries > 0 && simt_thread_id() == 2 * WAVE)
@@ -96,28 +101,40 @@ DEVICE void in_tiles(const struct product *p, real *tile, int64_t group, const s
     staged(p, tile, row, at, s, under_way);
 }
 
-/* A group whose rows are read directly, if all of them are short.  Where several lanes have a row, most groups have no more entries
- * than a row may have: then no wave waits for the others. */
+/* A group whose rows are read directly, a lane each, if all of them are short. */
 DEVICE void direct(const struct product *p, real *tile, int64_t group, const struct shape s, const int under_way)
 {
-    const int lane = simt_thread_id() % s.lanes, most = LONG(s.lanes) * s.lanes;
-    const int64_t row = group * s.height + simt_thread_id() / s.lanes;
-    struct span at = {0, most + 1, offset(p, row, 0), offset(p, row + 1, 0)};
-    if (s.lanes > 1) {
+    const int64_t row = group * s.height + simt_thread_id();
+    struct span at = {0, 0, offset(p, row, 0), offset(p, row + 1, 0)};
+    send_for(p, group, s.height);
+    if (simt_sync_any(at.end - at.begin > LONG(1))) {
         at.first = offset(p, group * s.height, 0);
         at.last = offset(p, (group + 1) * s.height, 0);
-    }
-    send_for(p, group, s.height);
-    if (at.last - at.first > most && simt_sync_any(at.end - at.begin > most)) {
-        if (s.lanes == 1) {
-            at.first = offset(p, group * s.height, 0);
-            at.last = offset(p, (group + 1) * s.height, 0);
-        }
         staged(p, tile, row, at, s, 4);
         return;
     }
-    const real sum = lanes_sum(share(p, at.begin, (int)(at.end - at.begin), lane, s.lanes, under_way, 0), s.lanes);
-    if (lane == 0 && row < p->rows)
+    const real sum = share(p, at.begin, (int)(at.end - at.begin), 0, 1, under_way, EACH_FOR_ITSELF);
+    if (row < p->rows)
+        put(p, row, sum);
+}
+
+/* The same with several lanes a row.  Most groups have no more entries than a row may have: then no wave waits for the others.  Small
+ * matrices come here, and wait for every instruction ahead of their loads. */
+DEVICE void direct_lanes(const struct product *p, real *tile, uint32_t group, const struct shape s, const int under_way)
+{
+    const uint32_t thread = (uint32_t)simt_thread_id(), row = group * s.height + thread / s.lanes;
+    const int lane = (int)(thread % s.lanes), most = LONG(s.lanes) * s.lanes;
+    const struct span at = {short_offset(p, group * s.height), short_offset(p, (group + 1) * s.height), short_offset(p, row),
+                            short_offset(p, row + 1)};
+    if ((group + (uint32_t)p->fact[WEAVE_AHEAD]) * s.height < (uint32_t)p->rows)
+        send_offsets(p, group, s.height);
+    if (at.last - at.first > most && simt_sync_any(at.end - at.begin > most)) {
+        staged(p, tile, row, at, s, 4);
+        return;
+    }
+    const int order = s.lanes < 32 || sizeof(real) == 4 ? TOGETHER : EACH_FOR_ITSELF; /* measured */
+    const real sum = lanes_sum(share(p, at.begin, (int)(at.end - at.begin), lane, s.lanes, under_way, order), s.lanes);
+    if (lane == 0 && row < (uint32_t)p->rows)
         put(p, row, sum);
 }
 
@@ -133,9 +150,9 @@ DEVICE void in_place(const struct product *p, int64_t group, const struct shape 
     if (at.last - at.first > p->fact[WEAVE_LIMIT])
         return;
     if (group < p->fact[WEAVE_PASSING])
-        sum = share(p, at.begin, n, lane, s.lanes, under_way, 0);
+        sum = share(p, at.begin, n, lane, s.lanes, under_way, EACH_FOR_ITSELF);
     else
-        sum = share(p, at.begin, n, lane, s.lanes, under_way, 1);
+        sum = share(p, at.begin, n, lane, s.lanes, under_way, PASSING);
     sum = lanes_sum(sum, s.lanes);
     if (lane == 0 && row < p->rows)
         put(p, row, sum);
@@ -181,10 +198,10 @@ WAY(csr_weave1_deep, BLOCKS(EACH(2048, 1280), 256), 256, 1, 256, TILED, 4, direc
 WAY(csr_weave2, BLOCKS(2048, 256), 256, 2, 128, TILED, PIECES(4, 2), in_tiles(&p, tile, group, s, 4))
 WAY(csr_weave4, BLOCKS(1536, 256), 256, 4, 64, TILED, 4, in_tiles(&p, tile, group, s, EACH(8, 6)))
 WAY(csr_weave8, BLOCKS(EACH(2048, 1536), 128), 128, 8, 16, TILED, PIECES(3, 4), in_tiles(&p, tile, group, s, 4))
-WAY(csr_weave8_direct, BLOCKS(EACH(2048, 1536), 128), 128, 8, 16, TILED, PIECES(3, 4), direct(&p, tile, group, s, 4))
+WAY(csr_weave8_direct, BLOCKS(EACH(2048, 1536), 128), 128, 8, 16, TILED, PIECES(3, 4), direct_lanes(&p, tile, (uint32_t)group, s, 4))
 WAY(csr_weave8_place, BLOCKS(EACH(2048, 1536), 128), 128, 8, 16, 0, 4, in_place(&p, group, s, 6))
 WAY(csr_weave16, BLOCKS(EACH(2048, 1280), 128), 128, 16, 8, 0, 4, in_place(&p, group, s, 6))
-WAY(csr_weave32, BLOCKS(2048, 128), 128, 32, 4, TILED, PIECES(3, 2), direct(&p, tile, group, s, 4))
+WAY(csr_weave32, BLOCKS(2048, 256), 256, 32, 8, TILED, PIECES(4, 2), direct_lanes(&p, tile, (uint32_t)group, s, 4))
 WAY(csr_weave_block, BLOCKS(1536, 256), 256, WAVE, 1, TILED, 4, by_block(&p, group, 256))
 
 #else
@@ -212,7 +229,7 @@ static const struct way {
     {"csr_weave8_direct", 128, 16, 8, DIRECTLY, {0, 0}, 0, 2},
     {"csr_weave8_place", 128, 16, 8, IN_PLACE, {8, 8}, 0, 2},
     {"csr_weave16", 128, 8, 16, IN_PLACE, {8, 8}, 0, 2},
-    {"csr_weave32", 128, 4, 32, DIRECTLY, {0, 0}, 0, 2},
+    {"csr_weave32", 256, 8, 32, DIRECTLY, {0, 0}, 0, 2},
     {"csr_weave_block", 256, 1, 256, IN_TILES, {0, 0}, 0, 1},
 };
 enum { AUTO, DIRECT_1, DEEP_1, STAGED_2, STAGED_4, STAGED_8, DIRECT_8, IN_PLACE_8, IN_PLACE_16, DIRECT_32, BLOCK };

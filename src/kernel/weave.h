@@ -40,6 +40,13 @@ DEVICE off offset(const struct product *p, int64_t row, const int passing)
     return passing ? simt_stream(at) : simt_readonly(at);
 }
 
+/* The same in 32 bits, which do, for there are fewer than 2^31 rows, and take half the instructions. */
+DEVICE off short_offset(const struct product *p, uint32_t row)
+{
+    const uint32_t rows = (uint32_t)p->rows;
+    return simt_readonly((const off *)p->array[CSR_ROW_PTR] + (row < rows ? row : rows));
+}
+
 DEVICE void put(const struct product *p, int64_t row, real sum)
 {
     store((real *)p->y + row, scalar(p->alpha), sum, scalar(p->beta));
@@ -52,13 +59,17 @@ DEVICE real lanes_sum(real sum, const int lanes)
     return sum;
 }
 
-/* The share of a lane in a row of n entries that begin at `from`; `passing`: which the second-level cache need not keep. */
-DEVICE real share(const struct product *p, off from, int n, int lane, const int lanes, const int under_way, const int passing)
+/* How a lane asks for the entries of a row and for x: as the compiler likes; the same, and the second-level cache need not keep the
+ * entries; or all of an entry before its x.  The last is what a small matrix wants, whose values come from memory when x is in the cache. */
+enum { EACH_FOR_ITSELF, PASSING, TOGETHER };
+
+/* The share of a lane in a row of n entries that begin at `from`. */
+DEVICE real share(const struct product *p, off from, int n, int lane, const int lanes, const int under_way, const int how)
 {
     const real *RESTRICT x = (const real *)p->x;
     const idx *RESTRICT col = (const idx *)p->array[CSR_COL] + from;
     const real *RESTRICT val = (const real *)p->array[CSR_VAL] + from;
-    if (passing) {
+    if (how == PASSING) {
         col = simt_passing(col);
         val = simt_passing(val);
     }
@@ -72,6 +83,8 @@ DEVICE real share(const struct product *p, off from, int n, int lane, const int 
             c[i] = k + i * lanes < n ? simt_readonly(col + k + i * lanes) : 0;
             v[i] = k + i * lanes < n ? simt_readonly(val + k + i * lanes) : 0;
         }
+        for (int i = 0; how == TOGETHER && i < under_way; i++)
+            c[i] = simt_with(c[i], v[i]);
         real g[8];
         for (int i = 0; ahead && i < under_way; i++)
             g[i] = k + i * lanes < n ? simt_readonly(x + c[i]) : 0;

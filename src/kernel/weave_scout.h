@@ -116,7 +116,7 @@ DEVICE void sum_piece(const struct product *p, const real *tile, struct found *f
     const off end = ahead < s.height ? begin_of(p, f, ahead + 1, s.height) : begin;
     const int from = clipped(begin, low, n), to = clipped(end, low, n);
     const real sum = s.tiled ? row_sum(tile, from, to, s.lanes)
-                             : lanes_sum(share(p, low + from, to - from, thread % s.lanes, s.lanes, 2, 0), s.lanes);
+                             : lanes_sum(share(p, low + from, to - from, thread % s.lanes, s.lanes, 2, EACH_FOR_ITSELF), s.lanes);
     const int64_t row = (int64_t)simt_fresh(&f->group) * s.height + ahead;
     if (thread % s.lanes != 0 || ahead == s.height || row >= p->rows)
         return;
@@ -230,6 +230,11 @@ DEVICE void list_pieces(const struct product *p, const struct found *queue, int 
     }
 }
 
+DEVICE uint32_t groups_in(const struct product *p, const struct shape s)
+{
+    return (uint32_t)((p->rows + s.height - 1) / s.height);
+}
+
 DEVICE off begin_of_group(const struct product *p, uint32_t group, const struct shape s)
 {
     return offset(p, (int64_t)group * s.height, 0);
@@ -274,7 +279,7 @@ DEVICE void look_at(const struct product *p, struct room *r, uint32_t group, int
 DEVICE void look(const struct product *p, struct room *r, const struct shape s)
 {
     const uint32_t scouts = (uint32_t)p->fact[WEAVE_SCOUTS], span = (uint32_t)p->fact[WEAVE_SPAN];
-    const uint32_t groups = (uint32_t)((p->rows + s.height - 1) / s.height), step = scouts * s.width * span;
+    const uint32_t groups = groups_in(p, s), step = scouts * s.width * span;
     SIMT_ROLLED for (uint32_t at = simt_block_id() * span; at < groups; at += step)
     {
         const uint32_t group = at + simt_thread_id() * scouts * span;
@@ -427,6 +432,22 @@ DEVICE void leave(const struct product *p, struct room *r, const int width)
     }
 }
 
+/* Is no group cut?  Where there are few, every scout looks at all of them first: mostly none is, and then nobody need tell the others
+ * anything, or wait for them.  More are dear: all scouts ask for the same offsets at the same time.  Ways that only large matrices
+ * take do without. */
+#define FEW_GROUPS 512
+DEVICE int is_none_cut(const struct product *p, const struct shape s)
+{
+    int cut = 0;
+    if (!s.tiled || s.lanes < 4 || groups_in(p, s) > FEW_GROUPS)
+        return 0;
+    for (int from = 0; from < FEW_GROUPS; from += s.width) {
+        const uint32_t group = from + simt_thread_id();
+        cut |= begin_of_group(p, group + 1, s) - begin_of_group(p, group, s) > p->fact[WEAVE_LIMIT];
+    }
+    return !simt_sync_any(cut);
+}
+
 /* A scout looks for groups that are too large for one block, and takes its share of all pieces that were found.  If others have
  * gone it looks after their places, too: they may not have seen what it has listed. */
 DEVICE void scout(const struct product *p, real *dynamic, const struct shape s)
@@ -435,6 +456,8 @@ DEVICE void scout(const struct product *p, real *dynamic, const struct shape s)
     struct room *r = simt_held(only);
     real *const tile = s.tiled ? simt_held(dynamic) : dynamic;
     int64_t *told = r->told;
+    if (is_none_cut(p, s))
+        return;
     if (simt_thread_id() == 0)
         told[0] = 0;
     look(p, r, s);

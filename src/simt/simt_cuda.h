@@ -281,6 +281,20 @@ template <class T> DEVICE const T *simt_passing(const T *p)
 #endif
 }
 
+/* ptxas puts off loads whose values are needed late.  It does not know that all blocks have the same z. */
+template <class T> DEVICE int32_t simt_with(int32_t i, T value)
+{
+#ifdef __NVCC__
+    uint32_t zero, bits;
+    __builtin_memcpy(&bits, &value, sizeof bits);
+    asm("mov.u32 %0, %%ctaid.z;" : "=r"(zero));
+    return i | (int32_t)(bits & zero);
+#else
+    (void)value;
+    return i;
+#endif
+}
+
 /* nvcc takes the address of a shared array for a constant, and Hopper works it out from the block's place in its cluster at every
  * use; what comes out of an assembler statement it keeps. */
 template <class T> DEVICE T *simt_held(T *p)

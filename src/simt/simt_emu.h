@@ -251,6 +251,7 @@ DEVICE void simt_send_for(const void *p, int64_t bytes)
 }
 
 #define simt_passing(p) (p)
+#define simt_with(i, value) (i)
 #define simt_held(p) (p)
 #define simt_thread_anew() simt_thread_id()
 

@@ -253,6 +253,11 @@ template <class T> DEVICE T simt_stream(const T *p)
     return __builtin_nontemporal_load(p);
 }
 
+template <class T> DEVICE int32_t simt_with(int32_t i, T)
+{
+    return i;
+}
+
 template <class T> DEVICE T *simt_held(T *p)
 {
     return p;
