@@ -181,7 +181,7 @@ DEVICE void by_block(const struct product *p, int64_t row, const int width)
     {                                                                 \
         SHARED_DYNAMIC(real, tile);                                   \
         const struct shape s = {width, lanes, height, tiled, pieces}; \
-        const int64_t group = p.fact[WEAVE_BEGIN] + simt_block_id();  \
+        const int64_t group = p.first + simt_block_id();              \
         if (group < 0)                                                \
             scout(&p, tile, s);                                       \
         else                                                          \
@@ -418,7 +418,7 @@ static heddle_status launch(const struct work *w)
     fact[WEAVE_SPAN] = span_of_scout(w);
     fact[WEAVE_PASSING] = passing_of(w);
     for (int64_t begin = -scouts; begin < groups; begin += most) { /* scouts come before the first group */
-        fact[WEAVE_BEGIN] = begin;
+        told.product.first = begin;
         TRY(gpu_run(&told, way->entry, groups - begin < most ? groups - begin : most, way->block, shared));
     }
 done:
