@@ -433,13 +433,13 @@ DEVICE void leave(const struct product *p, struct room *r, const int width)
 }
 
 /* Is no group cut?  Where there are few, every scout looks at all of them first: mostly none is, and then nobody need tell the others
- * anything, or wait for them.  More are dear: all scouts ask for the same offsets at the same time.  Ways that only large matrices
- * take do without. */
+ * anything, or wait for them.  More are dear: all scouts ask for the same offsets at the same time.  Ways that few small matrices take
+ * do without. */
 #define FEW_GROUPS 512
 DEVICE int is_none_cut(const struct product *p, const struct shape s)
 {
     int cut = 0;
-    if (!s.tiled || s.lanes < 4 || groups_in(p, s) > FEW_GROUPS)
+    if (!s.tiled || s.lanes < 8 || s.height == 1 || groups_in(p, s) > FEW_GROUPS)
         return 0;
     for (int from = 0; from < FEW_GROUPS; from += s.width) {
         const uint32_t group = from + simt_thread_id();
