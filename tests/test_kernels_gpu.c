@@ -388,10 +388,14 @@ static int64_t last_is_full(int64_t i, int64_t rows, int64_t cols)
 
 TEST(scouts_that_look_at_all_groups_miss_none)
 {
-    static const struct { const char *way; int64_t height; } ways[] = {{"4", 64}, {"8", 16}, {"8direct", 16}, {"32", 8}, {"block", 1}};
+    static const struct {
+        const char *way;
+        int64_t height;
+    } ways[] = {{"4", 64}, {"8", 16}, {"8direct", 16}, {"32", 8}, {"block", 1}};
     for (size_t i = 0; i < sizeof ways / sizeof ways[0]; i++)
         for (int64_t groups = 512; groups <= 513; groups++) {
-            const struct awkward few = {"few groups", "a cut group that nobody has looked at", groups * ways[i].height, 9000, last_is_full, strewn_column};
+            const struct awkward few = {"few groups", "a cut group that nobody has looked at", groups * ways[i].height, 9000, last_is_full,
+                                        strewn_column};
             every_way("csr_weave", &ways[i].way, 1, "", &few, HEDDLE_N);
         }
 }

@@ -11,7 +11,8 @@
  *            that has too many entries for one block is left to scouts.  These are the first blocks of the launch: each looks for
  *            such groups in its share of the row offsets, puts their pieces on a list, and when all have looked they take the
  *            pieces in turn; those within one long row need no tile and no barrier.  A scout that waits in vain for the others
- *            goes on without them, and they without it.  Rows that are cut between pieces are put together by whoever comes last.
+ *            goes on without them, and they without it; where there are few groups, a scout looks at all first, and mostly goes at
+ *            once.  Rows that are cut between pieces are put together by whoever comes last.
  * Memory     val and col are streamed past the caches where they are staged, each once and by whole lines, with up to 8 loads
  *            a thread under way; x is gathered in the order of storage, and has as much of the first-level cache as tiles can spare.
  *            Large matrices are a matter of loads under way: short rows whole, and longer ones by 8 or 16 lanes and without tiles,

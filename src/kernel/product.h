@@ -3,9 +3,9 @@
  * product.h: what the device half of a kernel is given.  One layout for every variant and every device: sizes are
  * int64_t, arrays untyped, scalars 16 bytes wide, so that host code fills it without knowing the variant.
  *
- * The order matters.  A GPU fetches arguments from memory by the line, and a small product waits for each: 0.3 us on an H200, whose
- * lines of 128 bytes end behind the first 48 or 112 bytes.  So the first 48 are what a product from CSR needs until it multiplies, and
- * what it needs in the end lies with facts that it may ask for while it waits for its first loads. */
+ * The order matters.  A GPU fetches arguments from memory by the line, and a small product waits for each: 0.3 us on an H200, where by
+ * all signs a line has 128 bytes and ends behind the first 48 bytes or the first 112.  So the first 48 are what a product from CSR needs
+ * until it multiplies, and what it needs in the end lies with facts that it may ask for while it waits for its first loads. */
 #ifndef KERNEL_PRODUCT_H
 #define KERNEL_PRODUCT_H
 
@@ -18,10 +18,10 @@
 
 struct product {
     int64_t rows;                        /* of the matrix as it is stored */
-    int64_t first;                       /* the row that this launch begins with (gpu_run_rows), or what the kernel makes of it */
+    int64_t first;                       /* the row (gpu_run_rows) or whatever else this launch begins with */
     const void *x;                       /* cols entries, or rows entries when transposed */
     const void *array[FORMAT_ARRAYS];    /* of its format: layout.h names them */
-    void *y;                             /* as many as x has not */
+    void *y;                             /* the other number */
     unsigned char alpha[SCALAR_BYTES];   /* the first bytes hold a `real`; alpha is not 0 */
     unsigned char beta[SCALAR_BYTES];
     int64_t fact[PRODUCT_FACTS];         /* what `prepare` or launch tells it in numbers */

@@ -55,7 +55,8 @@
  *               simt_stream_if(condition, p): simt_stream(p), or 0 without reading p; costs no branch
  *               simt_send_for(p, bytes) may have so much from p on brought to the second-level cache; a thread says it for all.
  *                                   What is read soon after costs less waiting; what is not costs memory's time
- *               simt_with(i, value) i, an index, known no sooner than a value that was loaded: both loads then come before what i leads to
+ *               simt_with(i, value) i, an index, known no sooner than a value: where both are loaded, both loads come before that of what
+ *                                   i leads to
  *               simt_held(p)      p, an array in shared memory whose address a register should keep
  *               simt_passing(p)   p, and what is read through it should be the first that the second-level cache gives up
  *               simt_load2(to, p), simt_load4(to, p); simt_stream2, simt_stream4: p[0], p[1] (and p[2], p[3]) into an array of
