@@ -25,7 +25,7 @@ struct product {
     unsigned char alpha[SCALAR_BYTES];   /* the first bytes hold a `real`; alpha is not 0 */
     unsigned char beta[SCALAR_BYTES];
     int64_t fact[PRODUCT_FACTS];         /* what `prepare` or launch tells it in numbers */
-    int64_t cols, nnz;
+    int64_t cols, nnz;                   /* of the matrix as it is stored */
     int64_t dim[FORMAT_DIMS];            /* of its format: layout.h names them, too */
     int64_t transposed;                  /* 1: y = alpha Aᵀ x + beta y for the stored A */
     int64_t parts;                       /* the work is cut into so many parts, whoever takes them */
