@@ -43,7 +43,8 @@ find_program(HEDDLE_GZIP gzip)
 set(device_pack_ptx preset=9e,lc=4,lp=0,pb=0)
 set(device_pack_cubin preset=9e,lc=0,lp=4,pb=4,mf=bt3)
 set(device_pack_co preset=9e,lc=2,lp=2,pb=2,mf=bt3)
-set(device_hip_flags -x hip --offload-device-only -nogpuinc -nogpulib --no-gpu-bundle-output -munsafe-fp-atomics)
+# Without a symbol that tells where it was compiled: the same source gives the same binary.
+set(device_hip_flags -x hip --offload-device-only -nogpuinc -nogpulib --no-gpu-bundle-output -munsafe-fp-atomics -fuse-cuid=none)
 
 # Does this compiler, given these arguments and a kernel of one line, do its work?  That also finds out whether it is new
 # enough, has the target built in, and finds its linker.
