@@ -380,7 +380,7 @@ TEST(every_way_through_csr_weave_takes_every_group_once)
         every_way("csr_weave", ways, sizeof ways / sizeof ways[0], "", &matrices[i], HEDDLE_N);
 }
 
-/* Up to 512 groups every scout looks at all before it goes on or not: the last of so many, and of one more, has one full row. */
+/* Up to 512 groups every scout may look at all before it goes on or not: the last of so many, and of one more, has one full row. */
 static int64_t last_is_full(int64_t i, int64_t rows, int64_t cols)
 {
     return i == rows - 1 ? cols : i % 7 == 0;

@@ -41,7 +41,7 @@ DEVICE off offset(const struct product *p, int64_t row, const int passing)
     return passing ? simt_stream(at) : simt_readonly(at);
 }
 
-/* The same in 32 bits, which do, for there are fewer than 2^31 rows, and take half the instructions. */
+/* The same in 32 bits, which do, for there are fewer than 2^31 rows: fewer instructions. */
 DEVICE off short_offset(const struct product *p, uint32_t row)
 {
     const uint32_t rows = (uint32_t)p->rows;
