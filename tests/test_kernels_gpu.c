@@ -298,17 +298,34 @@ static int64_t crowded_column(int64_t i, int64_t j, int64_t n, int64_t cols, uin
     return part < 10 ? other % 16 : part < 35 ? 64 * (1 + other % 30) + other / 30 % 16 : other % cols;
 }
 
-/* Where a large share of all entries goes to one line of y, csr_weft adds up in copies of it; small matrices are not worth the
- * sample that finds out, unless asked. */
-TEST(copies_of_crowded_lines_are_added_to_y_once)
+/* Seven entries, and one row that goes into pieces. */
+static int64_t seven_or_many_entries(int64_t i, int64_t rows, int64_t cols)
+{
+    return i == rows / 2 ? 9000 : seven_entries(i, rows, cols);
+}
+
+/* A third of all entries in 200 columns that lie far from each other. */
+static int64_t popular_column(int64_t i, int64_t j, int64_t n, int64_t cols, uint64_t random)
+{
+    const int64_t other = (int64_t)(random / 3 % 1000000000);
+    (void)i;
+    (void)j;
+    (void)n;
+    return random % 3 == 0 ? other % 200 * (cols / 200) : other % cols;
+}
+
+/* Where a large share of all entries goes to one line of y, csr_weft adds up in copies of it, and where it goes to a few columns, in a
+ * hoard of these; small matrices are not worth the sample that finds out, unless asked. */
+TEST(copies_and_hoards_are_added_to_y_once)
 {
     static const struct awkward lines = {"many crowded lines", "more lines than have copies", 3000, 100000, seven_entries, crowded_column};
-    const struct awkward *const matrices[] = {&awkward[21], &awkward[20], &lines};
+    static const struct awkward popular = {"popular columns", "a hoard has them", 3000, 400000, seven_or_many_entries, popular_column};
+    const struct awkward *const matrices[] = {&awkward[21], &awkward[20], &lines, &popular};
     static const char *const specs[] = {"csr_weft:way=1,sample=always", "csr_weft:way=1near,sample=always",
                                         "csr_weft:way=32,sample=always", "csr_weft:way=entries,sample=always"};
     static const char *const names[] = {"emu:wave=32,seed=5,races=1", "emu:wave=64,seed=6,races=1"};
     CHECK(strstr(awkward[20].name, "a wide matrix") && strstr(awkward[21].name, "a wide matrix"));
-    for (int i = 0; i < 24 && wanted("csr_weft"); i++) {
+    for (int i = 0; i < 32 && wanted("csr_weft"); i++) {
         struct gpu *gpu;
         CHECK_OK(gpu_open(&gpu, names[i % 2]));
         struct trial t = {.name = names[i % 2], .kernel = specs[i / 2 % 4], .device = {.kind = DEVICE_gpu, .gpu = gpu}};

@@ -27,7 +27,8 @@ KERNEL(csr_to_hyb_lengths)(struct product p)
     for (int b = simt_thread_id(); b < BINS; b += simt_block_size())
         count[b] = 0;
     simt_sync();
-    for (int64_t i = simt_global_id(); i < p.rows; i += simt_global_size()) {
+    SIMT_ROLLED for (int64_t i = simt_global_id(); i < p.rows; i += simt_global_size())
+    {
         const int64_t n = length_of(&p, i) >> p.dim[0];
         if (n >> BIN_BITS == p.dim[1])
             simt_atomic_add(count + (n & (BINS - 1)), 1);
@@ -42,7 +43,8 @@ KERNEL(csr_to_hyb_lengths)(struct product p)
 KERNEL(csr_to_hyb_left)(struct product p)
 {
     int64_t *left = (int64_t *)p.workspace;
-    for (int64_t i = simt_global_id(); i < p.rows; i += simt_global_size()) {
+    SIMT_ROLLED for (int64_t i = simt_global_id(); i < p.rows; i += simt_global_size())
+    {
         const int64_t n = length_of(&p, i) - p.dim[HYB_WIDTH];
         left[i + 1] = n > 0 ? n : 0;
         if (i == 0)
@@ -55,7 +57,8 @@ KERNEL(csr_to_hyb_rest)(struct product p)
     const int64_t *left = (const int64_t *)p.workspace;
     const off *row_ptr = (const off *)p.array[CSR_ROW_PTR];
     enum { TO_ROW = CSR_VAL + 1, TO_COL, TO_VAL };
-    for (int64_t k = simt_global_id(); k < p.dim[HYB_REST]; k += simt_global_size()) {
+    SIMT_ROLLED for (int64_t k = simt_global_id(); k < p.dim[HYB_REST]; k += simt_global_size())
+    {
         int64_t low = 0, high = p.rows;
         while (low < high) {
             const int64_t middle = low + (high - low) / 2;

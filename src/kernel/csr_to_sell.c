@@ -48,13 +48,14 @@ DEVICE uint64_t lanes_alike(int key)
 DEVICE void count_window(const struct product *p, int32_t *count, int64_t first, int64_t n)
 {
     int32_t before = 0;
-    for (int b = simt_lane(); b < BUCKETS; b += WAVE)
+    SIMT_ROLLED for (int b = simt_lane(); b < BUCKETS; b += WAVE)
         count[b] = 0;
     simt_wave_sync();
-    for (int64_t i = simt_lane(); i < n; i += WAVE)
+    SIMT_ROLLED for (int64_t i = simt_lane(); i < n; i += WAVE)
         simt_atomic_add(count + bucket_at(p, first + i), 1);
     simt_wave_sync();
-    for (int from = 0; from < BUCKETS; from += WAVE) {
+    SIMT_ROLLED for (int from = 0; from < BUCKETS; from += WAVE)
+    {
         const int b = from + simt_lane();
         const int32_t v = b < BUCKETS ? count[b] : 0, sum = wave_scan_int(v, WAVE);
         if (b < BUCKETS)
@@ -67,7 +68,8 @@ DEVICE void count_window(const struct product *p, int32_t *count, int64_t first,
 /* A wave of rows after the other, so that equal ones keep their order. */
 DEVICE void place_window(const struct product *p, int32_t *count, idx *order, int64_t first, int64_t n)
 {
-    for (int64_t from = 0; from < n; from += WAVE) {
+    SIMT_ROLLED for (int64_t from = 0; from < n; from += WAVE)
+    {
         const int64_t i = from + simt_lane();
         const int bucket = i < n ? bucket_at(p, first + i) : BUCKETS;
         const uint64_t alike = lanes_alike(bucket);
@@ -92,7 +94,7 @@ KERNEL_WAVES(csr_to_sell_order, WAVES)(struct product p)
     for (int64_t first = simt_global_id() / WAVE * window; first < p.rows; first += simt_global_size() / WAVE * window) {
         const int64_t n = p.rows - first < window ? p.rows - first : window;
         int moved = 0;
-        for (int64_t i = 1 + simt_lane(); i < n; i += WAVE)
+        SIMT_ROLLED for (int64_t i = 1 + simt_lane(); i < n; i += WAVE)
             moved |= bucket_at(&p, first + i) < bucket_at(&p, first + i - 1);
         if (simt_any(moved)) {
             count_window(&p, count, first, n);
@@ -100,7 +102,7 @@ KERNEL_WAVES(csr_to_sell_order, WAVES)(struct product p)
             if (simt_lane() == 0)
                 simt_atomic_or((int32_t *)p.workspace + MOVED, 1);
         } else {
-            for (int64_t i = simt_lane(); i < n; i += WAVE)
+            SIMT_ROLLED for (int64_t i = simt_lane(); i < n; i += WAVE)
                 order[first + i] = (idx)(first + i);
         }
     }

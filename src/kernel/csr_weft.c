@@ -36,7 +36,7 @@ KERNEL_BOUND(csr_weft_ready, READY)(struct product p)
         if (todo & WEFT_SAMPLE)
             find_crowded(&p);
         else if (simt_thread_id() == 0)
-            found_of(&p)->lines = 0;
+            found_of(&p)->lines = found_of(&p)->hoards = 0;
     } else if (simt_block_id() == 1) {
         if (todo & WEFT_LOOK)
             find_kind(&p, LONG_WINDOW);
@@ -71,7 +71,7 @@ KERNEL_RESIDENT(csr_weft1, BLOCK, EACH(6, 5))(struct product p)
         learn_lines(&p, &to);
     else if (by_lane(&p, &to, &c) || (to.lines == 0 && by_entries(&p, &to, &c, room, -1, 0)))
         return;
-    entries_and_lines(&p, &to, room, table);
+    entries_and(LINES, &p, &to, room, table);
 }
 
 /* Short rows, long columns, which are met again and again, or f64, whose additions are dear.  Where lines are crowded there is no
@@ -93,12 +93,13 @@ KERNEL_RESIDENT(csr_weft1_near, BLOCK, EACH(6, 5))(struct product p)
         begin_window(&p, &to, BY_LANE_NEAR); /* meanwhile it is learned whether lines are crowded */
     }
     if (does_pieces(&p) || to.lines > 0)
-        entries_and_lines(&p, &to, &other->room, other->table);
+        entries_and(LINES, &p, &to, &other->room, other->table);
     else
         some_chunks(&p, &to, BY_LANE_NEAR, 0);
 }
 
-/* Long rows.  Where neighbours are alike crowded lines are no concern: their columns are added up first. */
+/* Long rows.  Where neighbours are alike crowded lines are no concern: their columns are added up first.  The hoard has its columns
+ * behind its sums, in the place of the window. */
 KERNEL_RESIDENT(csr_weft32, BLOCK, EACH(5, 4))(struct product p)
 {
     SHARED(real, near, NEARBY(LONG_WINDOW));
@@ -106,11 +107,13 @@ KERNEL_RESIDENT(csr_weft32, BLOCK, EACH(5, 4))(struct product p)
     SHARED(struct rows, room, 1);
     const struct chunk c = own_chunk(&p);
     simt_after_previous();
-    const int kind = simt_readonly(&found_of(&p)->kind);
+    const int kind = simt_readonly(&found_of(&p)->kind), hoards = simt_readonly(&found_of(&p)->hoards);
     const int lines = kind == ALIKE ? 0 : simt_readonly(&found_of(&p)->lines);
     struct sink to = {(real *)p.y, near, LONG_WINDOW, 0, 0, lines, 0, 0};
-    if (does_pieces(&p) || (kind == SCATTERED && lines > 0))
-        entries_and_lines(&p, &to, room, table);
+    if (kind == SCATTERED && hoards)
+        entries_and(HOARD, &p, &to, room, (int32_t *)(void *)(near + HOARD_SIZE));
+    else if (does_pieces(&p) || (kind == SCATTERED && lines > 0))
+        entries_and(LINES, &p, &to, room, table);
     else if (kind == NEAR)
         near_chunks(&p, &to, table);
     else if (kind == ALIKE)
@@ -152,7 +155,7 @@ KERNEL_RESIDENT(csr_weft_entries, BLOCK, EACH(6, 5))(struct product p)
         learn_lines(&p, &to);
     if (!does_pieces(&p) && to.lines == 0 && by_entries(&p, &to, &c, room, -1, found && soon ? ASK : 0))
         return;
-    entries_and_lines(&p, &to, room, table);
+    entries_and(LINES, &p, &to, room, table);
 }
 
 #else
@@ -213,6 +216,7 @@ static double mean_of(const struct work *w)
 #define DENSE_ROWS 300
 #define VERY_DENSE_ROWS 4096
 #define LONG_ROWS 16
+#define LONG_ROWS_OF_MANY 12
 #define STENCIL_ROWS 8
 #define SHORT_ROWS 3
 
@@ -237,7 +241,7 @@ static const struct way *way_of(const struct work *w)
         return &ways[nnz <= SEVERAL_ENTRIES ? FEW : ENTRIES];
     if (!is_repeated(w))
         return &ways[mean > LONG_ROWS || (dear && mean < SHORT_ROWS) ? ENTRIES : SHORT];
-    if (mean > LONG_ROWS)
+    if (mean > (nnz > SOME_ENTRIES ? LONG_ROWS_OF_MANY : LONG_ROWS))
         return &ways[nnz <= SEVERAL_ENTRIES ? ENTRIES : LONG];
     if (nnz / (dear && mean < STENCIL_ROWS ? LONG_COLUMNS_F64 : LONG_COLUMNS) > cols)
         return &ways[SHORT_NEAR];

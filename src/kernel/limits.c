@@ -87,7 +87,7 @@ KERNEL(limits_add)(struct product p)
 
 KERNEL(limits_indices)(struct product p)
 {
-    for (int64_t k = simt_global_id(); k < p.nnz; k += simt_global_size())
+    SIMT_ROLLED for (int64_t k = simt_global_id(); k < p.nnz; k += simt_global_size())
         ((idx *)p.y)[k] = (idx)limit_target(k, p.cols, p.fact[0]);
 }
 

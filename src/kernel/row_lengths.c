@@ -21,7 +21,8 @@ KERNEL(row_lengths)(struct product p)
     int64_t *finding = (int64_t *)p.workspace;
     const int64_t centre = p.dim[0];
     int64_t shortest = INT64_MAX, longest = 0, empty = 0, squares = 0;
-    for (int64_t i = simt_global_id(); i < p.rows; i += simt_global_size()) {
+    SIMT_ROLLED for (int64_t i = simt_global_id(); i < p.rows; i += simt_global_size())
+    {
         int64_t n = (int64_t)simt_readonly(row_ptr + i + 1) - simt_readonly(row_ptr + i);
         shortest = n < shortest ? n : shortest;
         longest = n > longest ? n : longest;

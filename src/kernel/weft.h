@@ -44,7 +44,7 @@ enum { WEFT_LISTED, WEFT_THROUGH, WEFT_COUNTERS };
 enum { SCATTERED, NEAR, ALIKE };
 
 struct found {
-    int32_t kind, lines, line[WEFT_LINES];
+    int32_t kind, hoards, lines, line[WEFT_LINES]; /* hoards: where columns have no order a hoard serves better than copies of lines */
 };
 
 struct listed {
@@ -77,7 +77,8 @@ DEVICE uint32_t scrambled(uint32_t key)
 
 struct sample {
     int32_t line;
-    int at; /* its place in the table, where it was the first there; else -1 */
+    int at;      /* its place in the table, where it was the first there; else -1 */
+    int is_seen; /* was its line there before? */
 };
 
 /* Counts a sample.  Where two lines fall on one place, the first counts. */
@@ -88,6 +89,15 @@ DEVICE void count_sample(struct sample *s, int32_t *key, int32_t *count)
     if (before == -1 || before == s->line)
         simt_atomic_add(count + at, 1);
     s->at = before == -1 ? at : -1;
+    s->is_seen = before == s->line;
+}
+
+/* Do some columns come much more often than others, though they do not crowd lines?  Then more samples fall on a line which was seen before
+ * than chance would have, by a quarter and beyond what a sample may err, and crowded lines have few of these. */
+DEVICE int is_skewed(const struct product *p, int32_t seen, int32_t crowded)
+{
+    const int64_t lines = (int32_t)p->cols / LINE + 1, pairs = WEFT_SAMPLES * (WEFT_SAMPLES / 2);
+    return 4 * (seen - 16) * lines > 5 * pairs && 8 * crowded * ((int32_t)p->fact[WEFT_DO] >> 8) < seen;
 }
 
 /* Lines of y that many of the sampled columns lie in, first those with very many. */
@@ -96,6 +106,7 @@ DEVICE void find_crowded(const struct product *p)
     SHARED(int32_t, key, PLACES);
     SHARED(int32_t, count, PLACES);
     SHARED(int32_t, lines, 2); /* with very many of them; others */
+    SHARED(int32_t, seen, 1); /* samples of lines that were seen before */
     struct sample mine[2];
     for (int i = 0; i < 2; i++) {
         const uint64_t part = scrambled((uint32_t)(simt_thread_id() + i * READY) + 1);
@@ -108,10 +119,13 @@ DEVICE void find_crowded(const struct product *p)
         count[i] = 0;
     }
     if (simt_thread_id() == 0)
-        lines[0] = lines[1] = 0;
+        lines[0] = lines[1] = *seen = 0;
     simt_sync();
     for (int i = 0; i < 2; i++)
         count_sample(&mine[i], key, count);
+    const int repeats = simt_popc(simt_ballot(mine[0].is_seen)) + simt_popc(simt_ballot(mine[1].is_seen));
+    if (simt_lane() == 0)
+        simt_atomic_add(seen, repeats);
     simt_sync();
     SIMT_ROLLED for (int pass = 0; pass < 2; pass++)
     {
@@ -128,6 +142,7 @@ DEVICE void find_crowded(const struct product *p)
     if (simt_thread_id() == 0) {
         const int32_t all = lines[0] + lines[1], n = all > TOO_MANY ? lines[0] : all;
         found_of(p)->lines = n > WEFT_LINES ? WEFT_LINES : n;
+        found_of(p)->hoards = is_skewed(p, *seen, 4 * lines[0] + lines[1]);
     }
 }
 

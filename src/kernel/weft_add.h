@@ -10,10 +10,10 @@
 
 /* ------------------------------------------------------------------ where additions go ------------------------- */
 
-/* Two ways to put additions together in shared memory.  Which of them is on is told to functions as a constant: what they
+/* Three ways to put additions together in shared memory.  Which of them is on is told to functions as a constant: what they
  * do for each entry should be short.  DEEP: four entries of a lane under way where rows are uneven, not two, which takes
  * registers from those whose rows are even.  ASK: it is not known yet whether lines are crowded. */
-enum { WINDOW = 1, LINES = 2, DEEP = 4, ASK = 8 };
+enum { WINDOW = 1, LINES = 2, DEEP = 4, ASK = 8, HOARD = 16 };
 
 struct sink {
     real *y;
@@ -22,7 +22,8 @@ struct sink {
     int32_t base;
     uint32_t width;
     int lines; /* crowded lines, and the table that finds them */
-    const int32_t *key, *slot;
+    int32_t *key;
+    const int32_t *slot;
 };
 
 DEVICE uint32_t key_of(int32_t line)
@@ -75,6 +76,51 @@ DEVICE void end_lines(const struct sink *to, const struct found *found)
         if (sum != 0)
             simt_atomic_add(to->y + ((int64_t)simt_readonly(&found->line[i / LINE]) * LINE + i % LINE), sum);
     }
+}
+
+/* The hoard: a place in shared memory for whichever column comes there first, and for those of crowded lines from the beginning.  What
+ * belongs to other columns that fall on it goes to y at once.  Columns that come often come soon, and so have a place. */
+#define HOARD_SIZE 2048
+
+DEVICE int place_of(idx c)
+{
+    return (int)(scrambled((uint32_t)c) / (uint32_t)(0x100000000 / HOARD_SIZE));
+}
+
+/* `there`: the column that was seen at its place. */
+DEVICE void hoard(const struct sink *to, idx c, real v, idx there)
+{
+    const int at = place_of(c);
+    if (there == -1)
+        there = simt_atomic_cas(to->key + at, -1, c);
+    if (there == -1 || there == c)
+        simt_atomic_add(to->near + at, v);
+    else
+        simt_atomic_add(to->y + c, v);
+}
+
+DEVICE void begin_hoard(const struct product *p, struct sink *to, int32_t *key)
+{
+    to->key = key;
+    SIMT_ROLLED for (int i = simt_thread_id(); i < HOARD_SIZE; i += BLOCK) {
+        key[i] = -1;
+        to->near[i] = 0;
+    }
+    simt_sync();
+    if (simt_thread_id() < to->lines * LINE) {
+        const idx c = simt_readonly(&found_of(p)->line[simt_thread_id() / LINE]) * LINE + simt_thread_id() % LINE;
+        if (c < p->cols)
+            simt_atomic_cas(key + place_of(c), -1, c);
+    }
+    simt_sync();
+}
+
+DEVICE void end_hoard(const struct sink *to)
+{
+    simt_sync();
+    SIMT_ROLLED for (int i = simt_thread_id(); i < HOARD_SIZE; i += BLOCK)
+        if (to->near[i] != 0)
+            simt_atomic_add(to->y + to->key[i], to->near[i]);
 }
 
 /* The first blocks do pieces, the others chunks: this one. */
@@ -236,9 +282,17 @@ DEVICE int by_entries(const struct product *p, struct sink *to, const struct chu
             simt_after_previous();
         if ((on & ASK) && to->lines > 0)
             break;
+        for (int i = 0; (on & HOARD) && i < UNDER_WAY; i++) {
+            v[i] *= factor[row[i]];
+            row[i] = simt_atomic_load(to->key + place_of(to_col[i])); /* a column: there is no register left */
+        }
         for (int i = 0; i < UNDER_WAY; i++)
-            if (has_entry(k, i * BLOCK, n))
-                add(to, to_col[i], v[i] * factor[row[i]], on);
+            if (has_entry(k, i * BLOCK, n)) {
+                if (on & HOARD)
+                    hoard(to, to_col[i], v[i], row[i]);
+                else
+                    add(to, to_col[i], v[i] * factor[row[i]], on);
+            }
     }
     if (on & ASK)
         learn_lines(p, to); /* all threads, whether they had entries or not */
@@ -540,22 +594,28 @@ DEVICE int is_idle(const struct product *p)
 /* What has to be there in shared memory for a window of so many entries. */
 #define NEARBY(window) (window + WEFT_LINES * COPIES * LINE)
 
-/* Several chunks entry by entry, or pieces of large ones, with copies of crowded lines. */
-DEVICE void entries_and_lines(const struct product *p, struct sink *to, struct rows *room, int32_t *table)
+/* Several chunks entry by entry, or pieces of large ones, with copies of crowded lines or with a hoard. */
+DEVICE void entries_and(const int on, const struct product *p, struct sink *to, struct rows *room, int32_t *table)
 {
     const int is_piece = does_pieces(p);
     const int64_t first = is_piece ? simt_block_id() : number_of(p), step = is_piece ? p->fact[WEFT_BLOCKS] : 1;
-    const int64_t past = is_piece ? listed_of(p) : first + p->fact[WEFT_MERGED];
-    if (is_piece ? past == 0 : is_idle(p))
+    const int64_t past = is_piece ? listed_of(p) : first + (on == HOARD ? 1 : p->fact[WEFT_MERGED]);
+    if (is_piece ? past == 0 : on != HOARD && is_idle(p))
         return;
-    begin_lines(to, found_of(p), table, table + KEYS);
+    if (on == HOARD)
+        begin_hoard(p, to, table);
+    else
+        begin_lines(to, found_of(p), table, table + KEYS);
     SIMT_ROLLED for (int64_t i = first; i < past; i += step)
     {
         const struct listed *entry = list_of(p) + i;
         const struct chunk c = rows_of(p, is_piece ? simt_fresh(&entry->chunk) : i, 1);
-        by_entries(p, to, &c, room, is_piece ? simt_fresh(&entry->piece) : -1, LINES);
+        by_entries(p, to, &c, room, is_piece ? simt_fresh(&entry->piece) : -1, on);
     }
-    end_lines(to, found_of(p));
+    if (on == HOARD)
+        end_hoard(to);
+    else
+        end_lines(to, found_of(p));
     if (is_piece)
         through(p);
 }

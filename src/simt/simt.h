@@ -42,6 +42,7 @@
  *
  * Memory        simt_atomic_add(p, v), _min, _max, _or, _exchange, simt_atomic_cas(p, expected, v): return what stood there
  *               before; in global and shared memory, for (u)int32_t and (u)int64_t, _add for float and double as well.
+ *               simt_atomic_load(p): *p, which others may change by these at the same time
  *               simt_atomic_add_cas(p, v): float and double by compare-and-swap; -DSIMT_ATOMIC_CAS makes simt_atomic_add so.
  *               simt_fence()        who sees what this thread writes next also sees what it wrote so far; and what it reads next is
  *                                   at least as new as what it has read

@@ -183,6 +183,11 @@ SIMT_ATOMIC_REAL(double, unsigned long long)
 #undef SIMT_ATOMIC_REAL
 #undef SIMT_ADD_REAL
 
+template <class T> DEVICE T simt_atomic_load(const T *p)
+{
+    return *(const volatile T *)p;
+}
+
 /* ------------------------------------------------------------------ between blocks ----------------------------- */
 
 /* __threadfence orders all accesses of all threads; nothing here needs that. */

@@ -225,6 +225,7 @@ SIMT_ATOMIC_REAL(double, f64)
 #define simt_atomic_or(p, v) SIMT_TYPED_INTEGER(simt_atomic_or, *(p))(p, v)
 #define simt_atomic_exchange(p, v) SIMT_TYPED_INTEGER(simt_atomic_exchange, *(p))(p, v)
 #define simt_atomic_cas(p, expected, v) SIMT_TYPED_INTEGER(simt_atomic_cas, *(p))(p, expected, v)
+#define simt_atomic_load(p) __atomic_load_n(p, __ATOMIC_RELAXED)
 
 /* ------------------------------------------------------------------ between blocks ----------------------------- */
 

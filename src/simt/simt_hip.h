@@ -216,6 +216,11 @@ SIMT_ATOMIC_REAL(float, uint32_t)
 SIMT_ATOMIC_REAL(double, uint64_t)
 #undef SIMT_ATOMIC_REAL
 #undef SIMT_ADD_REAL
+
+template <class T> DEVICE T simt_atomic_load(const T *p)
+{
+    return __hip_atomic_load(p, SIMT_ORDER);
+}
 #undef SIMT_ORDER
 
 /* ------------------------------------------------------------------ between blocks ----------------------------- */

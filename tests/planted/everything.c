@@ -90,6 +90,8 @@ KERNEL_UP_TO(everything_atomics, 1024)(struct product p)
     simt_atomic_or((uint32_t *)(counter + 6), 1u << (t & 31));
     while (simt_atomic_cas((uint32_t *)(counter + 7), (uint32_t)0, (uint32_t)0) != 0)
         ;
+    while (simt_atomic_load((int32_t *)counter) < 1) /* one's own */
+        ;
     simt_sync();
     if (t == 0) {
         simt_atomic_add(global, (uint64_t) * (int32_t *)counter);
