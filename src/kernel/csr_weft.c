@@ -10,15 +10,17 @@
  *            for the row of each.  A chunk with too many entries is only listed, and the first few blocks share the list.
  * Memory     val and col are read once; where a block shares out entries, by whole lines.  What limits this product is additions
  *            to y in the second-level cache: on an H200 about 95 billion a second to places all over y, 470 where the lanes of a
- *            wave add to neighbours, but one in 1.8 ns within one line of 128 bytes.  So additions are put together first, in three ways:
+ *            wave add to neighbours, but one in 1.8 ns within one line of 128 bytes.  So additions are put together first, in four ways:
  *            a lane takes the same place of several neighbouring rows and adds up those of one column (unknowns of a node,
  *            dense rows); a block keeps a window of y in shared memory around the columns that its rows are about,
- *            and adds it to y at its end; and the lines of y that a large share of all entries goes to (dense columns)
- *            have copies in the shared memory of every block.
+ *            and adds it to y at its end; the lines of y that a large share of all entries goes to (dense columns)
+ *            have copies in the shared memory of every block; and columns that are popular without crowding lines (graphs) have
+ *            places there, the first that comes to each.
  *            A first small kernel scales y.  Beside that it looks at some rows (which of these pays?), finds the crowded lines
  *            from a sample of all columns, and lists the chunks that are too large.
- * Wins       columns that repeat within a chunk, dense columns, regular rows.
- * Loses      skewed rows; columns without any order, where every entry is an addition in the second-level cache, here as elsewhere.
+ * Wins       columns that repeat within a chunk, dense and popular columns, regular rows.
+ * Loses      small matrices with a few long rows; columns without any order, where every entry is an addition in the second-level
+ *            cache, here as elsewhere.
  * Order      that of arrival: not repeatable.
  */
 
@@ -211,8 +213,8 @@ static double mean_of(const struct work *w)
 #define LONG_COLUMNS_F64 6
 #define LONGER_COLUMNS 128
 
-/* Entries of a row on average, from which it is dense, or too long for a lane; of stencils it has fewer.  Dense rows need enough blocks,
- * unless they go into pieces anyway. */
+/* Entries of a row on average, from which it is dense, or too long for a lane: sooner where there are so many that it pays to find out
+ * what rows are like; of stencils it has fewer.  Dense rows need enough blocks, unless they go into pieces anyway. */
 #define DENSE_ROWS 300
 #define VERY_DENSE_ROWS 4096
 #define LONG_ROWS 16

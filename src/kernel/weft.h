@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
  * weft.h: what csr_weft's two halves tell each other, and what its first kernel finds out before anything is added: which lines of y
- * are crowded, what the columns of a chunk are like, and which chunks are too large for one block. */
+ * are crowded, whether columns are popular, what those of a chunk are like, and which chunks are too large for one block. */
 #ifndef KERNEL_WEFT_H
 #define KERNEL_WEFT_H
 

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * weft_add.h: how csr_weft adds: where additions are put together (a window of y in shared memory, copies of crowded lines), and who
- * takes which entries of a chunk (a lane, some lanes, a wave or the block a row, or all threads entry by entry). */
+ * weft_add.h: how csr_weft adds: where additions are put together in shared memory (a window of y, copies of crowded lines, a hoard of
+ * popular columns), and who takes which entries of a chunk (a lane, some lanes, a wave or the block a row, or all threads entry by
+ * entry). */
 #ifndef KERNEL_WEFT_ADD_H
 #define KERNEL_WEFT_ADD_H
 
