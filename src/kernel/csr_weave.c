@@ -11,8 +11,8 @@
  *            that has too many entries for one block is left to scouts.  These are the first blocks of the launch: each looks for
  *            such groups in its share of the row offsets, puts their pieces on a list, and when all have looked they take the
  *            pieces in turn; those within one long row need no tile and no barrier.  A scout that waits in vain for the others
- *            goes on without them, and they without it; where there are few groups, a scout looks at all first, and mostly goes at
- *            once.  Rows that are cut between pieces are put together by whoever comes last.
+ *            goes on without them, and they without it.  In a small matrix nobody waits: a scout looks for what is cut of its own
+ *            share of the entries.  Rows that are cut between pieces are put together by whoever comes last.
  * Memory     val and col are streamed past the caches where they are staged, each once and by whole lines, with up to 8 loads
  *            a thread under way; x is gathered in the order of storage, and has as much of the first-level cache as tiles can spare.
  *            Large matrices are a matter of loads under way: short rows whole, and longer ones by 8 or 16 lanes and without tiles,
@@ -236,8 +236,11 @@ static const struct way {
 enum { AUTO, DIRECT_1, DEEP_1, STAGED_2, STAGED_4, STAGED_8, DIRECT_8, IN_PLACE_8, IN_PLACE_16, DIRECT_32, BLOCK };
 
 static const char *const words[] = {"auto", "1", "1deep", "2", "4", "8", "8direct", "8place", "16", "32", "block"};
+enum { BY_SIZE, EACH_ALONE, ALL_TOGETHER };
+static const char *const manners[] = {"auto", "alone", "together"};
 static const struct option options[] = {
     {"way", 0, WORDS(words)},
+    {"scouts", 0, WORDS(manners)},
     {0},
 };
 
@@ -311,16 +314,25 @@ static int64_t workspace(const struct work *w)
     return 3 * (PLACES(w->product.nnz) + 1) * (int64_t)type_size(w->value);
 }
 
-/* Scouts: one for so many entries, but not more than have room on the device together with others. */
+/* The entries of which a scout takes what is cut, no more than a group may have; or 0: scouts share what they find, as in large matrices,
+ * where cut groups may come together. */
+static int64_t range_of(const struct work *w)
+{
+    const int64_t nnz = w->product.nnz, manner = w->option[1];
+    const int alone = way_of(w)->read != IN_PLACE && (manner == EACH_ALONE ? nnz < INT32_MAX / 2 : manner == BY_SIZE && nnz <= SOME);
+    return alone ? PIECE : 0;
+}
+
+/* Scouts: one for so many entries, but where they wait for each other not more than have room on the device together with others. */
 #define ENTRIES_OF_SCOUT 1024
 #define SCOUTS_MOST 4
 #define SCOUTS_FEW 2 /* where rows are so short that groups want the room */
 static int64_t scouts_of(const struct work *w)
 {
-    const int64_t each = w->product.nnz <= SOME ? SCOUTS_MOST : has_short_rows(w) ? SCOUTS_FEW : way_of(w)->scouts;
-    const int64_t most = each * gpu_info_of(w->device->gpu)->multiprocessors;
-    const int64_t enough = w->product.nnz <= FEW ? 0 : w->product.nnz / ENTRIES_OF_SCOUT;
-    return most < enough ? most : enough;
+    const int64_t nnz = w->product.nnz, range = range_of(w);
+    const int64_t each = nnz <= SOME ? SCOUTS_MOST : has_short_rows(w) ? SCOUTS_FEW : way_of(w)->scouts;
+    const int64_t most = each * gpu_info_of(w->device->gpu)->multiprocessors, enough = nnz / ENTRIES_OF_SCOUT;
+    return nnz <= FEW ? 0 : range ? (nnz + range - 1) / range : most < enough ? most : enough;
 }
 
 /* What scouts tell, the list, which have gone, and how many pieces of a cut group are done. */
@@ -352,17 +364,19 @@ static int64_t tile_of(const struct work *w)
 
 /* What one block may take so that the others do not wait for it: a few tiles, or a small share of all, half of it where few lanes
  * take a row whatever its length; but never less than it reads directly without a look at the limit, or, where there are many
- * groups, twice what they have on average. */
+ * groups, twice what they have on average.  In small matrices it takes 11 us and more until cut groups are done. */
 #define MANY_GROUPS 1024
 #define LIMIT_TILES 2
-#define LIMIT_TILES_OF_SOME 6 /* it takes 12 us and more until cut groups are done; in f64 so do six tiles */
+#define LIMIT_TILES_OF_SOME 3 /* in f32 */
+#define LIMIT_ROW_OF_SOME 6144 /* that a block reads without any tile */
 #define LIMIT_SHARE 8192
 static int64_t limit_of(const struct work *w)
 {
     const struct way *way = way_of(w);
-    const int64_t nnz = w->product.nnz, alone = w->value == HEDDLE_F32 && nnz <= SOME;
-    const int64_t tiles = (alone ? LIMIT_TILES_OF_SOME : LIMIT_TILES) * tile_of(w);
-    const int64_t share = nnz / (way->read == IN_PLACE ? 2 * LIMIT_SHARE : LIMIT_SHARE), most = tiles > share ? tiles : share;
+    const int64_t nnz = w->product.nnz, some = nnz <= SOME;
+    const int64_t tiles = (some && w->value == HEDDLE_F32 ? LIMIT_TILES_OF_SOME : LIMIT_TILES) * tile_of(w);
+    const int64_t usual = some && way->height == 1 ? LIMIT_ROW_OF_SOME : tiles;
+    const int64_t share = nnz / (way->read == IN_PLACE ? 2 * LIMIT_SHARE : LIMIT_SHARE), most = usual > share ? usual : share;
     const int64_t groups = groups_of(w), twice = groups < MANY_GROUPS ? 0 : 2 * (nnz / groups);
     const int64_t whole = LONG(way->lanes) * way->block, least = twice > whole ? twice : whole;
     return nnz <= FEW ? FEW : most > least ? most : least;
@@ -418,6 +432,7 @@ static heddle_status launch(const struct work *w)
     fact[WEAVE_ENTRIES] = sent_of(w);
     fact[WEAVE_SPAN] = span_of_scout(w);
     fact[WEAVE_PASSING] = passing_of(w);
+    fact[WEAVE_RANGE] = range_of(w);
     for (int64_t begin = -scouts; begin < groups; begin += most) { /* scouts come before the first group */
         told.product.first = begin;
         TRY(gpu_run(&told, way->entry, groups - begin < most ? groups - begin : most, way->block, shared));

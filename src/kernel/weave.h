@@ -7,9 +7,9 @@
 
 /* What launch tells the device half.  product.first is the first group of this launch; negative: scouts come first.  product.fact has
  * entries of a tile, entries that a group may have before it is cut, scouts, how many groups fit on the device, how many entries of a
- * group are sent for, how many groups a scout looks at together, and the first group whose entries the second-level cache need not
- * keep. */
-enum { WEAVE_TILE, WEAVE_LIMIT, WEAVE_SCOUTS, WEAVE_AHEAD, WEAVE_ENTRIES, WEAVE_SPAN, WEAVE_PASSING };
+ * group are sent for, how many groups a scout looks at together, the first group whose entries the second-level cache need not
+ * keep, and how many entries are a scout's own, or 0 where scouts share what they find. */
+enum { WEAVE_TILE, WEAVE_LIMIT, WEAVE_SCOUTS, WEAVE_AHEAD, WEAVE_ENTRIES, WEAVE_SPAN, WEAVE_PASSING, WEAVE_RANGE };
 
 /* Threads that a multiprocessor has at once, on an H200. */
 #define RESIDENT 2048

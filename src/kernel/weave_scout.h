@@ -149,10 +149,11 @@ DEVICE void join_few(const struct product *p, const struct found *f, int32_t pie
         put(p, (int64_t)f->group * height + row, sum);
 }
 
-/* The same where there are more pieces than a wave has lanes: every thread looks at a row, and a wave takes each that is cut. */
-DEVICE void join(const struct product *p, const struct found *f, const int height)
+/* The same where there are more pieces than a wave has lanes: every thread looks at a row, and a wave takes each that is cut; neighbours
+ * are of different waves, for long rows come together. */
+DEVICE void join(const struct product *p, const struct found *f, const int height, const int width)
 {
-    const int ahead = simt_thread_id() < height ? simt_thread_id() : height, next = ahead < height;
+    const int row = simt_lane() * (width / WAVE) + simt_wave_id(), ahead = row < height ? row : height, next = ahead < height;
     const off first = simt_fresh(&f->first), line = line_at(first);
     const off begin = begin_of(p, f, ahead, height) - line, end = begin_of(p, f, ahead + next, height) - line;
     const int32_t from = (int32_t)(begin / PIECE), to = begin < end ? (int32_t)((end - 1) / PIECE) : from;
@@ -214,7 +215,8 @@ struct room {
     int32_t place, apart;         /* the next place of the list, and how far it is to the one behind */
     struct found queue[QUEUE];    /* groups, later pieces */
     real parts[QUEUE * 256 / 32]; /* of pieces within one row, by each wave */
-    int32_t seen[3];              /* groups in the queue, their pieces, and their place on the list */
+    int32_t seen[3];              /* groups in the queue, their pieces, and their place on the list; of a range: spans, and pieces */
+    uint32_t spans[2];            /* of groups, by the first of each, that may have a cut one in the range */
     int32_t left[2];              /* is it the last; places that are not 0 */
 };
 
@@ -354,20 +356,26 @@ DEVICE void fetch(const struct product *p, struct found *f, int32_t place, int64
     f->piece = listed > 0 ? (int32_t)(listed >> 32) : -1;
 }
 
-/* The pieces of the next QUEUE places, `apart` of each other. */
-DEVICE void take(const struct product *p, real *tile, struct room *r, const struct shape s)
+/* The pieces of the next QUEUE places, `apart` of each other, come into the queue. */
+DEVICE void fetch_some(const struct product *p, struct room *r)
 {
-    struct found *queue = r->queue;
     const int t = simt_thread_anew();
     if (t < QUEUE) {
         const int at = r->place + t * r->apart;
-        queue[t].piece = -1;
+        r->queue[t].piece = -1;
         if (at < LISTED(r->told[1]) && is_mine(p, at))
-            fetch(p, queue + t, at, r->told[1]);
+            fetch(p, r->queue + t, at, r->told[1]);
     }
     simt_sync();
     if (t == 0)
         r->place += QUEUE * r->apart;
+}
+
+/* Takes the pieces in the queue. */
+DEVICE void take(const struct product *p, real *tile, struct room *r, const struct shape s)
+{
+    struct found *queue = r->queue;
+    const int t = simt_thread_anew();
     SIMT_ROLLED for (int i = simt_wave_id(); i < QUEUE; i += s.width / WAVE)
         if (queue[i].piece >= 0)
             look_up(p, queue + i, s.height);
@@ -408,7 +416,7 @@ DEVICE void take(const struct product *p, real *tile, struct room *r, const stru
             join_few(p, queue + i, queue[i].piece, s.height);
     SIMT_ROLLED for (int i = 0; i < QUEUE; i++)
         if (simt_fresh(&queue[i].piece) > WAVE)
-            join(p, queue + i, s.height);
+            join(p, queue + i, s.height, s.width);
     simt_sync();
 }
 
@@ -432,32 +440,54 @@ DEVICE void leave(const struct product *p, struct room *r, const int width)
     }
 }
 
-/* Is no group cut?  Where there are few, every scout looks at all of them first: mostly none is, and then nobody need tell the others
- * anything, or wait for them.  More are dear: all scouts ask for the same offsets at the same time.  Ways that few small matrices take
- * do without. */
-#define FEW_GROUPS 512
-DEVICE int is_none_cut(const struct product *p, const struct shape s)
+/* A small matrix: every scout has a range of entries, and takes the pieces that begin there, so that it need not tell the others anything,
+ * or wait for them.  A range has no more entries than a group may have: at most two cut groups reach into it, and at most two of the
+ * spans of groups that a wave looks at first.  Few are looked at, for all scouts ask for the same offsets at the same time.  Are
+ * there pieces?  They are in the queue. */
+DEVICE int look_in_range(const struct product *p, struct room *r, const struct shape s)
 {
-    int cut = 0;
-    if (!s.tiled || s.lanes < 8 || s.height == 1 || groups_in(p, s) > FEW_GROUPS)
-        return 0;
-    for (int from = 0; from < FEW_GROUPS; from += s.width) {
-        const uint32_t group = from + simt_thread_id();
-        cut |= begin_of_group(p, group + 1, s) - begin_of_group(p, group, s) > p->fact[WEAVE_LIMIT];
+    const off limit = (off)p->fact[WEAVE_LIMIT], range = (off)p->fact[WEAVE_RANGE];
+    const off low = simt_block_id() * range, high = low + range;
+    const uint32_t span = groups_in(p, s) / WAVE + 1;
+    if (simt_thread_id() < QUEUE)
+        r->queue[simt_thread_id()].piece = -1;
+    if (simt_wave_id() == 0) {
+        const uint32_t at = simt_lane() * span;
+        const off first = begin_of_group(p, at, s), last = begin_of_group(p, at + span, s);
+        const int may_be = last - first > limit && first < high && last > low;
+        const uint64_t found = simt_ballot(may_be);
+        if (may_be)
+            r->spans[simt_popc(found & simt_lanes_below())] = at;
+        if (simt_lane() == 0) {
+            r->seen[0] = simt_popc(found);
+            r->seen[1] = 0;
+        }
     }
-    return !simt_sync_any(cut);
+    simt_sync();
+    SIMT_ROLLED for (int i = 0; i < r->seen[0]; i++)
+        SIMT_ROLLED for (uint32_t k = simt_thread_id(); k < span; k += s.width)
+        {
+            const uint32_t group = r->spans[i] + k;
+            const off begin = begin_of_group(p, group, s), end = begin_of_group(p, group + 1, s);
+            if (end - begin <= limit)
+                continue;
+            int32_t piece = begin < low ? (int32_t)((low - line_at(begin) + PIECE - 1) / PIECE) : 0;
+            SIMT_ROLLED for (; part_at(begin, piece, PIECE) < (end < high ? end : high); piece++)
+            {
+                struct found *f = r->queue + simt_atomic_add(r->seen + 1, 1);
+                f->group = (int32_t)group;
+                f->piece = piece;
+            }
+        }
+    simt_sync();
+    return r->seen[1] > 0;
 }
 
-/* A scout looks for groups that are too large for one block, and takes its share of all pieces that were found.  If others have
- * gone it looks after their places, too: they may not have seen what it has listed. */
-DEVICE void scout(const struct product *p, real *dynamic, const struct shape s)
+/* A large matrix: scouts look for cut groups each in its share, tell how many pieces these have, list them, and take them in turn.  Are
+ * there pieces? */
+DEVICE int look_together(const struct product *p, struct room *r, const struct shape s)
 {
-    SHARED(struct room, only, 1);
-    struct room *r = simt_held(only);
-    real *const tile = s.tiled ? simt_held(dynamic) : dynamic;
     int64_t *told = r->told;
-    if (is_none_cut(p, s))
-        return;
     if (simt_thread_id() == 0)
         told[0] = 0;
     look(p, r, s);
@@ -474,10 +504,27 @@ DEVICE void scout(const struct product *p, real *dynamic, const struct shape s)
         r->apart = HAVE_GONE(told[1]) ? 1 : (int32_t)p->fact[WEAVE_SCOUTS];
     }
     simt_sync();
-    if (is_over(p, told[1]))
+    return !is_over(p, told[1]);
+}
+
+/* A scout looks for groups that are too large for one block, and takes its share of all pieces that were found.  If others have
+ * gone it looks after their places, too: they may not have seen what it has listed. */
+DEVICE void scout(const struct product *p, real *dynamic, const struct shape s)
+{
+    SHARED(struct room, only, 1);
+    struct room *r = simt_held(only);
+    real *const tile = s.tiled ? simt_held(dynamic) : dynamic;
+    const int alone = s.tiled && p->fact[WEAVE_RANGE] > 0;
+    if (!(alone ? look_in_range(p, r, s) : look_together(p, r, s)))
         return;
-    SIMT_ROLLED while (simt_fresh(&r->place) < LISTED(simt_fresh(told + 1)))
+    SIMT_ROLLED while (alone || simt_fresh(&r->place) < LISTED(simt_fresh(r->told + 1)))
+    {
+        if (!alone)
+            fetch_some(p, r);
         take(p, tile, r, s);
+        if (alone)
+            return;
+    }
     leave(p, r, s.width);
 }
 
