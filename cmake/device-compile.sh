@@ -31,8 +31,9 @@ ptx)
   ;;
 hip)
   run "$@" -S -o "$out.s"
-  # Not stripped: the loader of ROCm looks for kernels in .symtab.
-  run "$1" --target=amdgcn-amd-amdhsa -mcpu="$target" "$out.s" -o "$out"
+  # Not stripped: the loader of ROCm looks for kernels in .symtab.  Of the two tables of hashes that lld would make, AMD's code objects
+  # have .hash.
+  run "$1" --target=amdgcn-amd-amdhsa -mcpu="$target" -Wl,--hash-style=sysv "$out.s" -o "$out"
   mv "$out.s" "$out.asm"
   ;;
 *) echo "device-compile.sh: unknown kind '$kind'" >&2; exit 2 ;;

@@ -150,7 +150,7 @@ DEVICE void in_place(const struct product *p, int64_t group, const struct shape 
     send_for(p, group, s.height);
     if (at.last - at.first > p->fact[WEAVE_LIMIT])
         return;
-    if (group < p->fact[WEAVE_PASSING])
+    if (!SIMT_PASSES || group < p->fact[WEAVE_PASSING])
         sum = share(p, at.begin, n, lane, s.lanes, under_way, EACH_FOR_ITSELF);
     else
         sum = share(p, at.begin, n, lane, s.lanes, under_way, PASSING);

@@ -59,7 +59,8 @@
  *               simt_with(i, value) i, an index, known no sooner than a value: where both are loaded, both loads come before that of what
  *                                   i leads to
  *               simt_held(p)      p, an array in shared memory whose address a register should keep
- *               simt_passing(p)   p, and what is read through it should be the first that the second-level cache gives up
+ *               simt_passing(p)   p, and what is read through it should be the first that the second-level cache gives up;
+ *                                 SIMT_PASSES is 0 where that is p alone (AMD), and one loop will do for both, else 1
  *               simt_load2(to, p), simt_load4(to, p); simt_stream2, simt_stream4: p[0], p[1] (and p[2], p[3]) into an array of
  *               the thread's own, by wide accesses where p's alignment allows them; any element alignment is valid.  They
  *               read as simt_readonly and simt_stream do.

@@ -12,6 +12,7 @@
 #define WAVE 32
 typedef uint32_t simt_lanes;
 #define SIMT_FEW_REGISTERS 1
+#define SIMT_PASSES 1
 #define DEVICE static __device__ __forceinline__ __attribute__((unused))
 
 #define KERNEL(name) extern "C" __global__ void SIMT_NAME(name)

@@ -15,6 +15,7 @@
 #define WAVE (emu_now->width)
 typedef uint64_t simt_lanes;
 #define SIMT_FEW_REGISTERS 1
+#define SIMT_PASSES 1
 #define DEVICE static inline __attribute__((unused))
 
 #ifdef SIMT_HOOKED

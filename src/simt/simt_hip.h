@@ -14,6 +14,7 @@ typedef uint64_t simt_lanes;
 typedef uint32_t simt_lanes;
 #endif
 #define SIMT_FEW_REGISTERS 0
+#define SIMT_PASSES 0
 #define DEVICE static inline __attribute__((device, always_inline, unused))
 
 #define KERNEL(name) KERNEL_BOUND(name, SIMT_USUAL_BLOCK)
