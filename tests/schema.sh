@@ -37,9 +37,9 @@ holds 'records of a bench are valid' valid "$work/r.jsonl"
 holds 'records of limits are valid' valid "$work/l.jsonl"
 [ ! -f "$library" ] || holds 'records of peers are valid, and nothing else is on standard output' valid "$work/p.jsonl"
 holds 'records of skipped peers are valid' valid "$work/s.jsonl"
-for name in catalogue hyb papers limits paper real reproduce; do
-    sed -n '1~60p' "$source"/bench/results/*h200-$name.jsonl >"$work/c.jsonl"
-    holds "committed records ($name; each sixtieth) are valid" valid "$work/c.jsonl"
+for file in "$source"/bench/results/*.jsonl; do
+    sed -n '1~60p' "$file" >"$work/c.jsonl"
+    holds "committed records (${file##*/}; each sixtieth) are valid" valid "$work/c.jsonl"
 done
 
 run=$(grep -m1 '"record":"run".*"verified":true' "$work/r.jsonl")
