@@ -250,7 +250,7 @@ static const char *const entries[] = {"csr_weave1",        "csr_weave1_deep",  "
 
 /* Entries of small and large matrices. */
 #define FEW 8192     /* could be one block's: no scouts, and large tiles, for there are few blocks */
-#define SOME 1000000 /* leave room for more scouts, and do not pay for what these take */
+#define SOME 1000000 /* leave room for more scouts, one for every piece, and do not pay for what these take */
 #define MANY 6000000 /* do not stay in the second-level cache */
 #define LARGE 16000000 /* are a matter of loads under way, not of latency */
 
@@ -315,7 +315,7 @@ static int64_t workspace(const struct work *w)
 }
 
 /* The entries of which a scout takes what is cut, no more than a group may have; or 0: scouts share what they find, as in large matrices,
- * where cut groups may come together. */
+ * where cut groups may come together.  Ranges end where 32 bits can tell. */
 static int64_t range_of(const struct work *w)
 {
     const int64_t nnz = w->product.nnz, manner = w->option[1];

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
  * weave_scout.h: what csr_weave does about groups that are too large for one block.  Its first blocks are scouts: they look for such
- * groups, list their pieces, and take them in turn. */
+ * groups, list their pieces, and take them in turn; or, in small matrices, each takes the pieces that begin in a range of its own. */
 #ifndef KERNEL_WEAVE_SCOUT_H
 #define KERNEL_WEAVE_SCOUT_H
 
