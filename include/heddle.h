@@ -146,7 +146,8 @@ HEDDLE_API heddle_status heddle_set_debug(heddle *h, int on);
  * created, or heddle_reserve them again.  On a CPU products are repeatable in any case. */
 HEDDLE_API heddle_status heddle_set_deterministic(heddle *h, int on);
 
-/* The kernel that the last product of this handle ran ("cpu_csr"), "" before the first.  Never a silent fallback. */
+/* The kernel that the last product of this handle ran ("cpu_csr"), "" before the first.  Never a silent fallback.  Valid until the next
+ * product, or until the plan is freed that this was of. */
 HEDDLE_API const char *heddle_last_kernel(const heddle *h);
 
 /* ------------------------------------------------------------------ matrices ----------------------------------- */
