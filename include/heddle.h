@@ -352,11 +352,19 @@ HEDDLE_API heddle_status heddle_kernel_info(int number, heddle_kernel_desc *desc
 typedef struct heddle_read_options {
     heddle_type value; /* type of the values; 0: as stored (.hdl), else HEDDLE_F64 */
     int trust;         /* 1: the contents of a .hdl file are not checked at first use */
+    int copy;          /* 1: a .hdl file is copied into memory and may change or vanish afterwards; it may also be a pipe */
+    int large;         /* 1: what takes more than 1 GB and more than 100 times the file's size is read, too */
 } heddle_read_options;
 
 /* Reads a matrix: Matrix Market (.mtx), Rutherford-Boeing and Harwell-Boeing (.rb, .rua, .rsa, ...), each also with
  * .gz or .xz; a SuiteSparse archive (.tar.gz, .tar); Heddle's own .hdl, which is mapped, not read.  The contents decide
  * where the name does not.  Symmetric storage is expanded, every index is checked.  opt may be NULL.
+ *   .hdl         the file, like a borrowed array, must stay and must not change while the matrix lives: a process that reads a
+ *                mapped file which someone cuts short ends by a signal.  (Heddle's writers never change a file in place: they
+ *                put a new one under its name.)  Who cannot promise that sets copy.
+ *   others       are read once; a file that changes meanwhile gives an error or other contents.
+ *   small files  that describe something huge are refused before anything is allocated, unless large is set: sizes of 2^31
+ *                without entries, compressed zeros, a pipe that never ends.
  * Errors: HEDDLE_FILE_ERROR, HEDDLE_BAD_FILE (file and line in the text), HEDDLE_NOT_SUPPORTED, HEDDLE_NO_MEMORY. */
 HEDDLE_API heddle_status heddle_read(heddle_matrix **A, heddle *h, const char *path, const heddle_read_options *opt);
 
@@ -365,7 +373,8 @@ HEDDLE_API heddle_status heddle_read(heddle_matrix **A, heddle *h, const char *p
 HEDDLE_API heddle_status heddle_write(heddle *h, const heddle_matrix *A, const char *path);
 
 /* Vectors: Matrix Market arrays (one column) or coordinate vectors, and plain text (numbers, white space between them).
- * heddle_read_vector allocates *x for *n numbers of the type asked for: heddle_free gives it back. */
+ * heddle_read_vector allocates *x for *n numbers of the type asked for: heddle_free gives it back.  A file that is small beside
+ * what it describes is refused as heddle_read does it; unpacked, and with every number written out, any vector can be read. */
 HEDDLE_API heddle_status heddle_read_vector(void **x, int64_t *n, heddle_type type, const char *path);
 HEDDLE_API heddle_status heddle_write_vector(const void *x, int64_t n, heddle_type type, const char *path);
 HEDDLE_API void heddle_free(void *x);

@@ -29,8 +29,8 @@ heddle_status heddle_read(heddle_matrix **out, heddle *h, const char *path, cons
     TRY(matrix_new(&A));
     TRY(NEW(A->path, (int64_t)strlen(path) + 1));
     memcpy(A->path, path, strlen(path) + 1);
-    TRY(file_read(&A->file, path, options.value));
-    if (!A->file.mapped) { /* the arrays are on the heap: they become the matrix' own */
+    TRY(file_read_as(&A->file, path, &options));
+    if (!A->file.mapped) { /* arrays of their own: they become the matrix' */
         A->owned.csr = A->file.csr;
         A->file = (struct file_matrix){.csr = {0}, .checked = 1};
     }

@@ -44,7 +44,7 @@ heddle_status heddle_matrix_info(const heddle_matrix *A, heddle_matrix_desc *des
         .nnz = view_nnz(v),
         .format = v->format,
         .types = {view_value(v), coo ? offset_for(v->coo.nnz) : v->csr.offset, HEDDLE_I32},
-        .copied = A->owned.csr.row_ptr || A->owned.coo.row || A->placed[0],
+        .copied = A->owned.csr.row_ptr || A->owned.coo.row || A->file.copied || A->placed[0],
         .sorted_now = A->sorted_now,
         .bytes = coo ? coo_bytes(&v->coo) : csr_bytes(&v->csr),
         .ptr = coo ? NULL : v->csr.row_ptr,

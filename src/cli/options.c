@@ -5,10 +5,12 @@
 #include <string.h>
 
 #include "cli/cli.h"
+#include "io/tuning.h"
 
 const struct cli_option common_options[] = {
     {"help", 'h', OPTION_FLAG, 0, NULL, "this text"},
     {"quiet", 'q', OPTION_FLAG, 0, NULL, "nothing but results and errors"},
+    {"large", 0, OPTION_FLAG, 0, NULL, "also read small files that describe something huge"},
     {0}};
 
 /* What the parser is looking at. */
@@ -100,7 +102,8 @@ static heddle_status one_option(struct cursor *c, const char *word)
         return status;
     if (own)
         return store(o, c->into, value);
-    *(o == &common_options[0] ? c->help : &c->s->quiet) = 1;
+    int *const into[] = {c->help, &c->s->quiet, &io_tuning.large}; /* in the order of common_options */
+    *into[o - common_options] = 1;
     return HEDDLE_OK;
 }
 

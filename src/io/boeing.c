@@ -17,6 +17,7 @@
 #include "base/memory.h"
 #include "io/market.h"
 #include "io/number.h"
+#include "io/read.h"
 
 /* An array that grows with what the file really holds, however much its header promises. */
 struct series {
@@ -37,12 +38,14 @@ struct boeing {
 #define SERIES_FIRST 4096
 
 /* Room for one more, `wanted` being the most that can come. */
-static heddle_status series_room(struct series *s, int real, int64_t wanted)
+static heddle_status series_room(struct series *s, int real, int64_t wanted, const struct source *source)
 {
     if (s->count < s->capacity)
         return HEDDLE_OK;
     int64_t capacity = s->capacity ? 2 * s->capacity : SERIES_FIRST;
     capacity = capacity < wanted ? capacity : wanted;
+    if (source_affords(source, 8 * (double)capacity) != HEDDLE_OK)
+        return HEDDLE_NO_MEMORY;
     void *p = mem_resize(real ? (void *)s->real : (void *)s->integer, s->count, capacity, 8);
     if (!p)
         return HEDDLE_NO_MEMORY;
@@ -72,7 +75,7 @@ static heddle_status read_integers(struct fields *f, const struct expected *e, s
     heddle_status status = HEDDLE_OK;
     int64_t low = 1, n;
     while (out->count < e->count) {
-        TRY(series_room(out, 0, e->count));
+        TRY(series_room(out, 0, e->count, f->source));
         TRY(fields_int(f, e->what, &n));
         if (n < low || n > e->high)
             return source_fail(f->source, HEDDLE_BAD_FILE, f->source->line, "%s %lld is outside %lld..%lld", e->what,
@@ -90,7 +93,7 @@ static heddle_status read_reals(struct source *s, struct boeing *b)
     struct fields fields = {.source = s, .format = b->value_format};
     struct series *out = &b->value;
     while (out->count < b->nnz) {
-        TRY(series_room(out, 1, b->nnz));
+        TRY(series_room(out, 1, b->nnz, s));
         TRY(fields_real(&fields, "value", &out->real[out->count]));
         out->count++;
     }
@@ -262,13 +265,15 @@ heddle_status boeing_read(struct source *s, struct csr *A, heddle_type value)
     struct coo coo = {0};
     TRY(read_header(s, &b));
     TRY(read_pointers(s, &b));
+    TRY(source_affords(s, matrix_least(b.rows, b.cols)));
     TRY(read_integers(&(struct fields){.source = s, .format = b.row_format}, &(struct expected){"row", b.nnz, b.rows, 0},
                       &b.row));
     if (has_values(&b))
         TRY(read_reals(s, &b));
+    TRY(source_affords(s, (double)b.nnz * (8 + (double)type_size(value ? value : HEDDLE_F64))));
     TRY(coo_new(&coo, b.rows, b.cols, b.nnz, value ? value : HEDDLE_F64));
     TRY(make_coo(s, &b, &coo));
-    status = csr_from_file(A, &coo, b.symmetry, s->name);
+    status = csr_from_file(A, &coo, b.symmetry, s);
 done:
     series_free(&b.pointer);
     series_free(&b.row);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * Packed files lie in memory as a whole (mapped), so a decoder only has to keep its place; output is asked for in
- * pieces of any size.  Rules that hold for all of them: a short read means the end and nothing else, and contents that
- * end too early, or with a wrong checksum, are an error before the last piece is handed out. */
+ * Packed bytes come through a window, output is asked for in pieces of any size.  Rules that hold for all decoders: a short
+ * read means the end and nothing else, and contents that end too early, or with a wrong checksum, are an error before the
+ * last piece is handed out. */
 #include "io/decode.h"
 
 #include <string.h>
@@ -11,15 +11,36 @@
 #include "base/memory.h"
 
 #define PIECE (1 << 30) /* zlib counts bytes in unsigned int */
+#define WINDOW (1 << 18)
+
+heddle_status decoder_fill(struct decoder *d)
+{
+    int64_t left = d->input->size - d->at, n = left < WINDOW ? left : WINDOW;
+    if (d->ready > 0 || n == 0)
+        return HEDDLE_OK;
+    if (!d->window && NEW(d->window, WINDOW) != HEDDLE_OK)
+        return HEDDLE_NO_MEMORY;
+    heddle_status status = input_read(d->input, d->name, d->at, d->window, n);
+    d->used = 0;
+    d->ready = status == HEDDLE_OK ? n : 0;
+    return status;
+}
+
+void decoder_take(struct decoder *d, int64_t n)
+{
+    d->at += n;
+    d->used += n;
+    d->ready -= n;
+}
 
 /* A file that is not packed at all. */
 static heddle_status plain_read(struct decoder *d, char *out, int64_t capacity, int64_t *got)
 {
-    int64_t left = d->size - d->at;
+    int64_t left = d->input->size - d->at;
     *got = left < capacity ? left : capacity;
-    memcpy(out, d->data + d->at, (size_t)*got);
+    heddle_status status = input_read(d->input, d->name, d->at, out, *got);
     d->at += *got;
-    return HEDDLE_OK;
+    return status;
 }
 
 static void plain_stop(struct decoder *d)
@@ -33,25 +54,36 @@ static void gzip_stop(struct decoder *d)
     mem_free(d->state);
 }
 
-/* Does the packed data have these n bytes at this place? */
-static int starts_with(const struct decoder *d, int64_t at, const char *magic, int64_t n)
+/* Does the packed data have these n bytes, at most 8, at its present place? */
+static heddle_status starts_with(const struct decoder *d, const char *magic, int64_t n, int *yes)
 {
-    return d->size - at >= n && memcmp(d->data + at, magic, (size_t)n) == 0;
+    char bytes[8];
+    *yes = 0;
+    if (d->input->size - d->at < n)
+        return HEDDLE_OK;
+    heddle_status status = input_read(d->input, d->name, d->at, bytes, n);
+    *yes = status == HEDDLE_OK && memcmp(bytes, magic, (size_t)n) == 0;
+    return status;
 }
 
 /* After the end of one gzip member another may follow, or zeros that pad the file to the size of a tape block. */
 static heddle_status gzip_next_member(struct decoder *d)
 {
-    if (starts_with(d, d->at, "\x1f\x8b", 2))
-        return inflateReset(d->state) == Z_OK
-                   ? HEDDLE_OK
-                   : fail(HEDDLE_INTERNAL, "%s: zlib cannot be reset", d->name);
-    for (; d->at < d->size; d->at++)
-        if (d->data[d->at])
+    heddle_status status = HEDDLE_OK;
+    int member;
+    TRY(starts_with(d, "\x1f\x8b", 2, &member));
+    if (member)
+        return inflateReset(d->state) == Z_OK ? HEDDLE_OK : fail(HEDDLE_INTERNAL, "%s: zlib cannot be reset", d->name);
+    while (d->at < d->input->size) {
+        TRY(decoder_fill(d));
+        if (d->window[d->used])
             return fail(HEDDLE_BAD_FILE, "%s: something that is not gzip data follows the gzip data at byte %lld", d->name,
                         (long long)d->at);
+        decoder_take(d, 1);
+    }
     d->finished = 1;
-    return HEDDLE_OK;
+done:
+    return status;
 }
 
 /* Inflates until `out` is full or the last member ends.  zlib reports "no progress" (Z_BUF_ERROR) both for a full
@@ -61,14 +93,14 @@ static heddle_status gzip_read(struct decoder *d, char *out, int64_t capacity, i
     heddle_status status = HEDDLE_OK;
     z_stream *z = d->state;
     for (*got = 0; *got < capacity && !d->finished;) {
-        int64_t in = d->size - d->at < PIECE ? d->size - d->at : PIECE;
         int64_t room = capacity - *got < PIECE ? capacity - *got : PIECE;
-        z->next_in = (Bytef *)(uintptr_t)(d->data + d->at); /* zlib only reads it, but its type is not const */
-        z->avail_in = (uInt)in;
+        TRY(decoder_fill(d));
+        z->next_in = (Bytef *)d->window + d->used;
+        z->avail_in = (uInt)d->ready;
         z->next_out = (Bytef *)out + *got;
         z->avail_out = (uInt)room;
         int code = inflate(z, Z_NO_FLUSH);
-        d->at += in - z->avail_in;
+        decoder_take(d, d->ready - z->avail_in);
         *got += room - z->avail_out;
         if (code == Z_STREAM_END)
             TRY(gzip_next_member(d));
@@ -77,7 +109,7 @@ static heddle_status gzip_read(struct decoder *d, char *out, int64_t capacity, i
         else if (code != Z_OK && code != Z_BUF_ERROR)
             return fail(HEDDLE_BAD_FILE, "%s: the gzip data is corrupt near byte %lld (%s)", d->name, (long long)d->at,
                         z->msg ? z->msg : "no details");
-        else if (d->at == d->size && z->avail_out > 0)
+        else if (d->at == d->input->size && z->avail_out > 0)
             return fail(HEDDLE_BAD_FILE, "%s: the gzip data is cut off: the file ends before its contents do", d->name);
     }
 done:
@@ -102,16 +134,18 @@ static heddle_status gzip_start(struct decoder *d)
 /* The magic bytes: 1f 8b for gzip, fd "7zXZ" 00 for xz. */
 heddle_status decoder_start(struct decoder *d)
 {
+    heddle_status status = HEDDLE_OK;
+    int gzip, xz;
     decoder_stop(d);
-    d->at = 0;
-    d->finished = 0;
-    if (starts_with(d, 0, "\x1f\x8b", 2))
-        return gzip_start(d);
-    if (starts_with(d, 0, "\xfd" "7zXZ\0", 6))
-        return xz_start(d);
+    d->at = d->finished = 0;
+    TRY(starts_with(d, "\x1f\x8b", 2, &gzip));
+    TRY(starts_with(d, "\xfd" "7zXZ\0", 6, &xz));
+    if (gzip || xz)
+        return gzip ? gzip_start(d) : xz_start(d);
     d->read = plain_read;
     d->stop = plain_stop;
-    return HEDDLE_OK;
+done:
+    return status;
 }
 
 heddle_status decoder_read(struct decoder *d, char *out, int64_t capacity, int64_t *got)
@@ -123,6 +157,9 @@ void decoder_stop(struct decoder *d)
 {
     if (d->stop)
         d->stop(d);
+    mem_free(d->window);
+    d->window = NULL;
+    d->used = d->ready = 0;
     d->stop = NULL;
     d->state = NULL;
 }

@@ -112,8 +112,13 @@ static heddle_status program_start(struct decoder *d)
     d->read = program_read;
     d->stop = program_stop;
     p->input = tmpfile();
-    if (!p->input || fwrite(d->data, 1, (size_t)d->size, p->input) != (size_t)d->size || fflush(p->input) != 0 ||
-        lseek(fileno(p->input), 0, SEEK_SET) != 0)
+    int good = p->input != NULL;
+    while (good && d->at < d->input->size) {
+        TRY(decoder_fill(d));
+        good = fwrite(d->window + d->used, 1, (size_t)d->ready, p->input) == (size_t)d->ready;
+        decoder_take(d, d->ready);
+    }
+    if (!good || fflush(p->input) != 0 || lseek(fileno(p->input), 0, SEEK_SET) != 0)
         TRY(fail(HEDDLE_FILE_ERROR, "%s: cannot make a temporary file for the xz program: %s", d->name, strerror(errno)));
     TRY(program_spawn(d, p));
 done:
@@ -124,18 +129,30 @@ done:
 
 #ifdef HEDDLE_HAVE_LZMA
 
-#define MEMORY_MOST (UINT64_C(1) << 31) /* a dictionary of the largest size that xz makes fits */
-
-
 static void lzma_stop(struct decoder *d)
 {
     lzma_end(d->state);
     mem_free(d->state);
 }
 
-/* The library sees all input at once; LZMA_FINISH makes it report input that ends early instead of waiting for more. */
+/* Why liblzma did not go on. */
+static heddle_status lzma_failed(const struct decoder *d, lzma_ret code)
+{
+    if (code == LZMA_MEMLIMIT_ERROR) { /* a dictionary that is out of all proportion, unless more is said to be welcome */
+        heddle_status status = input_affords(d->input, d->name, (double)lzma_memusage(d->state));
+        return status != HEDDLE_OK ? status : fail(HEDDLE_NO_MEMORY, "%s: liblzma has not enough memory for it", d->name);
+    }
+    if (code == LZMA_MEM_ERROR)
+        return fail(HEDDLE_NO_MEMORY, "%s: liblzma has not enough memory for it", d->name);
+    if (code == LZMA_BUF_ERROR)
+        return fail(HEDDLE_BAD_FILE, "%s: the xz data is cut off: the file ends before its contents do", d->name);
+    return fail(HEDDLE_BAD_FILE, "%s: the xz data is corrupt near byte %lld", d->name, (long long)d->at);
+}
+
+/* LZMA_FINISH makes the library report input that ends early instead of waiting for more. */
 static heddle_status lzma_read(struct decoder *d, char *out, int64_t capacity, int64_t *got)
 {
+    heddle_status status = HEDDLE_OK;
     lzma_stream *z = d->state;
     *got = 0;
     if (d->finished)
@@ -143,18 +160,26 @@ static heddle_status lzma_read(struct decoder *d, char *out, int64_t capacity, i
     z->next_out = (uint8_t *)out;
     z->avail_out = (size_t)capacity;
     lzma_ret code = LZMA_OK;
-    while (code == LZMA_OK && z->avail_out > 0)
-        code = lzma_code(z, LZMA_FINISH); /* all input lies before it from the start */
+    while (code == LZMA_OK && z->avail_out > 0) {
+        TRY(decoder_fill(d));
+        z->next_in = (const uint8_t *)d->window + d->used;
+        z->avail_in = (size_t)d->ready;
+        code = lzma_code(z, d->at + d->ready == d->input->size ? LZMA_FINISH : LZMA_RUN);
+        decoder_take(d, d->ready - (int64_t)z->avail_in);
+    }
     *got = capacity - (int64_t)z->avail_out;
     d->finished = code == LZMA_STREAM_END;
-    if (code == LZMA_OK || code == LZMA_STREAM_END)
-        return HEDDLE_OK;
-    if (code == LZMA_MEM_ERROR || code == LZMA_MEMLIMIT_ERROR)
-        return fail(HEDDLE_NO_MEMORY, "%s: liblzma has not enough memory for it", d->name);
-    if (code == LZMA_BUF_ERROR)
-        return fail(HEDDLE_BAD_FILE, "%s: the xz data is cut off: the file ends before its contents do", d->name);
-    return fail(HEDDLE_BAD_FILE, "%s: the xz data is corrupt near byte %lld", d->name,
-                (long long)(d->size - (int64_t)z->avail_in));
+    if (code != LZMA_OK && code != LZMA_STREAM_END)
+        status = lzma_failed(d, code);
+done:
+    return status;
+}
+
+/* The memory that a file of this size may ask for. */
+static uint64_t memory_most(const struct input *in)
+{
+    double most = INPUT_RATIO * (double)in->size;
+    return in->large ? UINT64_MAX : (uint64_t)(most > INPUT_FREE ? most : INPUT_FREE);
 }
 
 /* "Concatenated": several streams may follow one another, as xz itself reads them. */
@@ -164,12 +189,10 @@ static heddle_status lzma_start(struct decoder *d)
     if (NEW(z, 1) != HEDDLE_OK)
         return HEDDLE_NO_MEMORY;
     *z = (lzma_stream)LZMA_STREAM_INIT;
-    if (lzma_stream_decoder(z, MEMORY_MOST, LZMA_CONCATENATED) != LZMA_OK) {
+    if (lzma_stream_decoder(z, memory_most(d->input), LZMA_CONCATENATED) != LZMA_OK) {
         mem_free(z);
         return fail(HEDDLE_NO_MEMORY, "%s: liblzma cannot be started", d->name);
     }
-    z->next_in = (const uint8_t *)d->data;
-    z->avail_in = (size_t)d->size;
     d->state = z;
     d->read = lzma_read;
     d->stop = lzma_stop;
@@ -182,7 +205,6 @@ heddle_status xz_start(struct decoder *d)
 }
 
 #else
-
 
 heddle_status xz_start(struct decoder *d)
 {

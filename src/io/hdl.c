@@ -75,23 +75,23 @@ static heddle_status check_sections(const struct hdl_header *h, const struct csr
     return HEDDLE_OK;
 }
 
-heddle_status hdl_open(struct file_matrix *F, void *map, int64_t size, const char *path)
+heddle_status hdl_open(struct file_matrix *F, const char *path)
 {
     heddle_status status = HEDDLE_OK;
     struct hdl_header h;
-    char *base = map;
-    *F = (struct file_matrix){0};
-    if (size < (int64_t)sizeof h)
+    char *base = F->map;
+    if (F->map_size < (int64_t)sizeof h)
         TRY(fail(HEDDLE_BAD_FILE, "%s: the file ends inside its header", path));
-    memcpy(&h, map, sizeof h);
+    memcpy(&h, base, sizeof h);
     TRY(check_header(&h, path));
     struct csr A = {.rows = h.rows, .cols = h.cols, .nnz = h.nnz, .value = (heddle_type)h.value,
                     .offset = (heddle_type)h.offset};
-    TRY(check_sections(&h, &A, size, path));
+    TRY(check_sections(&h, &A, F->map_size, path));
     A.row_ptr = base + h.section[0].at;
     A.col = (int32_t *)(void *)(base + h.section[1].at);
     A.val = base + h.section[2].at;
-    *F = (struct file_matrix){.csr = A, .mapped = 1, .map = map, .map_size = size, .checksum = h.contents};
+    F->csr = A;
+    F->checksum = h.contents;
 done:
     return status;
 }
@@ -146,10 +146,12 @@ done:
 /* Also for a structure that is all zero. */
 void file_matrix_free(struct file_matrix *F)
 {
-    if (F->mapped)
-        munmap(F->map, (size_t)F->map_size);
-    else
+    if (!F->mapped)
         csr_free(&F->csr);
+    else if (F->copied)
+        mem_free(F->map);
+    else if (F->map)
+        munmap(F->map, (size_t)F->map_size);
     *F = (struct file_matrix){0};
 }
 

@@ -30,7 +30,7 @@ struct hdl_header {
     uint64_t checksum;      /* of the bytes before it */
 };
 
-/* Takes over the mapping `map` of `size` bytes, which begins with HDL_MAGIC; on failure it is the caller's still. */
-heddle_status hdl_open(struct file_matrix *F, void *map, int64_t size, const char *path);
+/* Finds the arrays in the file that F->map holds, which begins with HDL_MAGIC. */
+heddle_status hdl_open(struct file_matrix *F, const char *path);
 
 #endif

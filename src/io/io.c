@@ -3,9 +3,12 @@
  * io.c: which reader a file is for.  The contents decide; the name only where they do not. */
 #include "io/io.h"
 
+#include <errno.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/mman.h>
 
+#include "base/memory.h"
 #include "base/text.h"
 #include "io/boeing.h"
 #include "io/hdl.h"
@@ -59,40 +62,72 @@ heddle_status read_text(struct csr *A, struct source *s, heddle_type value)
                        "header of Rutherford-Boeing or .hdl");
 }
 
-/* A mapped file is handed on as it is, unless other values are asked for. */
-static heddle_status read_hdl(struct file_matrix *F, struct source *s, const char *path, heddle_type value)
+/* The file as memory: its own pages, or a copy that no longer depends on it. */
+static heddle_status hold(void **map, const struct input *in, const char *path, int copy)
+{
+    *map = NULL;
+    if (copy) {
+        *map = mem_alloc(in->size, 1);
+        return *map ? input_read(in, path, 0, *map, in->size) : HEDDLE_NO_MEMORY;
+    }
+    if (in->file < 0)
+        return fail(HEDDLE_NOT_SUPPORTED, "%s: a .hdl file must be a regular file, because it is mapped; set copy in "
+                    "heddle_read_options to read it", path);
+    *map = mmap(NULL, (size_t)in->size, PROT_READ, MAP_PRIVATE, in->file, 0);
+    if (*map != MAP_FAILED)
+        return HEDDLE_OK;
+    *map = NULL;
+    return fail(HEDDLE_FILE_ERROR, "%s: cannot map: %s", path, strerror(errno));
+}
+
+/* Handed on as it is, unless other values are asked for. */
+static heddle_status read_hdl(struct file_matrix *F, const struct input *in, const char *path, const heddle_read_options *options)
 {
     heddle_status status = HEDDLE_OK;
     struct csr other;
-    if (s->held != HELD_MAPPED)
-        return source_fail(s, HEDDLE_NOT_SUPPORTED, 0, "a .hdl file must be a regular file: it is mapped, not read");
-    TRY(hdl_open(F, (void *)(uintptr_t)s->data, s->size, path));
-    s->held = HELD_BORROWED; /* the mapping is F's now */
-    if (value == 0 || value == F->csr.value)
+    F->mapped = 1; /* whatever happens, the memory is F's to give back */
+    F->copied = options->copy != 0;
+    F->map_size = in->size;
+    TRY(hold(&F->map, in, path, F->copied));
+    TRY(hdl_open(F, path));
+    TRY(input_affords(in, path, matrix_least(F->csr.rows, F->csr.cols)));
+    if (options->value == 0 || options->value == F->csr.value)
         return HEDDLE_OK;
     TRY(file_matrix_check(F, path));
-    TRY(csr_retype(&other, &F->csr, value, F->csr.offset));
+    TRY(csr_retype(&other, &F->csr, options->value, F->csr.offset));
     file_matrix_free(F);
     F->csr = other;
-    F->checked = 1;
 done:
     if (status != HEDDLE_OK)
         file_matrix_free(F);
     return status;
 }
 
-heddle_status file_read(struct file_matrix *F, const char *path, heddle_type value)
+heddle_status file_read_as(struct file_matrix *F, const char *path, const heddle_read_options *options)
 {
     heddle_status status = HEDDLE_OK;
+    struct input in;
     struct source s;
+    char magic[HDL_MAGIC_SIZE] = "";
     *F = (struct file_matrix){0};
-    TRY(source_open(&s, path));
-    if (s.size >= HDL_MAGIC_SIZE && memcmp(s.data, HDL_MAGIC, HDL_MAGIC_SIZE) == 0)
-        status = read_hdl(F, &s, path, value);
-    else
-        status = read_text(&F->csr, &s, value);
+    TRY(input_open(&in, path, options->large));
+    if (in.size >= HDL_MAGIC_SIZE)
+        status = input_read(&in, path, 0, magic, HDL_MAGIC_SIZE);
+    if (status != HEDDLE_OK || memcmp(magic, HDL_MAGIC, HDL_MAGIC_SIZE) == 0) {
+        if (status == HEDDLE_OK)
+            status = read_hdl(F, &in, path, options);
+        input_close(&in);
+    } else {
+        TRY(source_take(&s, path, &in));
+        status = read_text(&F->csr, &s, options->value);
+        source_close(&s);
+    }
     F->checked |= status == HEDDLE_OK && !F->mapped;
-    source_close(&s);
 done:
     return status;
+}
+
+heddle_status file_read(struct file_matrix *F, const char *path, heddle_type value)
+{
+    return file_read_as(F, path, &(heddle_read_options){.value = value});
 }

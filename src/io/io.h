@@ -8,18 +8,20 @@
 #include "matrix/matrix.h"
 
 /* A matrix as it came from a file.  Text formats give freshly allocated arrays, already checked.  A .hdl file gives
- * arrays that lie in the mapped file, unchecked until file_matrix_check. */
+ * arrays that lie in the mapped file, or in a copy of it, unchecked until file_matrix_check. */
 struct file_matrix {
     struct csr csr;
-    int mapped;         /* the arrays of csr belong to `map`, not to the heap */
+    int mapped;         /* the arrays of csr lie in `map` */
+    int copied;         /* which is then a copy of the file, on the heap */
     int checked;        /* contents are known to be valid */
-    void *map;          /* the mapped file and its size, when mapped */
+    void *map;          /* the whole file and its size, when mapped */
     int64_t map_size;
     uint64_t checksum;  /* of the contents, as the file states it */
 };
 
-/* `value` 0: as stored (.hdl), else f64.  Symmetric storage is expanded; entries keep the file's order within a row. */
-heddle_status file_read(struct file_matrix *F, const char *path, heddle_type value);
+/* Symmetric storage is expanded; entries keep the file's order within a row.  `trust` is not looked at. */
+heddle_status file_read_as(struct file_matrix *F, const char *path, const heddle_read_options *options);
+heddle_status file_read(struct file_matrix *F, const char *path, heddle_type value); /* other options are left at 0 */
 /* Checksum and indices of a mapped matrix; does nothing if F is checked already. */
 heddle_status file_matrix_check(struct file_matrix *F, const char *path);
 void file_matrix_free(struct file_matrix *F);

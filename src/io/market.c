@@ -17,6 +17,7 @@
 
 #include "base/memory.h"
 #include "io/number.h"
+#include "io/read.h"
 #include "io/tuning.h"
 
 static const char banner[] = "%%MatrixMarket";
@@ -187,6 +188,8 @@ static heddle_status make_room(struct reading *r, int64_t wanted, int64_t left)
     int64_t capacity = left >= 0 ? coo->nnz + left / 2 : 2 * wanted;
     capacity = capacity > r->market->stored ? r->market->stored : capacity;
     capacity = capacity < wanted ? wanted : capacity;
+    if (source_affords(r->source, (double)capacity * (double)(2 * sizeof *coo->row + type_size(coo->value))) != HEDDLE_OK)
+        return HEDDLE_NO_MEMORY;
     void *row = mem_resize(coo->row, coo->nnz, capacity, sizeof *coo->row);
     coo->row = row ? row : coo->row;
     void *col = row ? mem_resize(coo->col, coo->nnz, capacity, sizeof *coo->col) : NULL;
@@ -259,7 +262,7 @@ static heddle_status read_block(struct reading *r)
         }
     }
     TRY(make_room(r, entry, left));
-    io_parallel(r->count, parse_part, s->text ? NULL : read_ahead, r);
+    io_parallel(r->count, parse_part, left == s->end - s->at ? NULL : read_ahead, r); /* nothing else is left: no need to look */
     for (int64_t i = 0; i < r->count; i++)
         if (r->chunks[i].error_line > 0)
             TRY(source_fail(s, HEDDLE_BAD_FILE, r->chunks[i].error_line, "%s", r->chunks[i].error));
@@ -291,6 +294,7 @@ heddle_status market_read_coo(struct source *s, struct market *m, struct coo *co
                         (long long)m->stored));
     if (m->field == FIELD_COMPLEX)
         TRY(source_fail(s, HEDDLE_NOT_SUPPORTED, 1, "complex matrices are not supported yet: Heddle has no kernel for them"));
+    TRY(source_affords(s, matrix_least(m->rows, m->cols)));
 done:
     mem_free(r.chunks);
     if (status != HEDDLE_OK)
@@ -303,5 +307,5 @@ heddle_status market_read(struct source *s, struct csr *A, heddle_type value)
     struct market m;
     struct coo coo;
     heddle_status status = market_read_coo(s, &m, &coo, value);
-    return status == HEDDLE_OK ? csr_from_file(A, &coo, m.symmetry, s->name) : status;
+    return status == HEDDLE_OK ? csr_from_file(A, &coo, m.symmetry, s) : status;
 }

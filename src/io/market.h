@@ -47,7 +47,7 @@ int market_banner(const char *text, int64_t size); /* does the text begin as a M
 
 /* symmetry.c: each entry off the diagonal is followed by its mirror image. */
 heddle_status coo_mirror(struct coo *A, enum symmetry symmetry);
-/* Mirrors and compresses; *coo is used up.  `name` is for messages. */
-heddle_status csr_from_file(struct csr *A, struct coo *coo, enum symmetry symmetry, const char *name);
+/* Mirrors and compresses; *coo is used up. */
+heddle_status csr_from_file(struct csr *A, struct coo *coo, enum symmetry symmetry, const struct source *s);
 
 #endif

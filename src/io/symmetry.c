@@ -4,7 +4,6 @@
  * result, so that file order is kept in the sense that every row sees its entries in the order in which the file
  * mentions them.  A first pass counts, a second one writes: the parts are independent. */
 #include "base/memory.h"
-#include "base/text.h"
 #include "base/thread.h"
 #include "io/market.h"
 #include "io/tuning.h"
@@ -72,15 +71,12 @@ heddle_status coo_mirror(struct coo *A, enum symmetry symmetry)
     return HEDDLE_OK;
 }
 
-heddle_status csr_from_file(struct csr *A, struct coo *coo, enum symmetry symmetry, const char *name)
+heddle_status csr_from_file(struct csr *A, struct coo *coo, enum symmetry symmetry, const struct source *s)
 {
     heddle_status status = HEDDLE_OK;
-    char text[NUMBER_TEXT];
+    double entry = 4 + (double)type_size(coo->value), entries = (double)coo->nnz * (symmetry == SYMMETRY_GENERAL ? 1 : 2);
+    TRY(source_affords(s, 4 * (double)(coo->rows + 1) + entries * entry));
     TRY(coo_mirror(coo, symmetry));
-    double bytes = (double)(coo->rows + 1) * 4 + (double)coo->nnz * (4 + (double)type_size(coo->value));
-    if (io_too_large(bytes))
-        TRY(fail(HEDDLE_NO_MEMORY, "%.400s: %lld rows and %lld entries take %s, more than this machine has", name,
-                 (long long)coo->rows, (long long)coo->nnz, text_bytes(text, bytes)));
     TRY(csr_from_coo(A, coo));
 done:
     coo_free(coo);

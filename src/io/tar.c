@@ -72,7 +72,7 @@ static heddle_status skip(struct source *s, int64_t n)
     heddle_status status = HEDDLE_OK;
     char *scratch = NULL;
     if (decoder_plain(&s->decoder)) {
-        if (n > s->decoder.size - s->decoder.at)
+        if (n > s->input.size - s->decoder.at)
             return source_fail(s, HEDDLE_BAD_FILE, 0, "the tar archive is cut off");
         s->decoder.at += n;
         return HEDDLE_OK;

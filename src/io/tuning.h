@@ -13,6 +13,7 @@ struct io_tuning {
     int64_t items;  /* numbers that one thread formats at a time */
     int64_t memory; /* bytes that a matrix may take before it is refused; 0: what the machine has */
     int threads;    /* 0: threads_default() */
+    int large;      /* 1: what is far larger than its file is read, too */
     int xz_program; /* 1: the xz program even where liblzma is built in */
 };
 

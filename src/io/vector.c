@@ -20,10 +20,12 @@ struct vector {
 };
 
 /* Appends; the array doubles when it is full. */
-static heddle_status vector_add(struct vector *v, double value)
+static heddle_status vector_add(const struct source *s, struct vector *v, double value)
 {
     if (v->n == v->capacity) {
         int64_t capacity = v->capacity ? 2 * v->capacity : 1024;
+        if (source_affords(s, (double)capacity * (double)type_size(v->type)) != HEDDLE_OK)
+            return HEDDLE_NO_MEMORY;
         void *x = mem_resize(v->x, v->n, capacity, type_size(v->type));
         if (!x)
             return HEDDLE_NO_MEMORY;
@@ -51,7 +53,7 @@ static heddle_status read_line(struct source *s, struct vector *v, const char *p
         const char *stop = number_read(p, end, &value);
         if (!stop || !(is_blank(*stop) || *stop == '\n' || *stop == '#' || *stop == '%'))
             return source_fail(s, HEDDLE_BAD_FILE, s->line, "expected a number, found %s", quote(quoted, p, end));
-        TRY(vector_add(v, value));
+        TRY(vector_add(s, v, value));
         p = stop;
     }
 done:
@@ -83,16 +85,13 @@ static heddle_status read_market(struct source *s, struct vector *v)
     heddle_status status = HEDDLE_OK;
     struct market m;
     struct coo coo = {0};
-    char text[NUMBER_TEXT];
     TRY(market_read_coo(s, &m, &coo, HEDDLE_F64));
     TRY(coo_mirror(&coo, m.symmetry));
     if (m.rows != 1 && m.cols != 1)
         TRY(source_fail(s, HEDDLE_BAD_FILE, 0, "a %lld x %lld matrix is not a vector: expected one column or one row",
                         (long long)m.rows, (long long)m.cols));
     v->n = m.cols == 1 ? m.rows : m.cols;
-    double bytes = (double)v->n * (double)type_size(v->type);
-    if (io_too_large(bytes))
-        TRY(source_fail(s, HEDDLE_NO_MEMORY, 0, "the vector takes %s, more than this machine has", text_bytes(text, bytes)));
+    TRY(source_affords(s, (double)v->n * (double)type_size(v->type)));
     if (!(v->x = mem_zeroed(v->n, type_size(v->type))))
         TRY(HEDDLE_NO_MEMORY);
     for (int64_t k = 0; k < coo.nnz; k++) { /* repeats add up, as they do in a matrix */
@@ -129,7 +128,7 @@ heddle_status vector_read(void **x, int64_t *n, heddle_type type, const char *pa
     struct source s;
     *x = NULL;
     *n = 0;
-    heddle_status status = source_open(&s, path);
+    heddle_status status = source_open(&s, path, 0);
     if (status != HEDDLE_OK)
         return status;
     status = vector_read_source(x, n, type, &s);

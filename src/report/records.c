@@ -102,12 +102,16 @@ struct line {
     int64_t size, capacity;
 };
 
+#define LINE_MOST (64 << 20) /* bytes: what is longer is no record, and a device without an end would take all memory */
+
 /* The next line without its end; *more is 0 at the end of the file. */
 static heddle_status next_line(struct line *l, FILE *file, int *more)
 {
     int c;
     l->size = 0;
     while ((c = getc_unlocked(file)) != EOF && c != '\n') {
+        if (l->size == LINE_MOST)
+            return fail(HEDDLE_BAD_FILE, "a line is longer than 64 MB: this is no file of records");
         char *data = record_room(l->data, l->size + 1, &l->capacity, 1);
         if (!data)
             return HEDDLE_NO_MEMORY;
@@ -132,7 +136,8 @@ heddle_status records_read(struct records *r, const char *path)
         return fail(HEDDLE_FILE_ERROR, "%s: cannot be read: %s", path, strerror(errno));
     TRY(names_add(&r->files, path, &place.file));
     for (int more = 1; more;) {
-        TRY(next_line(&l, file, &more));
+        if ((status = next_line(&l, file, &more)) != HEDDLE_OK)
+            TRY(fail_in(status, path));
         if (!more || ++place.line == 0 || l.size == 0)
             continue;
         int skip = place.line == 1 && strncmp(l.data, mark, 3) == 0 ? 3 : 0;
