@@ -13,7 +13,7 @@ struct choices {
     struct words kernels, peers, types, ops;
     double time_limit, spread;
     int64_t repetitions, memory;
-    int no_cold, fresh, limits, launches;
+    int no_cold, fresh, limits, launches, brief;
 };
 
 #define AT(member) offsetof(struct choices, member)
@@ -30,6 +30,7 @@ static const struct cli_option options[] = {
     {"spread", 0, OPTION_REAL, AT(spread), "PERCENT", "close enough to stop: quartile distance over median (2)"},
     {"memory", 0, OPTION_COUNT, AT(memory), "BYTES", "skip matrices that need more (8G is 8e9; no limit), or limit --limits"},
     {"limits", 0, OPTION_FLAG, AT(limits), NULL, "no matrix: what the device can do at best"},
+    {"brief", 0, OPTION_FLAG, AT(brief), NULL, "a line a matrix instead of a line a run"},
     {"launches", 0, OPTION_FLAG, AT(launches), NULL, "records: the time of each kernel that a product launches on a GPU"},
     {"no-cold", 0, OPTION_FLAG, AT(no_cold), NULL, "no times with flushed caches"},
     {0}};
@@ -41,7 +42,7 @@ static const struct column columns[] = {
     {"matrix", 0, 0},  {"type", 0, 0}, {"op", 0, 0},       {"kernel", 0, KERNEL_WIDTH}, {"cold ms", 1, 9},
     {"ms", 1, 9},      {"GFLOP/s", 1, 7}, {"GB/s", 1, 6},  {"of floor", 1, 9},          {"verified", 0, 0}, {0}};
 
-static void mean_add(struct mean *m, double value)
+void mean_add(struct mean *m, double value)
 {
     if (value > 0) {
         m->logs += log(value);
@@ -124,13 +125,12 @@ void benching_device(struct benching *k)
             d->threads == 1 ? "" : "s", isa_name(d->isa));
 }
 
-/* Only when there is something to show: a single matrix that cannot be read leaves no output. */
-static void head(struct benching *k)
+void benching_head(struct benching *k)
 {
+    k->headed = 1;
     benching_device(k);
-    out(k->s, ", memory read at %.1f GB/s, an empty launch %.1f us\n\n", probe_read_gbs(&k->bench.probe),
+    out(k->s, "\nmemory read at %.1f GB/s, an empty launch %.1f us\n\n", probe_read_gbs(&k->bench.probe),
         1e3 * probe_launch_ms(&k->bench.probe));
-    table_begin(&k->table, columns);
     for (int64_t i = 0; i < k->list.count; i++)
         if ((int)strlen(k->list.item[i].name) > k->table.width[0])
             k->table.width[0] = (int)strlen(k->list.item[i].name);
@@ -208,10 +208,13 @@ static heddle_status ran(void *argument, const struct run *r)
         record_run(&j, r);
         TRY(benching_keep(k, &j));
     }
-    if (!k->to_stdout && !k->s->quiet) {
+    if (k->brief) {
+        benching_brief_add(k, r, r->verdict.passed ? r->warm.median_ms : 0);
+        k->brief[r->subject - k->list.item].wrong += !r->verdict.passed && !r->skipped[0];
+    } else if (!k->to_stdout && !k->s->quiet) {
         progress_clear(k->s);
-        if (k->done - k->kept == 1)
-            head(k);
+        if (!k->headed)
+            benching_head(k);
         add_row(k, r);
         table_rows(&k->table, k->s);
         TRY(out_flush(k->s));
@@ -334,6 +337,9 @@ static heddle_status ready(struct benching *k, const struct choices *c)
     b->stop = &benching_interrupted;
     b->events = (struct bench_events){k, c->json ? benching_described : NULL, ran, benching_begins,
                                       k->past.lines > 0 ? benching_known : NULL};
+    table_begin(&k->table, columns);
+    if (c->brief)
+        TRY(benching_brief_begin(k));
     k->total = k->list.count * b->type_count * b->op_count * b->kernels.count;
     if (k->past.count > 0)
         TRY(benching_take_over(k));
@@ -349,16 +355,19 @@ static void summary(struct benching *k)
     struct session *s = k->s;
     if (k->to_stdout)
         return;
-    out(s, "%s%lld run%s: %lld verified, %lld wrong, %lld skipped", s->quiet ? "" : "\n", (long long)k->done,
+    out(s, "%s%lld run%s: %lld verified, %lld wrong, %lld skipped\n", s->quiet ? "" : "\n", (long long)k->done,
         k->done == 1 ? "" : "s", (long long)k->verified, (long long)k->wrong, (long long)k->skipped);
     if (k->gflops.count)
-        out(s, "; geometric mean %.2f GFLOP/s, %.0f %% of the floor", mean_of(&k->gflops), 100 * mean_of(&k->of_floor));
+        out(s, "geometric mean: %.2f GFLOP/s, %.0f %% of the floor\n", mean_of(&k->gflops), 100 * mean_of(&k->of_floor));
     if (k->plan_gain.count)
-        out(s, "; a plan is %.2f times as fast as auto", mean_of(&k->plan_gain));
+        out(s, "a plan is %.2f times as fast as auto", mean_of(&k->plan_gain));
+    if (k->best_gain.count)
+        out(s, k->plan_gain.count ? ", the better of plan and kernels %.2f times" : "the best kernel is %.2f times as fast as auto",
+            mean_of(&k->best_gain));
+    out(s, "%s", k->plan_gain.count || k->best_gain.count ? " (geometric mean)\n" : "");
     if (k->call_us.count)
-        out(s, "; a call of heddle_mv takes the host %.1f us, a bare launch %.1f us", mean_of(&k->call_us),
+        out(s, "a call of heddle_mv takes the host %.1f us, a bare launch %.1f us\n", mean_of(&k->call_us),
             mean_of(&k->bare_call_us));
-    out(s, "\n");
     if (k->kept && !s->quiet)
         out(s, "%lld of them were in %s before; --fresh measures them again\n", (long long)k->kept, k->file.path);
     if (k->cached && !s->quiet)
@@ -376,8 +385,14 @@ static heddle_status run(struct session *s, void *into)
     k->s = s;
     TRY(ready(k, choices));
     benching_heed_interrupts();
-    for (int64_t i = 0; i < k->list.count && !benching_interrupted; i++)
+    for (int64_t i = 0; i < k->list.count && !benching_interrupted; i++) {
         TRY(bench_subject(&k->bench, &k->list.item[i]));
+        if (k->brief && !k->to_stdout && !s->quiet) {
+            progress_clear(s);
+            benching_brief_row(k, i);
+            TRY(out_flush(s));
+        }
+    }
     if (choices->limits)
         TRY(benching_limits(k));
     TRY(output_commit(&k->file));
@@ -405,6 +420,7 @@ done:
         probe_free(&k->bench.probe);
         versus_free(&k->versus);
         mem_free(k->price);
+        mem_free(k->brief);
         past_free(&k->past);
         peers_close();
         heddle_close(k->bench.h);

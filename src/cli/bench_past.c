@@ -49,6 +49,8 @@ heddle_status benching_take_over(struct benching *k)
         k->verified += p->verified;
         k->skipped += p->skipped;
         k->wrong += !p->verified && !p->skipped;
+        if (k->brief)
+            benching_brief_add(k, &r, p->verified ? p->warm.median_ms : 0);
         if (k->twins && p->verified)
             TRY(benching_price(k, &r, p->cold.repetitions > 0 ? p->cold.median_ms : p->warm.median_ms));
         if (k->peers && p->verified)

@@ -25,6 +25,14 @@ struct price {
     char ran[2][64];
 };
 
+/* --brief: what a matrix's line tells; times in ms, 0 where there is none. */
+struct brief {
+    double automatic, plan, best; /* best: of the kernels that were named, by themselves or by `all` */
+    char kernel[CANDIDATE_NAME];  /* the best one */
+    int64_t nnz;
+    int verified, wrong; /* runs, of any type and operation */
+};
+
 struct benching {
     struct session *s;
     struct bench bench;
@@ -35,13 +43,15 @@ struct benching {
     struct past past;       /* what the file held before */
     int64_t done, total, verified, wrong, skipped, cached, kept; /* kept: of done, those that were there before */
     double begin;           /* of the first run */
-    struct mean gflops, of_floor, plan_gain;
+    struct mean gflops, of_floor, plan_gain, best_gain;
     struct mean call_us, bare_call_us; /* of `auto` on a GPU */
     struct versus versus; /* filled when there are peers */
     int peers;
     struct price *price; /* filled when there are twins: choices that are asked to be deterministic */
     int64_t prices, price_capacity;
     int twins;
+    struct brief *brief;  /* size list.count + 1; NULL unless --brief */
+    int headed;           /* the line above the table is written */
     struct run last_auto; /* kernel NULL: none yet */
 };
 
@@ -54,6 +64,15 @@ void benching_begins(void *argument, const struct run *r);
 /* "3 min left, ", by the runs so far; "" before enough of them are done. */
 const char *benching_time_left(const struct benching *k, char text[32]);
 void benching_device(struct benching *k); /* puts out the version and the device */
+
+/* The line and the titles above the table, once there is something to show: a single matrix that cannot be read leaves no output. */
+void benching_head(struct benching *k);
+void mean_add(struct mean *m, double value); /* passes over what is not above 0 */
+
+/* bench_brief.c: begins before the first run, hears of every run (`ms` 0: it is not verified), and puts a matrix's line out. */
+heddle_status benching_brief_begin(struct benching *k);
+void benching_brief_add(struct benching *k, const struct run *r, double ms);
+void benching_brief_row(struct benching *k, int64_t number);
 
 /* bench_limits.c: the whole of `heddle bench --limits`. */
 heddle_status benching_limits(struct benching *k);
