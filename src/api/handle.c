@@ -2,10 +2,10 @@
  *
  * handle.c: devices and handles. */
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "api/api.h"
+#include "base/environment.h"
 #include "base/memory.h"
 #include "base/thread.h"
 
@@ -124,7 +124,7 @@ heddle_status heddle_open(heddle **h, const char *device)
         return no_device(device);
     TRY(NEW_ZEROED(made, 1));
     TRY(is_cpu ? cpu_options(&made->device, device) : open_gpu(made, device));
-    const char *debug = getenv("HEDDLE_DEBUG");
+    const char *debug = environment("HEDDLE_DEBUG");
     made->debug = debug && strcmp(debug, "0") != 0 && *debug;
     made->last_kernel = "";
     *h = made;

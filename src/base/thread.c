@@ -5,6 +5,8 @@
 #include <sched.h>
 #include <stdatomic.h>
 
+#include "base/environment.h"
+
 static int processors(void)
 {
     cpu_set_t set;
@@ -113,7 +115,7 @@ static int grow(int wanted)
 
 int threads_default(void)
 {
-    const char *text = getenv("OMP_NUM_THREADS");
+    const char *text = environment("OMP_NUM_THREADS");
     long n = text ? strtol(text, NULL, 10) : 0;
     return n >= 1 && n <= THREADS_MOST ? (int)n : processors();
 }

@@ -2,9 +2,9 @@
 #include "bench/clocks.h"
 
 #include <dlfcn.h>
-#include <stdlib.h>
 #include <string.h>
 
+#include "base/environment.h"
 #include "base/timer.h"
 
 #define ANSWER_MS 5 /* so long an answer stands */
@@ -32,7 +32,7 @@ static int find(void *library, const char *name, void *slot)
 static int bus_of(char bus[32], int number)
 {
     int (*place)(char *bus, int size, int device) = NULL;
-    const char *path = getenv("HEDDLE_CUDA_LIBRARY");
+    const char *path = environment("HEDDLE_CUDA_LIBRARY");
     void *cuda = dlopen(path && *path ? path : "libcuda.so.1", RTLD_NOW | RTLD_LOCAL | RTLD_NOLOAD);
     int found = cuda && find(cuda, "cuDeviceGetPCIBusId", &place) && place(bus, 32, number) == 0;
     if (cuda)
@@ -46,7 +46,7 @@ void clocks_open(struct clocks *c, const struct device *d)
     *c = (struct clocks){0};
     if (d->kind != DEVICE_gpu || strcmp(gpu_driver_of(d->gpu)->name, "cuda") != 0)
         return;
-    const char *path = getenv("HEDDLE_NVML_LIBRARY");
+    const char *path = environment("HEDDLE_NVML_LIBRARY");
     void *library = dlopen(path ? path : "libnvidia-ml.so.1", RTLD_NOW | RTLD_LOCAL);
     if (!library)
         return;

@@ -4,10 +4,10 @@
 #include <dlfcn.h>
 #include <fcntl.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
+#include "base/environment.h"
 #include "base/memory.h"
 #include "base/timer.h"
 #include "bench/subject.h"
@@ -163,7 +163,7 @@ static heddle_status open_library(int number)
 {
     heddle_status status = HEDDLE_OK;
     const struct peer_library *l = libraries[number].library;
-    const char *path = getenv(libraries[number].variable);
+    const char *path = environment(libraries[number].variable);
     if (libraries[number].opened)
         return HEDDLE_OK;
     void *opened = !path ? open_file(l) : *path ? dlopen(path, RTLD_NOW | RTLD_LOCAL) : NULL;
@@ -184,7 +184,7 @@ static heddle_status device_suits(int number, const struct device *d)
 {
     const char *devices = libraries[number].devices;
     const char *here = d->kind == DEVICE_gpu ? gpu_driver_of(d->gpu)->name : "cpu";
-    int stand_in = strcmp(here, "emu") == 0 && strcmp(devices, "cpu") != 0 && getenv(libraries[number].variable);
+    int stand_in = strcmp(here, "emu") == 0 && strcmp(devices, "cpu") != 0 && environment(libraries[number].variable);
     if (strcmp(here, devices) == 0 || stand_in)
         return HEDDLE_OK;
     return fail(HEDDLE_NOT_SUPPORTED, "%s computes on %s devices; this one is %s", libraries[number].name, devices, here);
@@ -211,7 +211,7 @@ void peers_close(void)
 {
     for (int i = 0; i < PEER_LIBRARIES; i++) {
         close_handle(i);
-        if (libraries[i].opened && getenv(libraries[i].variable)) { /* another file may be named next */
+        if (libraries[i].opened && environment(libraries[i].variable)) { /* another file may be named next */
             dlclose(libraries[i].opened);
             libraries[i].opened = NULL;
         }

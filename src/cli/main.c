@@ -4,10 +4,10 @@
  * chooses the exit status. */
 #include <signal.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
+#include "base/environment.h"
 #include "base/memory.h"
 #include "cli/cli.h"
 
@@ -53,7 +53,7 @@ static const char *spelled(const char *word)
 
 static int terminal(int descriptor)
 {
-    const char *kind = getenv("TERM");
+    const char *kind = environment("TERM");
     return isatty(descriptor) && !(kind && strcmp(kind, "dumb") == 0);
 }
 
@@ -84,7 +84,7 @@ done:
 
 int main(int argc, char **argv)
 {
-    const char *no_colour = getenv("NO_COLOR"), *name = argc > 1 ? spelled(argv[1]) : "help";
+    const char *no_colour = environment("NO_COLOR"), *name = argc > 1 ? spelled(argv[1]) : "help";
     struct session s = {.command = command_by_name(name)};
     signal(SIGPIPE, SIG_IGN); /* a closed pipe is a write error like others */
     s.colour = terminal(STDOUT_FILENO) && !(no_colour && no_colour[0]);

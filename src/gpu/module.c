@@ -3,9 +3,9 @@
 
 #include <errno.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
+#include "base/environment.h"
 #include "base/memory.h"
 #include "base/timer.h"
 #include "gpu/pack.h"
@@ -176,7 +176,7 @@ static heddle_status load_embedded(struct gpu *gpu, struct found_module *m, stru
 /* The emulator's kernels are linked in: its module is a name. */
 static heddle_status load(struct gpu *gpu, struct found_module *m, struct gpu_loaded *l, const char *page, const char *variant)
 {
-    const char *directory = getenv("HEDDLE_MODULE_DIR");
+    const char *directory = environment("HEDDLE_MODULE_DIR");
     if (strcmp(gpu_driver_of(gpu)->name, "emu") == 0)
         return gpu_driver_of(gpu)->load(gpu, &m->module, m->name, (int64_t)strlen(m->name) + 1);
     if (directory && *directory)

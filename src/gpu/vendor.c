@@ -6,8 +6,9 @@
 #include <dlfcn.h>
 #include <pthread.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
+
+#include "base/environment.h"
 
 static pthread_mutex_t opening = PTHREAD_MUTEX_INITIALIZER;
 
@@ -108,7 +109,7 @@ static heddle_status open_vendor(struct vendor *v, const char *path)
 heddle_status vendor_ready(struct vendor *v)
 {
     heddle_status status = HEDDLE_OK;
-    const char *path = getenv(v->variable), *tried = path ? path : v->files[0];
+    const char *path = environment(v->variable), *tried = path ? path : v->files[0];
     pthread_mutex_lock(&opening);
     if (!v->library && v->why[0] && strncmp(v->tried, tried, sizeof v->tried - 1) == 0)
         status = fail(HEDDLE_NO_DEVICE, "%s", v->why);
