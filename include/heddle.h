@@ -19,7 +19,9 @@
  *     went wrong, where, and what to do.  Nothing is ever printed, and the process is never ended.
  *   - A created object goes through the first pointer, which is NULL after a failure.  Free functions take NULL.
  *   - Sizes are int64_t.  rows and cols are below 2^31, nnz may be anything that memory holds.
- *   - A handle serves one thread at a time.  A matrix is immutable and may be shared by many handles and threads.
+ *   - A handle serves one thread at a time.  A call that finds another one under way on the same handle, or on a plan of it,
+ *     returns HEDDLE_BAD_ARGUMENT and touches nothing; functions that return no status must not meet one.  A matrix is
+ *     immutable and may be shared by many handles and threads.
  *   - Structures that describe or option something may be zero-initialised: every zero is the documented default.
  *     Later versions only append members, so name the members (designated initialisers) and recompile.
  */
@@ -65,7 +67,7 @@ HEDDLE_API const char *heddle_status_name(heddle_status status);
 HEDDLE_API const char *heddle_status_text(heddle_status status);
 
 /* What went wrong in the last call of this thread that failed: "cant.mtx:1043: column 62452 is outside 1..62451".
- * Valid until the next failing call of the same thread; "" when nothing failed yet. */
+ * Valid until the next failing call of the same thread; "" when nothing failed yet.  Calls that succeed leave it as it is. */
 HEDDLE_API const char *heddle_last_error(void);
 
 /* The version of the library that is loaded ("0.1.0"), which may differ from the macros above, and what was built

@@ -9,28 +9,6 @@
 #include "bench/bench.h"
 #include "fakes/use.h"
 
-/* Every page as a module that has every kernel, and the variable that points to their folder. */
-static void write_modules(void)
-{
-    static const char *const pages[] = {
-#define KERNEL(name, device) #name,
-#include "kernel/kernels.def"
-#undef KERNEL
-#define SERVICE(name) #name,
-#include "kernel/services.def"
-#undef SERVICE
-    };
-    char folder[512];
-    for (size_t i = 0; i < sizeof pages / sizeof pages[0]; i++)
-        for (enum variant v = 0; v < VARIANT_COUNT; v++) {
-            char name[128];
-            snprintf(name, sizeof name, "%s__%s.ptx", pages[i], variant_name(v));
-            snprintf(folder, sizeof folder, "%s", test_file(name, "// any kernel\n"));
-        }
-    *strrchr(folder, '/') = 0;
-    setenv("HEDDLE_MODULE_DIR", folder, 1);
-}
-
 /* A handle, a matrix, a plan, and vectors on a device that is not there. */
 struct scene {
     const struct fake_vendor *v;
@@ -46,7 +24,7 @@ static void scene_new(struct scene *s)
     *s = (struct scene){.v = &fake_vendors[0]};
     fake_use(s->v, "", s->v->file);
     fake_script(s->v, NULL, NULL);
-    write_modules();
+    fake_modules();
     heddle_plan_options options = {.ops = HEDDLE_PLAN_N | HEDDLE_PLAN_T, .expected_products = 1, .memory_limit = -1};
     CHECK_OK(gen_matrix(&s->csr, "grid2d:n=20", HEDDLE_F64));
     CHECK_OK(heddle_open(&s->h, "cuda:0"));

@@ -18,6 +18,7 @@ struct shared_gpu {
 };
 
 struct heddle {
+    atomic_int taken;        /* 1: a call is under way (handle_take) */
     struct device device;
     struct shared_gpu *shared; /* NULL on the CPU */
     int debug;               /* check the matrix before every product */
@@ -50,7 +51,27 @@ struct heddle_plan {
     void *values;           /* on the device: new values that came from the host, where a bound kernel refers to them */
 };
 
-heddle_status handle_check(const heddle *h);
+/* A handle serves one thread at a time.  Every public function that uses it, also through a plan, takes it first and gives it
+ * back before it returns; who comes meanwhile is refused, and has touched nothing. */
+heddle_status handle_refused(const heddle *h);
+static inline heddle_status handle_take(heddle *h)
+{
+    return h && !atomic_exchange_explicit(&h->taken, 1, memory_order_acquire) ? HEDDLE_OK : handle_refused(h);
+}
+static inline void handle_give(heddle *h)
+{
+    atomic_store_explicit(&h->taken, 0, memory_order_release);
+}
+/* The end of a public function: `call` has the handle to itself. */
+#define RETURN_ALONE(h, call)                       \
+    do {                                            \
+        heddle_status alone = handle_take(h);       \
+        if (alone != HEDDLE_OK)                     \
+            return alone;                           \
+        alone = (call);                             \
+        handle_give(h);                             \
+        return alone;                               \
+    } while (0)
 
 /* memory.c: what lies where. */
 struct shared_gpu *gpu_use(struct shared_gpu *shared); /* both take NULL */
@@ -59,8 +80,9 @@ void gpu_leave(struct shared_gpu *shared);
 heddle_status matrix_place(heddle_matrix *A, heddle *h);
 /* Copies from the device to newly allocated host memory, and waits. */
 heddle_status fetch(void **host, const struct device *device, const void *from, int64_t bytes);
-/* A's arrays on the host: `host` borrows where they are there, else `fetched` is filled, which the caller frees. */
-heddle_status matrix_on_host(struct view *host, struct view *fetched, const heddle_matrix *A);
+/* A's arrays on the host: `host` borrows where they are there, else `fetched` is filled through `eyes`, a device that A lies on,
+ * and the caller frees it. */
+heddle_status matrix_on_host(struct view *host, struct view *fetched, const struct device *eyes, const heddle_matrix *A);
 void view_free(struct view *v);
 /* Room on the device for an x and a y of A, each aligned to MEM_ALIGN. */
 int64_t stage_bytes(const struct view *A);
@@ -71,8 +93,10 @@ heddle_status matrix_new(heddle_matrix **A);
 heddle_status matrix_done(heddle_matrix **out, heddle *h, heddle_matrix *A);
 /* HEDDLE_OK, or what is wrong with the contents of a file that is looked at for the first time. */
 heddle_status matrix_ready(const heddle_matrix *A);
+heddle_status matrix_check(const heddle *h, const heddle_matrix *A); /* heddle_check, for who has the handle */
+heddle_status handle_reserve(heddle *h, const heddle_matrix *A);     /* heddle_reserve, likewise */
 /* A as CSR on the host: `csr` borrows where A is that, else it is built into `made`, which the caller frees. */
-heddle_status matrix_as_csr(struct csr *csr, struct csr *made, const heddle_matrix *A);
+heddle_status matrix_as_csr(struct csr *csr, struct csr *made, const heddle *h, const heddle_matrix *A);
 /* A product whose arguments are known to be good: by a bound kernel, or (NULL) by the immediate one.  x and y may lie on the
  * host or on the device. */
 struct request {
@@ -84,7 +108,7 @@ struct request {
     void *y;
 };
 heddle_status multiply(heddle *h, const struct request *m);
-/* Neither A nor the handle NULL, contents known. */
-heddle_status usable(const heddle *h, const heddle_matrix *A);
+/* A is not NULL, and its contents are known. */
+heddle_status usable(const heddle_matrix *A);
 
 #endif

@@ -14,15 +14,11 @@ static heddle_status check_value(heddle_type value)
     return HEDDLE_OK;
 }
 
-heddle_status heddle_read(heddle_matrix **out, heddle *h, const char *path, const heddle_read_options *given)
+static heddle_status read_matrix(heddle_matrix **out, heddle *h, const char *path, const heddle_read_options *given)
 {
     heddle_status status = HEDDLE_OK;
     heddle_matrix *A = NULL;
     heddle_read_options options = given ? *given : (heddle_read_options){0};
-    if (!out)
-        return fail(HEDDLE_BAD_ARGUMENT, "the matrix' pointer is NULL");
-    *out = NULL;
-    TRY(handle_check(h));
     TRY(check_value(options.value));
     if (!path)
         return fail(HEDDLE_BAD_ARGUMENT, "path is NULL");
@@ -46,18 +42,31 @@ done:
     return status;
 }
 
-heddle_status heddle_write(heddle *h, const heddle_matrix *A, const char *path)
+heddle_status heddle_read(heddle_matrix **A, heddle *h, const char *path, const heddle_read_options *opt)
+{
+    if (!A)
+        return fail(HEDDLE_BAD_ARGUMENT, "the matrix' pointer is NULL");
+    *A = NULL;
+    RETURN_ALONE(h, read_matrix(A, h, path, opt));
+}
+
+static heddle_status write_matrix(const heddle *h, const heddle_matrix *A, const char *path)
 {
     heddle_status status = HEDDLE_OK;
     struct csr csr, made = {0};
-    TRY(heddle_check(h, A));
+    TRY(matrix_check(h, A));
     if (!path)
         return fail(HEDDLE_BAD_ARGUMENT, "path is NULL");
-    TRY(matrix_as_csr(&csr, &made, A));
+    TRY(matrix_as_csr(&csr, &made, h, A));
     TRY(file_write(&csr, path));
 done:
     csr_free(&made);
     return status;
+}
+
+heddle_status heddle_write(heddle *h, const heddle_matrix *A, const char *path)
+{
+    RETURN_ALONE(h, write_matrix(h, A, path));
 }
 
 heddle_status heddle_read_vector(void **x, int64_t *n, heddle_type type, const char *path)
@@ -87,14 +96,10 @@ void heddle_free(void *x)
     mem_free(x);
 }
 
-heddle_status heddle_generate(heddle_matrix **out, heddle *h, const char *family, heddle_type value)
+static heddle_status generate(heddle_matrix **out, heddle *h, const char *family, heddle_type value)
 {
     heddle_status status = HEDDLE_OK;
     heddle_matrix *A = NULL;
-    if (!out)
-        return fail(HEDDLE_BAD_ARGUMENT, "the matrix' pointer is NULL");
-    *out = NULL;
-    TRY(handle_check(h));
     TRY(check_value(value));
     if (!family)
         return fail(HEDDLE_BAD_ARGUMENT, "family is NULL");
@@ -107,4 +112,12 @@ heddle_status heddle_generate(heddle_matrix **out, heddle *h, const char *family
 done:
     heddle_matrix_free(A);
     return status;
+}
+
+heddle_status heddle_generate(heddle_matrix **A, heddle *h, const char *family, heddle_type value)
+{
+    if (!A)
+        return fail(HEDDLE_BAD_ARGUMENT, "the matrix' pointer is NULL");
+    *A = NULL;
+    RETURN_ALONE(h, generate(A, h, family, value));
 }

@@ -9,16 +9,20 @@
 #include "base/memory.h"
 #include "base/thread.h"
 
+int heddle_device_count(void)
+{
+    struct error_text kept; /* a driver that is not there is no error of this call */
+    error_keep(&kept);
+    int count = gpu_device_count() + 1;
+    error_put_back(&kept);
+    return count;
+}
+
 /* GPUs first, then the CPU, then the emulator: the list of the drivers ends in it. */
 static int gpus_before_cpu(void)
 {
-    int n = gpu_device_count();
+    int n = heddle_device_count() - 1;
     return n > 0 ? n - 1 : 0;
-}
-
-int heddle_device_count(void)
-{
-    return gpu_device_count() + 1;
 }
 
 static void describe_cpu(heddle_device_desc *desc)
@@ -36,16 +40,20 @@ heddle_status heddle_device_info(int number, heddle_device_desc *desc)
 {
     heddle_status status = HEDDLE_OK;
     struct gpu_info info;
+    struct error_text kept;
     if (!desc)
         return fail(HEDDLE_BAD_ARGUMENT, "desc is NULL");
     *desc = (heddle_device_desc){0};
     if (number < 0 || number >= heddle_device_count())
         return fail(HEDDLE_NO_DEVICE, "there is no device number %d: this machine has %d", number, heddle_device_count());
-    if (number == gpus_before_cpu()) {
+    int before = gpus_before_cpu();
+    if (number == before) {
         describe_cpu(desc);
         return HEDDLE_OK;
     }
-    TRY(gpu_device_info(desc->name, &info, number < gpus_before_cpu() ? number : number - 1));
+    error_keep(&kept);
+    TRY(gpu_device_info(desc->name, &info, number < before ? number : number - 1));
+    error_put_back(&kept);
     desc->units = info.multiprocessors;
     desc->memory = info.memory;
     desc->cache = info.cache;
@@ -114,6 +122,8 @@ heddle_status heddle_open(heddle **h, const char *device)
     heddle_device_desc best;
     heddle_status status = HEDDLE_OK;
     heddle *made = NULL;
+    struct error_text kept;
+    error_keep(&kept);
     if (!h)
         return fail(HEDDLE_BAD_ARGUMENT, "the handle's pointer is NULL");
     *h = NULL;
@@ -129,6 +139,7 @@ heddle_status heddle_open(heddle **h, const char *device)
     made->last_kernel = "";
     *h = made;
     made = NULL;
+    error_put_back(&kept); /* what "auto" did not find */
 done:
     heddle_close(made);
     return status;
@@ -145,42 +156,38 @@ void heddle_close(heddle *h)
     mem_free(h);
 }
 
-heddle_status handle_check(const heddle *h)
+heddle_status handle_refused(const heddle *h)
 {
-    return h ? HEDDLE_OK : fail(HEDDLE_BAD_ARGUMENT, "the handle is NULL");
+    return fail(HEDDLE_BAD_ARGUMENT, h ? "the handle is in use by another thread: open a handle for each thread, they may share matrices"
+                                       : "the handle is NULL");
 }
 
 heddle_status heddle_sync(heddle *h)
 {
-    heddle_status status = handle_check(h);
-    return status != HEDDLE_OK ? status : device_sync(&h->device);
+    RETURN_ALONE(h, device_sync(&h->device));
 }
 
-heddle_status heddle_set_stream(heddle *h, void *stream)
+static heddle_status set_stream(heddle *h, void *stream)
 {
-    heddle_status status = handle_check(h);
-    if (status != HEDDLE_OK)
-        return status;
     if (!h->shared)
         return fail(HEDDLE_BAD_ARGUMENT, "a CPU handle has no stream");
     h->device.stream = stream;
     return HEDDLE_OK;
 }
 
+heddle_status heddle_set_stream(heddle *h, void *stream)
+{
+    RETURN_ALONE(h, set_stream(h, stream));
+}
+
 heddle_status heddle_set_debug(heddle *h, int on)
 {
-    heddle_status status = handle_check(h);
-    if (status == HEDDLE_OK)
-        h->debug = on != 0;
-    return status;
+    RETURN_ALONE(h, (h->debug = on != 0, HEDDLE_OK));
 }
 
 heddle_status heddle_set_deterministic(heddle *h, int on)
 {
-    heddle_status status = handle_check(h);
-    if (status == HEDDLE_OK)
-        h->deterministic = on != 0;
-    return status;
+    RETURN_ALONE(h, (h->deterministic = on != 0, HEDDLE_OK));
 }
 
 const char *heddle_last_kernel(const heddle *h)
@@ -206,10 +213,9 @@ done:
     return status;
 }
 
-heddle_status heddle_reserve(heddle *h, const heddle_matrix *A)
+heddle_status handle_reserve(heddle *h, const heddle_matrix *A)
 {
     heddle_status status = HEDDLE_OK;
-    TRY(handle_check(h));
     if (!A)
         return fail(HEDDLE_BAD_ARGUMENT, "the matrix is NULL");
     TRY((h->deterministic ? repeatable_load : immediate_load)(&h->device, &A->view));
@@ -220,4 +226,9 @@ heddle_status heddle_reserve(heddle *h, const heddle_matrix *A)
         TRY(grow(h, &h->stage, &h->stage_bytes, stage_bytes(&A->view)));
 done:
     return status;
+}
+
+heddle_status heddle_reserve(heddle *h, const heddle_matrix *A)
+{
+    RETURN_ALONE(h, handle_reserve(h, A));
 }

@@ -22,14 +22,9 @@ heddle_status matrix_ready(const heddle_matrix *A)
     return status;
 }
 
-heddle_status usable(const heddle *h, const heddle_matrix *A)
+heddle_status usable(const heddle_matrix *A)
 {
-    heddle_status status = handle_check(h);
-    if (status != HEDDLE_OK)
-        return status;
-    if (!A)
-        return fail(HEDDLE_BAD_ARGUMENT, "the matrix is NULL");
-    return matrix_ready(A);
+    return A ? matrix_ready(A) : fail(HEDDLE_BAD_ARGUMENT, "the matrix is NULL");
 }
 
 heddle_status heddle_matrix_info(const heddle_matrix *A, heddle_matrix_desc *desc)
@@ -55,25 +50,37 @@ heddle_status heddle_matrix_info(const heddle_matrix *A, heddle_matrix_desc *des
     return HEDDLE_OK;
 }
 
-heddle_status heddle_check(heddle *h, const heddle_matrix *A)
+/* What looks at A: the handle's own device where A lies on it, so that threads with handles of their own share nothing but A;
+ * else the one that A was made on. */
+static const struct device *eyes(const heddle *h, const heddle_matrix *A)
 {
-    heddle_status status = usable(h, A);
+    return h->shared && A->shared && gpu_same(h->device.gpu, A->device.gpu) ? &h->device : &A->device;
+}
+
+heddle_status matrix_check(const heddle *h, const heddle_matrix *A)
+{
+    heddle_status status = usable(A);
     if (status != HEDDLE_OK)
         return status;
     if (A->view.format == HEDDLE_COO)
-        return device_coo_validate(&A->device, &A->view.coo);
-    status = device_csr_validate(&A->device, &A->view.csr);
+        return device_coo_validate(eyes(h, A), &A->view.coo);
+    status = device_csr_validate(eyes(h, A), &A->view.csr);
     if (status == HEDDLE_BAD_MATRIX && A->view.format == HEDDLE_CSC)
         return fail_in(status, "CSC, where rows and columns change places");
     return status;
 }
 
-heddle_status matrix_as_csr(struct csr *csr, struct csr *made, const heddle_matrix *A)
+heddle_status heddle_check(heddle *h, const heddle_matrix *A)
+{
+    RETURN_ALONE(h, matrix_check(h, A));
+}
+
+heddle_status matrix_as_csr(struct csr *csr, struct csr *made, const heddle *h, const heddle_matrix *A)
 {
     heddle_status status = HEDDLE_OK;
     struct view host, fetched = {0};
     *made = (struct csr){0};
-    TRY(matrix_on_host(&host, &fetched, A));
+    TRY(matrix_on_host(&host, &fetched, eyes(h, A), A));
     if (host.format == HEDDLE_COO) {
         TRY(csr_from_coo(made, &host.coo));
     } else if (host.format == HEDDLE_CSC) {
@@ -88,39 +95,39 @@ done:
     return status;
 }
 
-heddle_status heddle_statistics(heddle *h, const heddle_matrix *A, heddle_stats *stats)
+static heddle_status statistics(const heddle *h, const heddle_matrix *A, heddle_stats *stats)
 {
     heddle_status status = HEDDLE_OK;
     struct csr csr, made = {0};
-    if (!stats)
-        return fail(HEDDLE_BAD_ARGUMENT, "stats is NULL");
-    TRY(heddle_check(h, A));
-    TRY(matrix_as_csr(&csr, &made, A));
+    TRY(matrix_check(h, A));
+    TRY(matrix_as_csr(&csr, &made, h, A));
     TRY(csr_statistics(stats, &csr));
 done:
     csr_free(&made);
     return status;
 }
 
-heddle_status heddle_convert(heddle_matrix **out, heddle *h, const heddle_matrix *A, heddle_format format)
+heddle_status heddle_statistics(heddle *h, const heddle_matrix *A, heddle_stats *stats)
+{
+    if (!stats)
+        return fail(HEDDLE_BAD_ARGUMENT, "stats is NULL");
+    RETURN_ALONE(h, statistics(h, A, stats));
+}
+
+static heddle_status convert(heddle_matrix **out, heddle *h, const heddle_matrix *A, heddle_format format)
 {
     heddle_status status = HEDDLE_OK;
     heddle_matrix *B = NULL;
     struct csr csr, made = {0};
     struct view host, fetched = {0};
-    if (!out)
-        return fail(HEDDLE_BAD_ARGUMENT, "the new matrix' pointer is NULL");
-    *out = NULL;
-    if ((unsigned)format > HEDDLE_COO)
-        return fail(HEDDLE_BAD_ARGUMENT, "%d is not a format: HEDDLE_CSR, HEDDLE_CSC or HEDDLE_COO", (int)format);
-    TRY(heddle_check(h, A));
+    TRY(matrix_check(h, A));
     TRY(matrix_new(&B));
     B->view.format = format;
     if (format == HEDDLE_CSC && A->view.format == HEDDLE_CSC) {
-        TRY(matrix_on_host(&host, &fetched, A));
+        TRY(matrix_on_host(&host, &fetched, eyes(h, A), A));
         TRY(csr_retype(&B->owned.csr, &host.csr, host.csr.value, host.csr.offset));
     } else {
-        TRY(matrix_as_csr(&csr, &made, A));
+        TRY(matrix_as_csr(&csr, &made, h, A));
         if (format == HEDDLE_COO)
             TRY(coo_from_csr(&B->owned.coo, &csr));
         else if (format == HEDDLE_CSC)
@@ -138,4 +145,14 @@ done:
     csr_free(&made);
     view_free(&fetched);
     return status;
+}
+
+heddle_status heddle_convert(heddle_matrix **B, heddle *h, const heddle_matrix *A, heddle_format format)
+{
+    if (!B)
+        return fail(HEDDLE_BAD_ARGUMENT, "the new matrix' pointer is NULL");
+    *B = NULL;
+    if ((unsigned)format > HEDDLE_COO)
+        return fail(HEDDLE_BAD_ARGUMENT, "%d is not a format: HEDDLE_CSR, HEDDLE_CSC or HEDDLE_COO", (int)format);
+    RETURN_ALONE(h, convert(B, h, A, format));
 }

@@ -20,7 +20,7 @@ heddle_status matrix_new(heddle_matrix **A)
 
 heddle_status matrix_done(heddle_matrix **out, heddle *h, heddle_matrix *A)
 {
-    heddle_status status = heddle_reserve(h, A);
+    heddle_status status = handle_reserve(h, A);
     if (status == HEDDLE_OK)
         *out = A;
     return status;
@@ -232,8 +232,6 @@ static heddle_status create_compressed(heddle_matrix **out, heddle *h, struct ar
 {
     heddle_status status = HEDDLE_OK;
     heddle_matrix *A = NULL;
-    *out = NULL;
-    TRY(handle_check(h));
     TRY(check_arrays(a, h));
     if (a->where == HEDDLE_ON_DEVICE && must_copy(a))
         TRY(fetch_arrays(a, h));
@@ -266,7 +264,8 @@ heddle_status heddle_csr(heddle_matrix **A, heddle *h, const heddle_csr_desc *d)
     struct arrays a = {.rows = d->rows, .cols = d->cols, .nnz = d->nnz, .ptr = d->row_ptr, .index = d->col, .val = d->val,
                        .types = d->types, .base = d->base, .copy = d->copy, .where = d->where,
                        .ptr_name = "row_ptr", .index_name = "col"};
-    return create_compressed(A, h, &a, HEDDLE_CSR);
+    *A = NULL;
+    RETURN_ALONE(h, create_compressed(A, h, &a, HEDDLE_CSR));
 }
 
 heddle_status heddle_csc(heddle_matrix **A, heddle *h, const heddle_csc_desc *d)
@@ -276,7 +275,8 @@ heddle_status heddle_csc(heddle_matrix **A, heddle *h, const heddle_csc_desc *d)
     struct arrays a = {.rows = d->cols, .cols = d->rows, .nnz = d->nnz, .ptr = d->col_ptr, .index = d->row, .val = d->val,
                        .types = d->types, .base = d->base, .copy = d->copy, .where = d->where,
                        .ptr_name = "col_ptr", .index_name = "row"};
-    return create_compressed(A, h, &a, HEDDLE_CSC);
+    *A = NULL;
+    RETURN_ALONE(h, create_compressed(A, h, &a, HEDDLE_CSC));
 }
 
 /* ---- coordinates ---- */
@@ -302,8 +302,6 @@ static heddle_status create_coo(heddle_matrix **out, heddle *h, struct arrays *a
     heddle_matrix *A = NULL;
     struct coo given = {a->rows, a->cols, a->nnz, HEDDLE_F64, (int32_t *)(uintptr_t)a->row, (int32_t *)(uintptr_t)a->index,
                         (void *)(uintptr_t)a->val}, sorted = {0};
-    *out = NULL;
-    TRY(handle_check(h));
     TRY(check_arrays(a, h));
     if (a->where == HEDDLE_ON_DEVICE) { /* whether it is sorted is found out on the host */
         TRY(fetch_arrays(a, h));
@@ -344,5 +342,6 @@ heddle_status heddle_coo(heddle_matrix **A, heddle *h, const heddle_coo_desc *d)
     struct arrays a = {.rows = d->rows, .cols = d->cols, .nnz = d->nnz, .row = d->row, .index = d->col, .val = d->val,
                        .types = d->types, .base = d->base, .copy = d->copy, .where = d->where,
                        .row_name = "row", .index_name = "col"};
-    return create_coo(A, h, &a);
+    *A = NULL;
+    RETURN_ALONE(h, create_coo(A, h, &a));
 }

@@ -79,7 +79,7 @@ heddle_status fetch(void **host, const struct device *device, const void *from, 
     return status;
 }
 
-heddle_status matrix_on_host(struct view *host, struct view *fetched, const heddle_matrix *A)
+heddle_status matrix_on_host(struct view *host, struct view *fetched, const struct device *eyes, const heddle_matrix *A)
 {
     heddle_status status = HEDDLE_OK;
     *fetched = (struct view){.format = A->view.format};
@@ -89,7 +89,7 @@ heddle_status matrix_on_host(struct view *host, struct view *fetched, const hedd
     struct pieces p = pieces_of(host);
     void *arrays[3] = {NULL, NULL, NULL};
     for (int i = 0; i < 3; i++)
-        TRY(fetch(&arrays[i], &A->device, *p.array[i], p.bytes[i]));
+        TRY(fetch(&arrays[i], eyes, *p.array[i], p.bytes[i]));
     for (int i = 0; i < 3; i++)
         *p.array[i] = arrays[i];
     *fetched = *host;

@@ -21,7 +21,7 @@ static double scalar(const void *value, heddle_type type, double absent)
 
 static heddle_status check_call(heddle *h, const struct call *c, struct scalars *s)
 {
-    heddle_status status = usable(h, c->A);
+    heddle_status status = usable(c->A);
     if (status != HEDDLE_OK)
         return status;
     if (!gpu_same(c->A->device.gpu, h->device.gpu))
@@ -42,7 +42,7 @@ static heddle_status check_call(heddle *h, const struct call *c, struct scalars 
         return fail(HEDDLE_BAD_ARGUMENT, "%s is not aligned to its elements of %d bytes", x % size ? "x" : "y", (int)size);
     s->alpha = scalar(c->alpha, view_value(v), 1);
     s->beta = scalar(c->beta, view_value(v), 0);
-    return h->debug ? heddle_check(h, c->A) : HEDDLE_OK;
+    return h->debug ? matrix_check(h, c->A) : HEDDLE_OK;
 }
 
 /* May kernels of the handle's device follow this pointer? */
@@ -116,33 +116,34 @@ heddle_status multiply(heddle *h, const struct request *m)
     return status;
 }
 
+/* By the plan's kernel, or (NULL) by the immediate one. */
+static heddle_status product(heddle *h, const struct call *c, struct bound *bound)
+{
+    struct scalars s;
+    heddle_status status = check_call(h, c, &s);
+    return status == HEDDLE_OK ? multiply(h, &(struct request){c->A, c->op, bound, s, c->x, c->y}) : status;
+}
+
 heddle_status heddle_mv(heddle *h, heddle_op op, const void *alpha, const heddle_matrix *A, const void *x, const void *beta,
                         void *y)
 {
-    heddle_status status = HEDDLE_OK;
-    struct scalars s;
-    TRY(check_call(h, &(struct call){op, A, alpha, x, beta, y}, &s));
-    TRY(multiply(h, &(struct request){A, op, NULL, s, x, y}));
-done:
-    return status;
+    RETURN_ALONE(h, product(h, &(struct call){op, A, alpha, x, beta, y}, NULL));
 }
 
-heddle_status heddle_plan_create(heddle_plan **out, heddle *h, const heddle_matrix *A, const heddle_plan_options *given)
+static heddle_status plan_create(heddle_plan **out, heddle *h, const heddle_matrix *A, const heddle_plan_options *given)
 {
     heddle_status status = HEDDLE_OK;
     heddle_plan *p = NULL;
     heddle_plan_options options = given ? *given : (heddle_plan_options){0};
-    if (!out)
-        return fail(HEDDLE_BAD_ARGUMENT, "the plan's pointer is NULL");
-    *out = NULL;
-    TRY(usable(h, A));
+    struct error_text kept;
+    error_keep(&kept);
     if (options.ops & ~(HEDDLE_PLAN_N | HEDDLE_PLAN_T))
         return fail(HEDDLE_BAD_ARGUMENT, "ops is %d: HEDDLE_PLAN_N, HEDDLE_PLAN_T or both", options.ops);
     if (options.expected_products < 0 || options.memory_limit < -1)
         return fail(HEDDLE_BAD_ARGUMENT, "%s is negative", options.expected_products < 0 ? "expected_products" : "memory_limit");
     options.ops = options.ops ? options.ops : HEDDLE_PLAN_N;
     options.expected_products = options.expected_products ? options.expected_products : 1000;
-    TRY(heddle_check(h, A)); /* a preparation follows every index */
+    TRY(matrix_check(h, A)); /* a preparation follows every index */
     TRY(NEW_ZEROED(p, 1));
     p->h = h;
     p->A = A;
@@ -152,9 +153,18 @@ heddle_status heddle_plan_create(heddle_plan **out, heddle *h, const heddle_matr
             TRY(plan_choose(&p->bound[op], &p->desc[op], &h->device, &A->view, (heddle_op)op, &options));
     *out = p;
     p = NULL;
+    error_put_back(&kept); /* kernels that were tried and given up are nobody's error */
 done:
     heddle_plan_free(p);
     return status;
+}
+
+heddle_status heddle_plan_create(heddle_plan **p, heddle *h, const heddle_matrix *A, const heddle_plan_options *opt)
+{
+    if (!p)
+        return fail(HEDDLE_BAD_ARGUMENT, "the plan's pointer is NULL");
+    *p = NULL;
+    RETURN_ALONE(h, plan_create(p, h, A, opt));
 }
 
 void heddle_plan_free(heddle_plan *p)
@@ -171,25 +181,33 @@ void heddle_plan_free(heddle_plan *p)
 static heddle_status plan_op(const heddle_plan *p, heddle_op op, int *number)
 {
     *number = op == HEDDLE_N ? 0 : 1;
-    if (!p)
-        return fail(HEDDLE_BAD_ARGUMENT, "the plan is NULL");
     if ((unsigned)op <= HEDDLE_H && !p->bound[*number])
         return fail(HEDDLE_BAD_ARGUMENT, "the plan was not made for %s: name it in the plan's ops",
                     op == HEDDLE_N ? "N" : "T");
     return HEDDLE_OK;
 }
 
-heddle_status heddle_plan_mv(heddle_plan *p, heddle_op op, const void *alpha, const void *x, const void *beta, void *y)
+static heddle_status plan_product(heddle_plan *p, const struct call *c)
 {
     heddle_status status = HEDDLE_OK;
-    struct scalars s;
     int number;
-    TRY(plan_op(p, op, &number));
-    TRY(check_call(p->h, &(struct call){op, p->A, alpha, x, beta, y}, &s));
-    TRY(multiply(p->h, &(struct request){p->A, op, p->bound[number], s, x, y}));
+    TRY(plan_op(p, c->op, &number));
+    TRY(product(p->h, c, p->bound[number]));
     p->h->last_kernel = p->desc[number].kernel;
 done:
     return status;
+}
+
+static heddle_status no_plan(void)
+{
+    return fail(HEDDLE_BAD_ARGUMENT, "the plan is NULL");
+}
+
+heddle_status heddle_plan_mv(heddle_plan *p, heddle_op op, const void *alpha, const void *x, const void *beta, void *y)
+{
+    if (!p)
+        return no_plan();
+    RETURN_ALONE(p->h, plan_product(p, &(struct call){op, p->A, alpha, x, beta, y}));
 }
 
 /* ---- new values ---- */
@@ -237,11 +255,9 @@ done:
     return status;
 }
 
-heddle_status heddle_plan_update_values(heddle_plan *p, const void *val)
+static heddle_status update_values(heddle_plan *p, const void *val)
 {
     heddle_status status = HEDDLE_OK;
-    if (!p)
-        return fail(HEDDLE_BAD_ARGUMENT, "the plan is NULL");
     int64_t size = (int64_t)type_size(view_value(&p->A->view)), nnz = view_nnz(&p->A->view);
     if (!val && nnz > 0)
         return fail(HEDDLE_BAD_ARGUMENT, "val is NULL, but has %" PRId64 " entries", nnz);
@@ -264,7 +280,14 @@ done:
     return status;
 }
 
-heddle_status heddle_plan_info(const heddle_plan *p, heddle_op op, heddle_plan_desc *desc)
+heddle_status heddle_plan_update_values(heddle_plan *p, const void *val)
+{
+    if (!p)
+        return no_plan();
+    RETURN_ALONE(p->h, update_values(p, val));
+}
+
+static heddle_status plan_info(const heddle_plan *p, heddle_op op, heddle_plan_desc *desc)
 {
     int number;
     heddle_status status = plan_op(p, op, &number);
@@ -274,4 +297,11 @@ heddle_status heddle_plan_info(const heddle_plan *p, heddle_op op, heddle_plan_d
         return fail(HEDDLE_BAD_ARGUMENT, "%s", desc ? "not an operation" : "desc is NULL");
     *desc = p->desc[number];
     return HEDDLE_OK;
+}
+
+heddle_status heddle_plan_info(const heddle_plan *p, heddle_op op, heddle_plan_desc *desc)
+{
+    if (!p)
+        return no_plan();
+    RETURN_ALONE(p->h, plan_info(p, op, desc));
 }

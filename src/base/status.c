@@ -3,11 +3,8 @@
 
 #include <stdarg.h>
 #include <stdio.h>
-#include <string.h>
 
-#define TEXT_SIZE 1024
-
-static _Thread_local char last_error[TEXT_SIZE];
+static _Thread_local struct error_text last_error;
 
 static const struct {
     const char *name, *text;
@@ -43,21 +40,30 @@ const char *heddle_status_text(heddle_status status)
 
 const char *heddle_last_error(void)
 {
-    return last_error;
+    return last_error.text;
 }
 
 heddle_status fail(heddle_status status, const char *format, ...)
 {
     va_list args;
     va_start(args, format);
-    vsnprintf(last_error, sizeof last_error, format, args);
+    vsnprintf(last_error.text, sizeof last_error.text, format, args);
     va_end(args);
     return status;
 }
 
 heddle_status fail_in(heddle_status status, const char *where)
 {
-    char text[TEXT_SIZE];
-    memcpy(text, last_error, sizeof text);
-    return fail(status, "%.400s: %.600s", where, text);
+    struct error_text inner = last_error;
+    return fail(status, "%.400s: %.600s", where, inner.text);
+}
+
+void error_keep(struct error_text *kept)
+{
+    *kept = last_error;
+}
+
+void error_put_back(const struct error_text *kept)
+{
+    last_error = *kept;
 }

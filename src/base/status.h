@@ -13,6 +13,13 @@ heddle_status fail(heddle_status status, const char *format, ...) __attribute__(
 /* Puts "where: " in front of the kept text (a file name in front of a message about its contents); returns `status`. */
 heddle_status fail_in(heddle_status status, const char *where);
 
+/* An attempt that fails inside a call which succeeds in another way leaves no text: keep it before, put it back after. */
+struct error_text {
+    char text[1024];
+};
+void error_keep(struct error_text *kept);
+void error_put_back(const struct error_text *kept);
+
 /* One exit, one clean-up: the caller has `heddle_status status` and a label `done`. */
 #define TRY(call)                                  \
     do {                                           \

@@ -9,6 +9,7 @@
  * its launch.  The device stays usable after any error. */
 #include "gpu/emu.h"
 
+#include <pthread.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -19,8 +20,10 @@
 
 struct gpu {
     struct gpu_head head;
-    int64_t seed, launches; /* every launch has an order of its own */
+    int64_t seed;
     int threads, races;
+    pthread_mutex_t lock; /* one launch runs at a time: guards what follows */
+    int64_t launches;     /* every launch has an order of its own */
     struct emu_worker *worker[THREADS_MOST];
 };
 
@@ -75,6 +78,7 @@ static void emu_close(struct gpu *gpu)
         return;
     for (int i = 0; i < gpu->threads; i++)
         emu_worker_free(gpu->worker[i]);
+    pthread_mutex_destroy(&gpu->lock);
     mem_free(gpu);
 }
 
@@ -95,6 +99,7 @@ static heddle_status emu_open(struct gpu **result, int number, struct spec *opti
     if (wave != 32 && wave != 64)
         return fail(HEDDLE_BAD_ARGUMENT, "emu: wave=%lld: a wave has 32 or 64 lanes", (long long)wave);
     TRY(NEW_ZEROED(gpu, 1));
+    pthread_mutex_init(&gpu->lock, NULL);
     gpu->head.driver = &emu_driver;
     describe(&gpu->head.info, (int)wave, (int)threads, shared ? shared : default_shared(wave));
     gpu->head.info.memory = memory;
@@ -205,6 +210,7 @@ static heddle_status emu_launch_on(struct gpu *gpu, struct gpu_function *functio
     if (bytes != emu_facts_of(kernel)->bytes)
         return fail(HEDDLE_BAD_ARGUMENT, "emu: %s takes an argument of %d bytes, not %lld", emu_name(kernel),
                     emu_facts_of(kernel)->bytes, (long long)bytes);
+    pthread_mutex_lock(&gpu->lock);
     uint64_t number = (uint64_t)gpu->seed + (uint64_t)gpu->launches++ * 0x10001;
     struct emu_launch launch = {.kernel = kernel,
                                 .grid = grid,
@@ -214,7 +220,9 @@ static heddle_status emu_launch_on(struct gpu *gpu, struct gpu_function *functio
                                 .argument = argument,
                                 .seed = (number + 1) * 0xd1342543de82ef95,
                                 .workers = gpu->worker};
-    return emu_launch(&launch, gpu->threads);
+    heddle_status status = emu_launch(&launch, gpu->threads);
+    pthread_mutex_unlock(&gpu->lock);
+    return status;
 }
 
 /* ------------------------------------------------------------------ time --------------------------------------- */

@@ -82,10 +82,12 @@ heddle_status emu_alloc(void **p, int64_t bytes)
     memset(user, EMU_POISON, (size_t)bytes);
     pthread_mutex_lock(&registry.lock);
     status = add((struct allocation){user, base, bytes});
-    pthread_mutex_unlock(&registry.lock);
-    if (status == HEDDLE_OK) {
+    if (status == HEDDLE_OK) { /* at once: what is in the registry is looked at after every launch */
         set_zone(user - ZONE_BYTES);
         set_zone(user + bytes);
+    }
+    pthread_mutex_unlock(&registry.lock);
+    if (status == HEDDLE_OK) {
         *p = user;
         return HEDDLE_OK;
     }

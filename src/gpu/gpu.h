@@ -8,6 +8,8 @@
 #ifndef GPU_GPU_H
 #define GPU_GPU_H
 
+#include <stdatomic.h>
+
 #include "base/status.h"
 #include "base/text.h"
 
@@ -91,14 +93,15 @@ struct gpu_watch {
     heddle_status (*launched)(struct gpu_watch *watch, const char *entry);
 };
 
-/* What every driver's struct gpu begins with. */
+/* What every driver's struct gpu begins with.  An open device serves many threads at once, with two exceptions: products
+ * (launch_pair, prefer_shared) and whoever watches them belong to one thread at a time. */
 struct gpu_head {
     const struct gpu_driver *driver;
     struct gpu_info info;
-    int number;                /* among the devices of the driver */
-    struct gpu_loaded *loaded; /* module.c's: the kernels that gpu_kernel has found so far; NULL at first */
-    struct gpu_watch *watch;   /* NULL: nobody */
-    double load_ms;            /* that gpu_kernel has taken so far to load and to find */
+    int number;                          /* among the devices of the driver */
+    _Atomic(struct gpu_loaded *) loaded; /* module.c's: the kernels that gpu_kernel has found so far; NULL at first */
+    struct gpu_watch *watch;             /* NULL: nobody */
+    _Atomic double load_ms;              /* that gpu_kernel has taken so far to load and to find */
 };
 
 #define DRIVER(name) extern const struct gpu_driver name##_driver;

@@ -2,6 +2,7 @@
 #include "gpu/module.h"
 
 #include <errno.h>
+#include <pthread.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -13,6 +14,7 @@
 #define NAME_SIZE 160 /* of "page__variant" and "kernel__variant" */
 
 struct found_kernel {
+    const struct found_kernel *next; /* found before */
     enum variant variant;
     char page[NAME_SIZE / 2], kernel[NAME_SIZE / 2];
     struct gpu_function *function;
@@ -28,11 +30,14 @@ struct found_module {
  * for an address is looked at first.  Names decide; the address is a guess where to look. */
 #define GUESSES 64
 
+/* What a device has loaded.  Who looks for a kernel that was found before takes no lock, because every product does: the list of
+ * them only grows at its head, and what is in it stays as it is until the device is closed. */
 struct gpu_loaded {
-    int modules, kernels;
-    int guess[GUESSES]; /* 1 + a number in `kernel`; 0: none yet */
+    _Atomic(const struct found_kernel *) kernels;        /* the last that was found; NULL: none */
+    _Atomic(const struct found_kernel *) guess[GUESSES]; /* in that list; NULL: none yet */
+    pthread_mutex_t lock;        /* guards what follows, and the growth of the list */
+    int modules;
     struct found_module *module; /* size modules */
-    struct found_kernel *kernel; /* size kernels */
     struct pack **pack;          /* opened so far, in the order of gpu_packs; NULL before the first */
 };
 
@@ -188,22 +193,27 @@ static heddle_status load(struct gpu *gpu, struct found_module *m, struct gpu_lo
 
 static heddle_status loaded_of(struct gpu *gpu, struct gpu_loaded **loaded)
 {
+    static pthread_mutex_t making = PTHREAD_MUTEX_INITIALIZER;
     struct gpu_head *head = (struct gpu_head *)gpu;
     heddle_status status = HEDDLE_OK;
-    if (!head->loaded)
-        TRY(NEW_ZEROED(head->loaded, 1));
+    pthread_mutex_lock(&making);
     *loaded = head->loaded;
+    if (!*loaded) {
+        TRY(NEW_ZEROED(*loaded, 1));
+        pthread_mutex_init(&(*loaded)->lock, NULL);
+        head->loaded = *loaded;
+    }
 done:
+    pthread_mutex_unlock(&making);
     return status;
 }
 
-static heddle_status module_for(struct gpu *gpu, struct gpu_module **module, const char *page, const char *variant)
+static heddle_status module_for(struct gpu *gpu, struct gpu_loaded *l, struct gpu_module **module, const char *page,
+                                const char *variant)
 {
     heddle_status status = HEDDLE_OK;
-    struct gpu_loaded *l;
     struct found_module *more, made = {.image = NULL};
     snprintf(made.name, sizeof made.name, "%s__%s", page, variant);
-    TRY(loaded_of(gpu, &l));
     for (int i = 0; i < l->modules; i++)
         if (strcmp(l->module[i].name, made.name) == 0) {
             *module = l->module[i].module;
@@ -229,16 +239,15 @@ static int is_that(const struct found_kernel *k, const char *page, enum variant 
 
 static struct gpu_function *found_before(struct gpu_loaded *l, const char *page, enum variant v, const char *kernel)
 {
-    if (!l)
-        return NULL;
     uintptr_t at = (uintptr_t)page * 31 + (uintptr_t)kernel * 7 + (uintptr_t)v;
-    int *guess = &l->guess[(at ^ at >> 6 ^ at >> 12) % GUESSES];
-    if (*guess && is_that(&l->kernel[*guess - 1], page, v, kernel))
-        return l->kernel[*guess - 1].function;
-    for (int i = 0; i < l->kernels; i++)
-        if (is_that(&l->kernel[i], page, v, kernel)) {
-            *guess = i + 1;
-            return l->kernel[i].function;
+    _Atomic(const struct found_kernel *) *guess = &l->guess[(at ^ at >> 6 ^ at >> 12) % GUESSES];
+    const struct found_kernel *k = atomic_load_explicit(guess, memory_order_acquire);
+    if (k && is_that(k, page, v, kernel))
+        return k->function;
+    for (k = atomic_load_explicit(&l->kernels, memory_order_acquire); k; k = k->next)
+        if (is_that(k, page, v, kernel)) {
+            atomic_store_explicit(guess, k, memory_order_release);
+            return k->function;
         }
     return NULL;
 }
@@ -250,8 +259,8 @@ static void retire(struct gpu *gpu, struct gpu_loaded *l, const struct gpu_modul
     int i = 0;
     while (l->module[i].module != module)
         i++;
-    for (int k = 0; k < l->kernels; k++)
-        if (l->kernel[k].variant == v && strcmp(l->kernel[k].page, page) == 0) {
+    for (const struct found_kernel *k = l->kernels; k; k = k->next)
+        if (k->variant == v && strcmp(k->page, page) == 0) {
             l->module[i].name[0] = 0;
             return;
         }
@@ -260,32 +269,33 @@ static void retire(struct gpu *gpu, struct gpu_loaded *l, const struct gpu_modul
     l->module[i] = l->module[--l->modules];
 }
 
-static heddle_status find_kernel(struct gpu *gpu, struct gpu_function **function, const char *page, enum variant variant,
-                                 const char *kernel)
+/* With the lock of `l` held. */
+static heddle_status find_kernel(struct gpu *gpu, struct gpu_loaded *l, struct gpu_function **function, const char *page,
+                                 enum variant variant, const char *kernel)
 {
     heddle_status status = HEDDLE_OK;
-    struct gpu_loaded *l;
     struct gpu_module *module = NULL;
-    struct found_kernel *more;
+    struct found_kernel *k = NULL;
     char symbol[NAME_SIZE];
-    if (strlen(page) >= sizeof more->page || strlen(kernel) >= sizeof more->kernel)
+    if (strlen(page) >= sizeof k->page || strlen(kernel) >= sizeof k->kernel)
         return fail(HEDDLE_INTERNAL, "the name of the kernel %s is too long", kernel);
-    TRY(module_for(gpu, &module, page, variant_name(variant)));
+    TRY(module_for(gpu, l, &module, page, variant_name(variant)));
     snprintf(symbol, sizeof symbol, "%s__%s", kernel, variant_name(variant));
-    TRY(loaded_of(gpu, &l));
-    status = gpu_driver_of(gpu)->find(gpu, function, module, symbol);
+    TRY(NEW_ZEROED(k, 1));
+    status = gpu_driver_of(gpu)->find(gpu, &k->function, module, symbol);
     if (status != HEDDLE_OK) {
         retire(gpu, l, module, page, variant);
-        return status;
+        goto done;
     }
-    more = mem_resize(l->kernel, l->kernels, l->kernels + 1, sizeof *more);
-    if (!more)
-        return *function = NULL, HEDDLE_NO_MEMORY;
-    l->kernel = more;
-    more[l->kernels] = (struct found_kernel){.variant = variant, .function = *function};
-    strcpy(more[l->kernels].page, page);
-    strcpy(more[l->kernels++].kernel, kernel);
+    k->variant = variant;
+    strcpy(k->page, page);
+    strcpy(k->kernel, kernel);
+    k->next = l->kernels;
+    *function = k->function;
+    atomic_store_explicit(&l->kernels, k, memory_order_release);
+    k = NULL;
 done:
+    mem_free(k);
     return status;
 }
 
@@ -293,12 +303,20 @@ heddle_status gpu_kernel(struct gpu *gpu, struct gpu_function **function, const 
                          const char *kernel)
 {
     struct gpu_head *head = (struct gpu_head *)gpu;
-    *function = found_before(head->loaded, page, variant, kernel);
+    struct gpu_loaded *l = atomic_load_explicit(&head->loaded, memory_order_acquire);
+    *function = l ? found_before(l, page, variant, kernel) : NULL;
     if (*function)
         return HEDDLE_OK;
     double start = now_ms();
-    heddle_status status = find_kernel(gpu, function, page, variant, kernel);
-    head->load_ms += now_ms() - start;
+    heddle_status status = loaded_of(gpu, &l);
+    if (status != HEDDLE_OK)
+        return status;
+    pthread_mutex_lock(&l->lock);
+    *function = found_before(l, page, variant, kernel); /* by another thread, meanwhile */
+    if (!*function)
+        status = find_kernel(gpu, l, function, page, variant, kernel);
+    head->load_ms = head->load_ms + (now_ms() - start);
+    pthread_mutex_unlock(&l->lock);
     return status;
 }
 
@@ -315,8 +333,12 @@ void module_forget(struct gpu *gpu)
     }
     for (int i = 0; l->pack && i < pack_count(); i++)
         pack_close(l->pack[i]);
+    for (const struct found_kernel *k = l->kernels, *next; k; k = next) {
+        next = k->next;
+        mem_free((void *)(uintptr_t)k);
+    }
+    pthread_mutex_destroy(&l->lock);
     mem_free(l->pack);
     mem_free(l->module);
-    mem_free(l->kernel);
     mem_free(l);
 }

@@ -2,7 +2,7 @@
  *
  * module.h: kernels by name.  The build compiles the device half of each page per variant into binaries for each target and
  * embeds them, a pack for each target (pack.h).  A binary is loaded when one of its kernels is first asked for, and stays
- * until the device is closed.
+ * until the device is closed.  Many threads may ask at once.
  *
  * With HEDDLE_MODULE_DIR=DIRECTORY in the environment, binaries are read from there instead, under the names that the build
  * gives them in its folder `device` (it makes no fatbins, but nvcc does):

@@ -85,7 +85,7 @@ struct gpu {
     struct vendor *vendor;
     int device;    /* the vendor's handle */
     void *context; /* likewise; NULL where a device number is all it takes */
-    int lost;      /* the sticky error that was seen; 0: none */
+    atomic_int lost; /* the sticky error that was seen; 0: none */
     struct gpu_function *functions;
     struct gpu_pair *pair; /* cuda.c's, for launch_pair; NULL until a kernel was found */
 };

@@ -4,13 +4,14 @@
  * zeroed: kernels do not run here, and what they would have counted is then 0. */
 #include "fake.h"
 
+#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 enum { INVALID_VALUE = 1, OUT_OF_MEMORY = 2, INVALID_IMAGE = 200, NO_BINARY = 209, INVALID_PTX = 218, NOT_FOUND = 500 };
 
-#define PIECES 256
+#define PIECES 4096
 
 static struct piece {
     char *begin;
@@ -30,6 +31,19 @@ static struct fake_state state;
 static int sticky;
 static char script[128];
 static int script_calls;
+
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+
+int fake_lock(void)
+{
+    return pthread_mutex_lock(&lock);
+}
+
+void fake_unlock(int *locked)
+{
+    (void)locked;
+    pthread_mutex_unlock(&lock);
+}
 
 struct fake_state *fake_state(void)
 {

@@ -8,6 +8,7 @@
  *   FAKE_VERSION=N           what the driver says its version is
  *   FAKE_DEVICES=N           how many devices there are (2)
  *   FAKE_MEMORY=BYTES        of each (1e9); larger sums of allocations are out of memory
+ *   FAKE_LOADING=US          how long CUDA takes to load a module (0)
  *   FAKE_CAPTURING=1         every stream is being captured
  *   FAKE_FAIL=SYMBOL@N=CODE  the N-th call of SYMBOL from now on (without @N: every one) returns CODE
  * An error of 700 to 719 (but 701) is sticky, as it is on a real device: every later call returns it, until fake_reset.
@@ -49,14 +50,22 @@ extern const struct fake_device fake_device; /* of the vendor */
 fake_state_function fake_state __attribute__((visibility("default")));
 fake_reset_function fake_reset __attribute__((visibility("default")));
 
+/* One call at a time, as many threads as there may be: from here to the end of the function that says so. */
+int fake_lock(void);
+void fake_unlock(int *locked);
+#define LOCKED __attribute__((cleanup(fake_unlock))) int locked = fake_lock()
+
 /* The result that the script or an earlier sticky error prescribes for a call; 0: go on. */
 int fake_enter(const char *symbol);
-#define ENTER(symbol)                      \
-    do {                                   \
+#define PRESCRIBED(symbol)                    \
+    do {                                      \
         int prescribed = fake_enter(#symbol); \
-        if (prescribed)                    \
-            return prescribed;             \
+        if (prescribed)                       \
+            return prescribed;                \
     } while (0)
+#define ENTER(symbol) \
+    LOCKED;           \
+    PRESCRIBED(symbol)
 
 int64_t fake_number(const char *variable, int64_t otherwise);
 int fake_alloc(void **p, size_t bytes);

@@ -46,6 +46,7 @@ typedef struct {
 
 #include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 
 #define EXPORT __attribute__((visibility("default"))) CUresult
 #define INVALID_CONTEXT 201
@@ -58,18 +59,14 @@ static const struct {
 
 static char contexts[8];
 static _Thread_local CUcontext stack[8];
-
-static int depth(void)
-{
-    return fake_state()->depth;
-}
+static _Thread_local int depth;
 
 /* Most calls need a context to be current. */
-#define ENTER_IN_CONTEXT(symbol)                            \
-    do {                                                    \
-        ENTER(symbol);                                      \
-        if (depth() == 0 || !stack[depth() - 1])            \
-            return (CUresult)INVALID_CONTEXT;               \
+#define ENTER_IN_CONTEXT(symbol)               \
+    ENTER(symbol);                             \
+    do {                                       \
+        if (depth == 0 || !stack[depth - 1])   \
+            return (CUresult)INVALID_CONTEXT;  \
     } while (0)
 
 EXPORT cuDriverGetVersion(int *version)
@@ -136,30 +133,34 @@ EXPORT cuDevicePrimaryCtxRetain(CUcontext *context, CUdevice device)
 EXPORT cuDevicePrimaryCtxRelease_v2(CUdevice device)
 {
     (void)device;
+    LOCKED;
     fake_state()->contexts--; /* a lost device is let go of like any other */
-    ENTER(cuDevicePrimaryCtxRelease_v2);
+    PRESCRIBED(cuDevicePrimaryCtxRelease_v2);
     return 0;
 }
 EXPORT cuCtxGetCurrent(CUcontext *context)
 {
     ENTER(cuCtxGetCurrent);
-    *context = depth() > 0 ? stack[depth() - 1] : NULL;
+    *context = depth > 0 ? stack[depth - 1] : NULL;
     return 0;
 }
 EXPORT cuCtxPushCurrent_v2(CUcontext context)
 {
     ENTER(cuCtxPushCurrent_v2);
-    if (!context || depth() == 8)
+    if (!context || depth == 8)
         return (CUresult)INVALID_CONTEXT;
-    stack[fake_state()->depth++] = context;
+    stack[depth++] = context;
+    fake_state()->depth = depth;
     fake_state()->switches++;
     return 0;
 }
 EXPORT cuCtxPopCurrent_v2(CUcontext *context)
 {
-    if (depth() == 0)
+    LOCKED;
+    if (depth == 0)
         return (CUresult)INVALID_CONTEXT;
-    *context = stack[--fake_state()->depth]; /* works on a lost device too */
+    *context = stack[--depth]; /* works on a lost device too */
+    fake_state()->depth = depth;
     return 0;
 }
 
@@ -211,6 +212,7 @@ EXPORT cuPointerGetAttributes(unsigned count, CUpointer_attribute *attributes, v
 
 EXPORT cuModuleLoadDataEx(CUmodule *module, const void *image, unsigned count, CUjit_option *options, void **values)
 {
+    usleep((useconds_t)fake_number("FAKE_LOADING", 0)); /* others may come meanwhile */
     ENTER_IN_CONTEXT(cuModuleLoadDataEx);
     return (CUresult)fake_load((void **)module, image, count, (const int *)options, values);
 }

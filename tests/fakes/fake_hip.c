@@ -113,6 +113,7 @@ EXPORT hipGetDevice(int *device)
 }
 EXPORT hipSetDevice(int device)
 {
+    LOCKED;
     fake_state()->depth = current = device; /* works on a lost device too */
     fake_state()->switches++;
     return 0;
@@ -228,6 +229,7 @@ EXPORT hipEventElapsedTime(float *ms, hipEvent_t from, hipEvent_t to)
 
 EXPORT hipGetLastError(void)
 {
+    LOCKED;
     int code = fake_state()->last_error;
     fake_state()->last_error = 0;
     return (hipError_t)code;

@@ -10,6 +10,7 @@
 
 #include "fakes/fake.h"
 #include "gpu/gpu.h"
+#include "matrix/variant.h"
 #include "test.h"
 
 /* What a test needs to know of a vendor beyond the driver's table. */
@@ -78,6 +79,28 @@ static inline void fake_close(const struct fake_vendor *v, struct gpu *gpu)
                "%s keeps memory %d, pinned %d, modules %d, events %d, contexts %d", v->driver->name, (int)s->memory,
                (int)s->pinned, (int)s->modules, (int)s->events, (int)s->contexts);
     CHECK(s->depth == 0);
+}
+
+/* Every page as a module that has every kernel, and the variable that points to their folder. */
+static inline void fake_modules(void)
+{
+    static const char *const pages[] = {
+#define KERNEL(name, device) #name,
+#include "kernel/kernels.def"
+#undef KERNEL
+#define SERVICE(name) #name,
+#include "kernel/services.def"
+#undef SERVICE
+    };
+    char folder[512];
+    for (size_t i = 0; i < sizeof pages / sizeof pages[0]; i++)
+        for (enum variant v = 0; v < VARIANT_COUNT; v++) {
+            char name[128];
+            snprintf(name, sizeof name, "%s__%s.ptx", pages[i], variant_name(v));
+            snprintf(folder, sizeof folder, "%s", test_file(name, "// any kernel\n"));
+        }
+    *strrchr(folder, '/') = 0;
+    setenv("HEDDLE_MODULE_DIR", folder, 1);
 }
 
 #endif
