@@ -126,7 +126,8 @@ HEDDLE_API heddle_status heddle_device_info(int number, heddle_device_desc *desc
  *             was built.  The device's primary context is used, so that pointers and streams of the CUDA and HIP
  *             runtimes can be passed in as they are;
  *   "emu"     or "emu:wave=64,seed=7": GPU kernels run on the CPU, slowly, with every rule of a GPU checked.
- * Errors: HEDDLE_NO_DEVICE for a device that is not there, HEDDLE_BAD_ARGUMENT for an option that does not parse. */
+ * Errors: HEDDLE_NO_DEVICE for a device that is not there, HEDDLE_BAD_ARGUMENT for an option that does not parse
+ * or that the device does not have. */
 HEDDLE_API heddle_status heddle_open(heddle **h, const char *device);
 HEDDLE_API void heddle_close(heddle *h); /* after the plans made with it; matrices may outlive it */
 

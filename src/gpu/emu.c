@@ -96,6 +96,7 @@ static heddle_status emu_open(struct gpu **result, int number, struct spec *opti
     TRY(spec_int(options, "shared", 1, 1 << 20, &shared));
     TRY(spec_int(options, "memory", 1, INT64_MAX, &memory));
     TRY(spec_int(options, "races", 0, 1, &races));
+    TRY(spec_done(options, "wave, seed, threads, shared, memory, races"));
     if (wave != 32 && wave != 64)
         return fail(HEDDLE_BAD_ARGUMENT, "emu: wave=%lld: a wave has 32 or 64 lanes", (long long)wave);
     TRY(NEW_ZEROED(gpu, 1));
