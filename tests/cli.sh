@@ -162,10 +162,10 @@ if [ -f "$fake" ]; then
     unset HEDDLE_RSB_LIBRARY
 fi
 good 'bench tells what determinism costs' 'times the time, geometric mean of 2' \
-    heddle bench s.mtx gen:grid2d:n=9 --device emu --kernel auto:deterministic=1,auto --op N,T --time-limit 0.01 --no-cold \
+    heddle bench s.mtx gen:grid2d:n=9 --device cpu --kernel auto:deterministic=1,auto --op N,T --time-limit 0.01 --no-cold \
     --json twins.jsonl
 good 'a bench that went on tells it, too' '8 runs: 8 verified' \
-    heddle bench s.mtx gen:grid2d:n=9 --device emu --kernel auto:deterministic=1,auto --op N,T --time-limit 0.01 --no-cold \
+    heddle bench s.mtx gen:grid2d:n=9 --device cpu --kernel auto:deterministic=1,auto --op N,T --time-limit 0.01 --no-cold \
     --json twins.jsonl
 verdict 'prices of a bench that went on are complete' \
     "$(grep -q 'auto f64 T: .* mean of 2' "$work/out" || head -c 400 "$work/out")"

@@ -236,9 +236,10 @@ done:
     return status;
 }
 
+/* What the emulator takes says nothing of any GPU: its runs have times, to see that something goes on, and no rates. */
 static void rate(struct run *r)
 {
-    double ms = r->warm.median_ms;
+    double ms = gpu_is_emulated(r->device->gpu) ? NAN : r->warm.median_ms;
     r->of_floor = r->floor_ms / ms;
     r->gflops = 2 * (double)r->nnz / (ms * 1e6);
     r->gbs = r->bytes / (ms * 1e6);
@@ -436,6 +437,7 @@ static heddle_status ready_type(struct stage *s)
     s->base.offset = s->csr.offset;
     s->base.bytes = product_bytes(&s->csr);
     s->base.fits_cache = s->base.bytes < (double)cache_of(s->base.device);
+    s->base.fits_cache &= !gpu_is_emulated(s->base.device->gpu);
     s->base.floor_ms = s->base.fits_cache ? probe_again_ms(&s->b->probe, s->base.bytes)
                                           : s->base.bytes / (s->base.read_gbs * 1e6);
     if (s->base.device->kind == DEVICE_gpu && s->base.floor_ms < s->base.launch_ms)
@@ -494,7 +496,7 @@ static heddle_status ready_matrix(struct stage *s)
     s->base.nnz = s->loaded.csr.nnz;
     if (s->b->events.described)
         TRY(describe(s));
-    s->base.read_gbs = probe_read_gbs(&s->b->probe);
+    s->base.read_gbs = gpu_is_emulated(s->base.device->gpu) ? NAN : probe_read_gbs(&s->b->probe);
     s->base.launch_ms = probe_launch_ms(&s->b->probe);
     s->base.bare_call_us = probe_call_us(&s->b->probe);
 done:

@@ -189,7 +189,7 @@ static int concerns(const struct bench_limits *b, const struct row *r)
 heddle_status limits_measure(struct probe *p, int64_t memory, limit_heard *heard, void *argument)
 {
     heddle_status status = HEDDLE_OK;
-    int gpu = p->device.kind == DEVICE_gpu, emulated = gpu && strcmp(gpu_driver_of(p->device.gpu)->name, "emu") == 0;
+    int gpu = p->device.kind == DEVICE_gpu, emulated = gpu_is_emulated(p->device.gpu);
     struct bench_limits b = {.p = p, .sizes = emulated ? emu_sizes : gpu ? gpu_sizes : cpu_sizes, .emulated = emulated};
     void *index = NULL;
     restrain(&b.sizes, memory);

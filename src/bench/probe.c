@@ -132,7 +132,7 @@ static heddle_status new_on_gpu(struct probe *p)
 {
     heddle_status status = HEDDLE_OK;
     const struct gpu_info *info = gpu_info_of(p->device.gpu);
-    int emulated = strcmp(gpu_driver_of(p->device.gpu)->name, "emu") == 0; /* its memory and cache are the host's */
+    int emulated = gpu_is_emulated(p->device.gpu); /* its memory and cache are the host's */
     p->words = buffer_bytes(info->cache, info->memory, emulated ? CPU_CACHES : GPU_CACHES) / 8;
     TRY(stopwatch_new(&p->watch, &p->device));
     TRY(device_alloc(&p->device, &p->buffer, p->words * 8));

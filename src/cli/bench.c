@@ -129,8 +129,11 @@ void benching_head(struct benching *k)
 {
     k->headed = 1;
     benching_device(k);
-    out(k->s, "\nmemory read at %.1f GB/s, an empty launch %.1f us\n\n", probe_read_gbs(&k->bench.probe),
-        1e3 * probe_launch_ms(&k->bench.probe));
+    if (gpu_is_emulated(k->bench.h->device.gpu))
+        out(k->s, "\nThe times are the emulator's and say nothing of a GPU: GFLOP/s, GB/s, the floor and speed-ups are left out.\n\n");
+    else
+        out(k->s, "\nmemory read at %.1f GB/s, an empty launch %.1f us\n\n", probe_read_gbs(&k->bench.probe),
+            1e3 * probe_launch_ms(&k->bench.probe));
     for (int64_t i = 0; i < k->list.count; i++)
         if ((int)strlen(k->list.item[i].name) > k->table.width[0])
             k->table.width[0] = (int)strlen(k->list.item[i].name);
@@ -152,20 +155,21 @@ static int first_clause(const char *reason)
 static void add_row(struct benching *k, const struct run *r)
 {
     char kernel[160];
-    char cold[32] = "";
+    char cold[32] = "", rates[64] = "\t\t";
     double ms = r->warm.median_ms, cold_ms = r->cold.median_ms;
     int chosen = r->made && (candidate_is(r->kernel, "auto") || candidate_is(r->kernel, "plan"));
     snprintf(kernel, sizeof kernel, "%s%s%s", chosen ? r->kernel : r->made ? r->made->ran : r->kernel,
              chosen ? ": " : "", chosen ? r->made->ran : "");
     if (r->cold.repetitions > 0)
         snprintf(cold, sizeof cold, "%.*f", cold_ms < 100 ? 4 : 1, cold_ms);
+    if (!isnan(r->gflops))
+        snprintf(rates, sizeof rates, "%.2f\t%.1f\t%.0f %%%s", r->gflops, r->gbs, 100 * r->of_floor, r->fits_cache ? "*" : " ");
     if (r->skipped[0])
         table_add(&k->table, "%s\t%s\t%s\t%s\t\t\t\t\t\t" DIM "skipped: %.*s", r->subject->name, type_name(r->value),
                   op_name(r->op), kernel, first_clause(r->skipped), r->skipped);
     else
-        table_add(&k->table, "%s\t%s\t%s\t%s\t%s\t%.*f\t%.2f\t%.1f\t%.0f %%%s\t%s%s", r->subject->name,
-                  type_name(r->value), op_name(r->op), kernel, cold, ms < 100 ? 4 : 1, ms, r->gflops, r->gbs,
-                  100 * r->of_floor, r->fits_cache ? "*" : " ", r->verdict.passed ? GREEN "yes" : RED "NO: ", r->wrong);
+        table_add(&k->table, "%s\t%s\t%s\t%s\t%s\t%.*f\t%s\t%s%s", r->subject->name, type_name(r->value), op_name(r->op), kernel,
+                  cold, ms < 100 ? 4 : 1, ms, rates, r->verdict.passed ? GREEN "yes" : RED "NO: ", r->wrong);
 }
 
 static void count(struct benching *k, const struct run *r)
@@ -181,7 +185,7 @@ static void count(struct benching *k, const struct run *r)
     k->verified += r->verdict.passed;
     k->wrong += !r->verdict.passed;
     k->cached += r->fits_cache;
-    if (!r->verdict.passed || r->made->peer)
+    if (!r->verdict.passed || r->made->peer || gpu_is_emulated(r->device->gpu))
         return;
     mean_add(&k->gflops, r->gflops);
     mean_add(&k->of_floor, r->of_floor);
@@ -281,7 +285,7 @@ static heddle_status add_ops(void *argument, const char *words)
 static heddle_status set_rules(struct bench *b, const struct choices *c)
 {
     b->warm = bench_warm;
-    b->cold = b->h->device.kind == DEVICE_gpu && strcmp(gpu_driver_of(b->h->device.gpu)->name, "emu") != 0
+    b->cold = b->h->device.kind == DEVICE_gpu && !gpu_is_emulated(b->h->device.gpu)
                   ? bench_cold_gpu
                   : bench_cold; /* the emulator flushes as a CPU does */
     if (c->time_limit < 0 || c->spread < 0)
@@ -400,9 +404,10 @@ static heddle_status run(struct session *s, void *into)
     if (choices->limits)
         goto done;
     summary(k);
-    if (k->peers && !k->to_stdout)
+    int compares = !k->to_stdout && !gpu_is_emulated(k->bench.h->device.gpu);
+    if (k->peers && compares)
         TRY(versus_told(s, &k->versus, k->bench.cold.most > 0));
-    if (!k->to_stdout)
+    if (compares)
         benching_prices_told(k);
     s->wrong = k->wrong > 0;
     if (benching_interrupted || k->bench.unreadable > 0) {

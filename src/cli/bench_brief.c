@@ -58,7 +58,7 @@ void benching_brief_row(struct benching *k, int64_t number)
     const struct subject *subject = &k->list.item[number];
     char automatic[16], plan[16], best[16], gain[32] = "", nnz[NUMBER_TEXT] = "", verified[64] = DIM "nothing ran";
     double least = lesser(b->plan, b->best);
-    if (b->automatic > 0 && least > 0) {
+    if (b->automatic > 0 && least > 0 && !gpu_is_emulated(k->bench.h->device.gpu)) {
         snprintf(gain, sizeof gain, "%.2f", b->automatic / least);
         mean_add(&k->best_gain, b->automatic / least);
     }

@@ -212,11 +212,6 @@ static void begins(void *argument, const struct run *run)
     benching_begins(&((struct reproducing *)argument)->bench, run);
 }
 
-static int is_emulator(const struct device *d)
-{
-    return d->kind == DEVICE_gpu && strcmp(gpu_driver_of(d->gpu)->name, "emu") == 0;
-}
-
 /* Less than a bench takes: there are thousands of runs, and figures show factors, not percents. */
 static void set_rules(struct reproducing *r)
 {
@@ -227,7 +222,7 @@ static void set_rules(struct reproducing *r)
     b->cold = (struct rule){.spread = 0.03, .least = 7, .most = 15, .limit_ms = limit};
     if (d->kind != DEVICE_gpu)
         b->cold = (struct rule){.spread = 0.05, .least = 2, .most = 5, .limit_ms = limit};
-    if (is_emulator(d)) { /* its times say nothing of a GPU's */
+    if (gpu_is_emulated(d->gpu)) { /* its times say nothing of a GPU's */
         b->warm = (struct rule){.spread = 0.1, .least = 1, .most = 3, .limit_ms = limit / 10};
         b->cold = (struct rule){.spread = 0.1, .least = 1, .most = 1, .limit_ms = limit / 10};
     }
@@ -308,7 +303,7 @@ static heddle_status choose_subjects(struct reproducing *r)
     const struct device *d = &r->bench.bench.h->device;
     if (!r->most && d->kind != DEVICE_gpu)
         r->most = CPU_MOST;
-    else if (!r->most && is_emulator(d))
+    else if (!r->most && gpu_is_emulated(d->gpu))
         r->most = EMULATED_MOST;
     for (int i = 0; experiments[i].name; i++)
         if (r->chosen[i])

@@ -128,6 +128,12 @@ static inline const struct gpu_driver *gpu_driver_of(const struct gpu *gpu)
     return ((const struct gpu_head *)gpu)->driver;
 }
 
+/* Does the CPU play the device?  NULL is none. */
+static inline int gpu_is_emulated(const struct gpu *gpu)
+{
+    return gpu && gpu_driver_of(gpu) == &emu_driver;
+}
+
 static inline double gpu_load_ms(const struct gpu *gpu)
 {
     return ((const struct gpu_head *)gpu)->load_ms;
