@@ -8,6 +8,7 @@
 #include "base/memory.h"
 #include "bench/candidate.h"
 #include "bench/fill.h"
+#include "bench/guarded.h"
 #include "bench/record.h"
 #include "cli/cli.h"
 
@@ -63,11 +64,14 @@ struct checking {
     int64_t done, total, wrong, skipped, products;
 };
 
-/* The matrix in one type, with vectors for one operation and the references of all cases. */
+/* The matrix in one type, with vectors for one operation and the references of all cases.  Products are given vectors that lie on
+ * the device, so that a kernel meets the y that is laid out for it, and no copy that was staged on the way. */
 struct bench_top {
     struct csr csr, retyped; /* retyped: what is to be freed, where the matrix was not loaded in this type */
     heddle_matrix *A;
     void *x, *nan, *y0, *y;
+    void *x_there, *nan_there; /* on the device; on a CPU x and nan themselves */
+    struct guarded y_there;
     int64_t n; /* entries of y */
     struct reference reference[CASES];
 };
@@ -94,6 +98,19 @@ done:
     return status;
 }
 
+static heddle_status to_device(void **there, const struct device *d, void *here, int64_t bytes)
+{
+    heddle_status status = HEDDLE_OK;
+    *there = here;
+    if (d->kind == DEVICE_cpu)
+        return HEDDLE_OK;
+    TRY(device_alloc(d, there, bytes));
+    TRY(device_copy(d, *there, here, bytes));
+    TRY(device_sync(d));
+done:
+    return status;
+}
+
 static heddle_status ready(struct bench_top *b, heddle *h, const struct csr *A, heddle_type type, heddle_op op)
 {
     heddle_status status = HEDDLE_OK;
@@ -110,15 +127,23 @@ static heddle_status ready(struct bench_top *b, heddle *h, const struct csr *A, 
     fill_random(b->x, type, longer);
     fill_nan(b->nan, type, longer);
     fill_random(b->y0, type, b->n);
+    TRY(to_device(&b->x_there, &h->device, b->x, longer * (int64_t)type_size(type)));
+    TRY(to_device(&b->nan_there, &h->device, b->nan, longer * (int64_t)type_size(type)));
+    TRY(guarded_new(&b->y_there, &h->device, b->n * (int64_t)type_size(type)));
     TRY(find_references(b, op));
 done:
     return status;
 }
 
-static void release(struct bench_top *b)
+static void release(struct bench_top *b, const struct device *d)
 {
     for (int i = 0; i < CASES; i++)
         reference_free(&b->reference[i]);
+    guarded_free(&b->y_there);
+    if (d->kind == DEVICE_gpu) {
+        device_free(d, b->x_there);
+        device_free(d, b->nan_there);
+    }
     heddle_matrix_free(b->A);
     csr_free(&b->retyped);
     mem_free(b->x);
@@ -127,24 +152,47 @@ static void release(struct bench_top *b)
     mem_free(b->y);
 }
 
-/* One prepared kernel through all cases. */
+/* What is wrong with the y that a kernel left, for people; "" when nothing is. */
+static void look_at(struct bench_top *b, int i, int whole, int64_t outside, struct outcome *o)
+{
+    struct verdict v;
+    char text[VERDICT_TEXT];
+    reference_judge(&v, &b->reference[i], b->y);
+    o->error = fmax(o->error, whole ? v.error : INFINITY);
+    if ((!v.passed || !whole) && !o->wrong) {
+        if (!whole) {
+            int64_t size = (int64_t)type_size(b->csr.value), entry = (outside < 0 ? outside - size + 1 : outside) / size;
+            snprintf(text, sizeof text, "it wrote %s y: entry %lld of a vector of %lld", outside < 0 ? "before" : "past the end of",
+                     (long long)entry, (long long)b->n);
+        } else {
+            verdict_text(text, &v, &b->reference[i]);
+        }
+        snprintf(o->text, sizeof o->text, "alpha %g, beta %g: %s", cases[i].s.alpha, cases[i].s.beta, text);
+    }
+    o->wrong |= !v.passed || !whole;
+}
+
+/* One prepared kernel through all cases.  A rule of the device that it breaks is as wrong as a number, if the device lives on. */
 static heddle_status judge(struct bench_top *b, struct candidate *c, struct outcome *o)
 {
-    char text[VERDICT_TEXT];
+    heddle_status status = HEDDLE_OK;
     for (int i = 0; i < CASES; i++) {
-        struct verdict v;
-        memcpy(b->y, cases[i].y_is_nan ? b->nan : b->y0, (size_t)b->n * type_size(b->csr.value));
-        heddle_status status = candidate_run(c, cases[i].s, cases[i].x_is_nan ? b->nan : b->x, b->y);
-        if (status != HEDDLE_OK)
-            return status;
-        reference_judge(&v, &b->reference[i], b->y);
-        o->error = fmax(o->error, v.error);
-        if (!v.passed && !o->wrong)
-            snprintf(o->text, sizeof o->text, "alpha %g, beta %g: %s", cases[i].s.alpha, cases[i].s.beta,
-                     verdict_text(text, &v, &b->reference[i]));
-        o->wrong |= !v.passed;
+        int whole;
+        int64_t outside;
+        TRY(guarded_set(&b->y_there, cases[i].y_is_nan ? b->nan : b->y0));
+        status = candidate_run(c, cases[i].s, cases[i].x_is_nan ? b->nan_there : b->x_there, b->y_there.y);
+        if (status == HEDDLE_DEVICE_ERROR && device_sync(&c->h->device) == HEDDLE_OK) {
+            o->wrong = 1;
+            o->error = INFINITY;
+            snprintf(o->text, sizeof o->text, "alpha %g, beta %g: %s", cases[i].s.alpha, cases[i].s.beta, heddle_last_error());
+            return HEDDLE_OK;
+        }
+        TRY(status);
+        TRY(guarded_get(&b->y_there, b->y, &whole, &outside));
+        look_at(b, i, whole, outside, o);
     }
-    return HEDDLE_OK;
+done:
+    return status;
 }
 
 static heddle_status check_kernel(struct checking *k, struct bench_top *b, heddle_op op, const char *name,
@@ -161,6 +209,10 @@ static heddle_status check_kernel(struct checking *k, struct bench_top *b, heddl
     if (status == HEDDLE_OK)
         status = judge(b, &c, o);
     candidate_free(&c);
+    if (status == HEDDLE_DEVICE_ERROR) { /* the device is lost, and with it the rest of the check */
+        snprintf(o->text, sizeof o->text, "%s", heddle_last_error());
+        return fail(status, "%s, %s, %s: %s", name, type_name(b->csr.value), op_name(op), o->text);
+    }
     return status;
 }
 
@@ -199,11 +251,11 @@ static heddle_status check_matrix(struct checking *k, const struct subject *subj
             progress(k->s, k->done++, k->total, "%s %s %s %s", subject->name, type_name(type), op_name(op), k->kernels.name[i]);
             TRY(check_kernel(k, &b, op, k->kernels.name[i], &k->outcome[i][kind]));
         }
-        release(&b);
+        release(&b, &k->h->device);
         b = (struct bench_top){0};
     }
 done:
-    release(&b);
+    release(&b, &k->h->device);
     loaded_free(&m);
     return status;
 }
@@ -406,7 +458,8 @@ const struct page page_check = {
     .usage = "MATRIX... [--device D] [--kernel K,...|all] [--type f32,f64] [--op N,T] [--json]",
     .details = "Multiplies with every kernel, in both types, with A and its transpose, for several alpha and beta, and compares\n"
                "each entry of y with a reference of twice the precision.  A number below 1 is the largest error as a share of\n"
-               "what rounding may cause.  The exit status is 1 when a result is wrong.\n"
+               "what rounding may cause.  y lies on the device, full of NaN where beta is 0 and between guard words: a kernel that\n"
+               "reads y, leaves out a row or writes outside of y is wrong, too.  The exit status is 1 when a result is wrong.\n"
                "\n"
                "Examples:\n"
                "  heddle check a.mtx\n"

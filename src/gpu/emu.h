@@ -27,6 +27,7 @@
 #define EMU_GRID 2147483647
 #define EMU_SLOTS 32      /* SHARED declarations a kernel */
 #define EMU_SHARED_ZONE 64 /* bytes before, between and behind them */
+#define EMU_BEYOND (1 << 20) /* bytes behind all of it: where an index leads that nobody has written, no process need end */
 #define EMU_POISON 0xff   /* NaN in every type of real, -1 in every integer: what nobody has written */
 #define EMU_ZONE 0xa5     /* what nobody may write */
 

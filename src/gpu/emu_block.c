@@ -208,7 +208,8 @@ heddle_status emu_worker_new(struct emu_worker **worker, int width, int64_t shar
     TRY(NEW_ZEROED(w, 1));
     w->width = width;
     w->arena_bytes = shared + (EMU_SLOTS + 1) * (EMU_SHARED_ZONE + 16);
-    TRY(NEW(w->arena, w->arena_bytes));
+    TRY(NEW(w->arena, w->arena_bytes + EMU_BEYOND));
+    ASAN_POISON_MEMORY_REGION(w->arena + w->arena_bytes, EMU_BEYOND);
     if (races)
         TRY(emu_cells_new(&w->cells, w->arena_bytes));
     if (!fibre_create(&w->stack[0])) {
@@ -232,7 +233,7 @@ void emu_worker_free(struct emu_worker *w)
     for (int i = 0; i < w->stacks; i++)
         fibre_destroy(&w->stack[i]);
     if (w->arena)
-        ASAN_UNPOISON_MEMORY_REGION(w->arena, (size_t)w->arena_bytes);
+        ASAN_UNPOISON_MEMORY_REGION(w->arena, (size_t)w->arena_bytes + EMU_BEYOND);
     mem_free(w->arena);
     mem_free(w->cells);
     mem_free(w);
