@@ -8,6 +8,7 @@
 #include "base/memory.h"
 #include "base/timer.h"
 #include "bench/fill.h"
+#include "bench/proof.h"
 
 const struct rule bench_warm = {.spread = 0.02, .least = 10, .most = 1000, .limit_ms = 500};
 const struct rule bench_cold = {.spread = 0.05, .least = 3, .most = 7, .limit_ms = 500};
@@ -33,6 +34,7 @@ struct stage {
     int y_places;
     struct stopwatch watch;
     struct reference reference;
+    struct proof proof;
     char skip[SKIP_TEXT];
 };
 
@@ -245,6 +247,23 @@ static void rate(struct run *r)
     r->gbs = r->bytes / (ms * 1e6);
 }
 
+/* Rounding first, then whole numbers, with which the candidate is left. */
+static heddle_status verify(struct stage *s, struct candidate *c, struct run *r)
+{
+    struct verdict exact;
+    heddle_status status = bring_back(s);
+    if (status != HEDDLE_OK)
+        return status;
+    reference_judge(&r->verdict, &s->reference, s->y);
+    verdict_text(r->wrong, &r->verdict, &s->reference);
+    if (!r->verdict.passed)
+        return HEDDLE_OK;
+    status = proof_of(&s->proof, c, &exact, r->wrong);
+    if (status == HEDDLE_OK && !exact.passed)
+        r->verdict = exact;
+    return status;
+}
+
 static heddle_status run_candidate(struct stage *s, struct run *r)
 {
     heddle_status status = HEDDLE_OK;
@@ -255,18 +274,18 @@ static heddle_status run_candidate(struct stage *s, struct run *r)
     memcpy(before, s->skip, sizeof before);
     if (!s->skip[0])
         TRY(absorb(s, candidate_new(&candidate, s->b->h, s->A, r->op, r->kernel), 0));
-    if (!s->skip[0]) {
+    if (!s->skip[0])
         TRY(absorb(s, take_times(r, &timed), 0)); /* another library may refuse even a product that it has prepared */
-        TRY(bring_back(s));
-    }
+    if (!s->skip[0])
+        TRY(absorb(s, verify(s, &candidate, r), 0));
     if (s->skip[0]) {
         memcpy(r->skipped, s->skip, sizeof r->skipped);
         r->cold = r->warm = (struct timing){0};
+        r->verdict = (struct verdict){0};
+        r->wrong[0] = 0;
     } else {
         rate(r);
         r->made = &candidate;
-        reference_judge(&r->verdict, &s->reference, s->y);
-        verdict_text(r->wrong, &r->verdict, &s->reference);
     }
     if (s->b->events.ran)
         TRY(s->b->events.ran(s->b->events.argument, r));
@@ -307,6 +326,7 @@ static heddle_status ready_operation(struct stage *s)
     TRY((s->y = mem_alloc(y_size, type_size(A->value))) ? HEDDLE_OK : HEDDLE_NO_MEMORY);
     fill_random(s->x, A->value, x_size);
     TRY(reference_new(&s->reference, &(struct equation){.A = A, .op = s->base.op, .alpha = 1, .x = s->x}));
+    TRY(proof_new(&s->proof, s->b->h, s->A, A, s->base.op, (struct scalars){1, 0}));
     s->y_places = 1;
     TRY(stopwatch_new(&s->watch, s->base.device));
     if (s->base.device->kind == DEVICE_gpu) {
@@ -329,6 +349,7 @@ static void leave_operation(struct stage *s)
     }
     stopwatch_free(&s->watch);
     reference_free(&s->reference);
+    proof_free(&s->proof);
     mem_free(s->x);
     mem_free(s->y);
     s->x = s->y = s->x_there = s->y_there = NULL;
@@ -410,11 +431,12 @@ static int64_t cache_of(const struct device *d)
     return d->kind == DEVICE_gpu ? gpu_info_of(d->gpu)->cache : cpu_this()->cache;
 }
 
-/* A, another copy in the format of a kernel, and x, y and the reference twice over. */
+/* A, its values once more as whole numbers, another copy in the format of a kernel, and x, y and the reference twice over. */
 static heddle_status within_limit(const struct stage *s)
 {
     char need_text[NUMBER_TEXT], limit_text[NUMBER_TEXT];
-    double need = 2 * (double)csr_bytes(&s->csr) + 32 * (double)(s->csr.rows + s->csr.cols), limit = (double)s->b->memory_limit;
+    double need = 2 * (double)csr_bytes(&s->csr) + (double)s->csr.nnz * (double)type_size(s->csr.value) +
+                  64 * (double)(s->csr.rows + s->csr.cols), limit = (double)s->b->memory_limit;
     if (limit <= 0 || need <= limit)
         return HEDDLE_OK;
     return fail(HEDDLE_NO_MEMORY, "the matrix needs about %s; the limit is %s", text_bytes(need_text, need),

@@ -106,6 +106,7 @@ heddle_status candidate_new(struct candidate *c, heddle *h, const heddle_matrix 
 {
     heddle_status status = HEDDLE_OK;
     *c = (struct candidate){.h = h, .A = A, .op = op, .format = "csr", .repeatable = 1};
+    snprintf(c->name, sizeof c->name, "%s", name);
     if (candidate_is(name, "plan"))
         status = new_plan(c, name);
     else if (peer_is_name(name))
@@ -123,6 +124,19 @@ void candidate_free(struct candidate *c)
     bound_free(c->bound);
     peer_free(c->peer);
     *c = (struct candidate){0};
+}
+
+heddle_status candidate_use(struct candidate *c, const heddle_matrix *A)
+{
+    c->A = A;
+    if (c->bound)
+        return bound_update(c->bound, &A->view);
+    if (c->plan)
+        return heddle_plan_update_values(c->plan, A->view.csr.val);
+    if (!c->peer)
+        return HEDDLE_OK;
+    peer_free(c->peer);
+    return peer_new(&c->peer, &c->h->device, &A->view.csr, c->op, c->name);
 }
 
 heddle_status candidate_run(struct candidate *c, struct scalars s, const void *x, void *y)

@@ -20,6 +20,7 @@ struct candidate {
     heddle_plan *plan;   /* of "plan" */
     struct bound *bound; /* of a kernel */
     struct peer *peer;   /* of a peer */
+    char name[64];       /* as asked for */
     char ran[64];        /* the kernel with its options; for "auto" known after the first run */
     char format[16];
     int transposed, repeatable; /* of "auto" known after the first run */
@@ -32,6 +33,9 @@ struct candidate {
 /* HEDDLE_NO_KERNEL and HEDDLE_NO_MEMORY mean that it does not apply here, with the reason in the text. */
 heddle_status candidate_new(struct candidate *c, heddle *h, const heddle_matrix *A, heddle_op op, const char *name);
 void candidate_free(struct candidate *c);
+/* Another matrix of the same pattern, which must outlive the candidate: what the pattern decides stays as it was made.  A peer is made
+ * anew, because not every library takes new values; after a failure it is gone. */
+heddle_status candidate_use(struct candidate *c, const heddle_matrix *A);
 heddle_status candidate_run(struct candidate *c, struct scalars s, const void *x, void *y);
 
 /* Does `name` stand for Heddle's own choice, `choice` ("auto", "plan"), with options or without?  Was it asked to be

@@ -9,6 +9,7 @@
 #include "bench/candidate.h"
 #include "bench/fill.h"
 #include "bench/guarded.h"
+#include "bench/proof.h"
 #include "bench/record.h"
 #include "cli/cli.h"
 
@@ -37,6 +38,7 @@ static const struct {
     {{0, 2}, 0, 1},      /* alpha = 0 must not read x */
 };
 #define CASES ((int)(sizeof cases / sizeof cases[0]))
+static const struct scalars integers = {-1, 2}; /* of the product of integers */
 
 static const struct kind {
     heddle_type type;
@@ -74,6 +76,7 @@ struct bench_top {
     struct guarded y_there;
     int64_t n; /* entries of y */
     struct reference reference[CASES];
+    struct proof proof;
 };
 
 static heddle_status new_vector(void **v, heddle_type type, int64_t n)
@@ -131,12 +134,14 @@ static heddle_status ready(struct bench_top *b, heddle *h, const struct csr *A, 
     TRY(to_device(&b->nan_there, &h->device, b->nan, longer * (int64_t)type_size(type)));
     TRY(guarded_new(&b->y_there, &h->device, b->n * (int64_t)type_size(type)));
     TRY(find_references(b, op));
+    TRY(proof_new(&b->proof, h, b->A, &b->csr, op, integers));
 done:
     return status;
 }
 
 static void release(struct bench_top *b, const struct device *d)
 {
+    proof_free(&b->proof);
     for (int i = 0; i < CASES; i++)
         reference_free(&b->reference[i]);
     guarded_free(&b->y_there);
@@ -172,7 +177,34 @@ static void look_at(struct bench_top *b, int i, int whole, int64_t outside, stru
     o->wrong |= !v.passed || !whole;
 }
 
-/* One prepared kernel through all cases.  A rule of the device that it breaks is as wrong as a number, if the device lives on. */
+/* A rule of the device that a kernel breaks is as wrong as a number, if the device lives on. */
+static int broke_a_rule(heddle_status status, const struct candidate *c, struct scalars s, struct outcome *o)
+{
+    if (status != HEDDLE_DEVICE_ERROR || device_sync(&c->h->device) != HEDDLE_OK)
+        return 0;
+    o->wrong = 1;
+    o->error = INFINITY;
+    snprintf(o->text, sizeof o->text, "alpha %g, beta %g: %s", s.alpha, s.beta, heddle_last_error());
+    return 1;
+}
+
+static heddle_status judge_integers(const struct bench_top *b, struct candidate *c, struct outcome *o)
+{
+    struct verdict v;
+    char text[VERDICT_TEXT];
+    heddle_status status = proof_of(&b->proof, c, &v, text);
+    if (broke_a_rule(status, c, integers, o))
+        return HEDDLE_OK;
+    TRY(status);
+    o->error = fmax(o->error, v.error);
+    if (!v.passed && !o->wrong)
+        snprintf(o->text, sizeof o->text, "alpha %g, beta %g, integers: %s", integers.alpha, integers.beta, text);
+    o->wrong |= !v.passed;
+done:
+    return status;
+}
+
+/* One prepared kernel through all cases, and at last with integers. */
 static heddle_status judge(struct bench_top *b, struct candidate *c, struct outcome *o)
 {
     heddle_status status = HEDDLE_OK;
@@ -181,16 +213,13 @@ static heddle_status judge(struct bench_top *b, struct candidate *c, struct outc
         int64_t outside;
         TRY(guarded_set(&b->y_there, cases[i].y_is_nan ? b->nan : b->y0));
         status = candidate_run(c, cases[i].s, cases[i].x_is_nan ? b->nan_there : b->x_there, b->y_there.y);
-        if (status == HEDDLE_DEVICE_ERROR && device_sync(&c->h->device) == HEDDLE_OK) {
-            o->wrong = 1;
-            o->error = INFINITY;
-            snprintf(o->text, sizeof o->text, "alpha %g, beta %g: %s", cases[i].s.alpha, cases[i].s.beta, heddle_last_error());
+        if (broke_a_rule(status, c, cases[i].s, o))
             return HEDDLE_OK;
-        }
         TRY(status);
         TRY(guarded_get(&b->y_there, b->y, &whole, &outside));
         look_at(b, i, whole, outside, o);
     }
+    TRY(judge_integers(b, c, o));
 done:
     return status;
 }
@@ -269,7 +298,7 @@ static void count(struct checking *k)
             const struct outcome *o = &k->outcome[i][kind];
             k->skipped += o->skipped;
             k->wrong += o->wrong;
-            k->products += o->skipped ? 0 : CASES;
+            k->products += o->skipped ? 0 : CASES + 1;
         }
 }
 
@@ -459,7 +488,8 @@ const struct page page_check = {
     .details = "Multiplies with every kernel, in both types, with A and its transpose, for several alpha and beta, and compares\n"
                "each entry of y with a reference of twice the precision.  A number below 1 is the largest error as a share of\n"
                "what rounding may cause.  y lies on the device, full of NaN where beta is 0 and between guard words: a kernel that\n"
-               "reads y, leaves out a row or writes outside of y is wrong, too.  The exit status is 1 when a result is wrong.\n"
+               "reads y, leaves out a row or writes outside of y is wrong, too.  One more product, of integers, must be right to the\n"
+               "last bit.  The exit status is 1 when a result is wrong.\n"
                "\n"
                "Examples:\n"
                "  heddle check a.mtx\n"

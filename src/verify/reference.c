@@ -64,6 +64,10 @@ static struct precision precision_of(heddle_type value)
                                : (struct precision){FLT_EPSILON / 2, FLT_MAX, 0x1p-149};
 }
 
+/* How many sqrt(k) u the roundings of k operations may add up to.  One rounding is off by u / sqrt(3) on average (the root of
+ * the mean square), and no partial sum is larger than the sum of the magnitudes: 4 is seven standard deviations, or more. */
+#define ROUNDINGS 4
+
 /* gamma(k); where k u nears 1, k u itself, which bounds sums and dot products of any length (Jeannerod and Rump 2013). */
 static double gamma_of(double k, double roundoff)
 {
@@ -92,12 +96,12 @@ static struct sum scaled(const struct sum *row, const struct equation *p, double
 static double bound_of(const struct sum *s, const struct sum *row, double alpha, double n, heddle_type value)
 {
     struct precision type = precision_of(value);
-    double gamma = gamma_of(n + 2, type.roundoff);
+    double gamma = gamma_of(n + 2, type.roundoff), share = fmin(gamma, ROUNDINGS * sqrt(n + 2) * type.roundoff);
     double reached = fmax(s->size, row->size); /* intermediate results of either order of scaling */
     if (!(reached * (1 + gamma) <= type.largest) || !isfinite(alpha))
         return INFINITY;
     double lost = s->size > 0 ? (n + 1) * fmax(1, fabs(alpha)) * type.smallest : 0;
-    return gamma * s->size + lost;
+    return share * s->size + lost;
 }
 
 static void set_row(struct reference *r, int64_t i, const struct sum *row, const struct equation *p, double n)

@@ -1,11 +1,16 @@
 /* SPDX-License-Identifier: MIT
  *
- * verify.h: is y right?  A compensated product on the host is the oracle, and each row has an error bound of its own:
+ * verify.h: is y right?  Two questions, for rounding and wrong sums look alike in a long row of f32:
  *
- *     |y_i - ref_i| <= gamma(n_i + 2) * (|alpha| sum |a_ij| |x_j| + |beta| |y0_i|),    gamma(k) = k u / (1 - k u)
+ * Numbers of all bits (reference_new) against a compensated product on the host.  Each row has an error bound of its own,
  *
- * with n_i the entries of the row and u the unit roundoff of y's type.  Every order of summation, fused or not, stays
- * below it; a dropped, doubled or misplaced entry does not.  A reference is made once and judges many results. */
+ *     |y_i - ref_i| <= min(gamma(k), 4 sqrt(k) u) * (|alpha| sum |a_ij| |x_j| + |beta| |y0_i|),    gamma(k) = k u / (1 - k u)
+ *
+ * with k = n_i + 2, n_i the entries of the row and u the unit roundoff of y's type.  Every order of summation, fused or not, stays
+ * below the first; below the second stay those whose roundings are independent (Higham and Mary 2019), at seven standard deviations.
+ *
+ * Integers (reference_exact), chosen so that sums are exact in any order: here every bit of y must be right, so that no dropped,
+ * doubled or misplaced entry hides, however long its row.  A reference is made once and judges many results. */
 #ifndef VERIFY_VERIFY_H
 #define VERIFY_VERIFY_H
 
@@ -23,12 +28,21 @@ struct reference {
     int64_t n; /* entries of y */
     heddle_type value;
     double *high, *low; /* size n: their sum is the entry, right to about 106 bits; NaN or infinite in `high` alone */
-    double *bound;      /* size n: INFINITY where an overflow on the way makes any result right */
+    double *bound;      /* size n: INFINITY where an overflow on the way makes any result right; 0 of exact sums */
 };
 
 /* Fills r; A must be valid.  T needs memory for a transposed copy of A while it runs. */
 heddle_status reference_new(struct reference *r, const struct equation *p);
 void reference_free(struct reference *r);
+
+/* Values in the place of A's (size A->nnz, of its type) and vectors to go with them (size n; another `seed`, other numbers): whole
+ * numbers, none of them 0, that depend on their position alone.  Values are up to 8 in size with random signs; the numbers of a
+ * vector are as large as the type and A->nnz permit (exact_largest): within aligned groups of so many no two are alike, and the first is like no other. */
+void exact_values(void *val, const struct csr *A);
+void exact_vector(void *x, const struct csr *A, int64_t n, uint64_t seed);
+int64_t exact_largest(const struct csr *A);
+/* Fills r for such a matrix, x and y0; alpha and beta are whole numbers of at most 2 in size. */
+heddle_status reference_exact(struct reference *r, const struct equation *p);
 
 struct verdict {
     int passed;
@@ -41,7 +55,7 @@ struct verdict {
 /* Compares all of y with r.  Never fails: what is wrong with y is in the verdict. */
 void reference_judge(struct verdict *v, const struct reference *r, const void *y);
 
-/* "row 17 is 3.5, not 3.25 (1.2e+15 times its bound; 2 of 100 rows are wrong)", or "" when it passed. */
+/* "row 17 is 3.5, not 3.25 (bound 4.4e-16; 2 of 100 rows are wrong)", or "" when it passed. */
 #define VERDICT_TEXT 192
 char *verdict_text(char buffer[VERDICT_TEXT], const struct verdict *v, const struct reference *r);
 

@@ -5,6 +5,7 @@
 #define FAKE_PRODUCT_H
 
 #include <stdint.h>
+#include <stdlib.h>
 
 enum { CSR, COO, SELL, BSR };
 
@@ -38,10 +39,13 @@ static inline void add(const struct vector *y, int64_t i, double what)
         ((double *)y->val)[i] += what;
 }
 
+static int64_t dropped = -1; /* the entry that FAKE_DROP names is left out of every product */
+
 static inline void entry(const struct matrix *m, int64_t i, int64_t j, int64_t k, int transposed, double alpha, const struct vector *x,
                   const struct vector *y)
 {
-    add(y, transposed ? j : i, alpha * value(m->val, m->type, k) * value(x->val, x->type, transposed ? i : j));
+    if (k != dropped)
+        add(y, transposed ? j : i, alpha * value(m->val, m->type, k) * value(x->val, x->type, transposed ? i : j));
 }
 
 static inline void each_entry(const struct matrix *m, int t, double alpha, const struct vector *x, const struct vector *y)
@@ -86,7 +90,10 @@ static inline int multiply(const struct matrix *m, int t, double alpha, double b
         else
             ((double *)y->val)[i] = before;
     }
-    each_entry(m, t, alpha, x, y);
+    const char *drop = getenv("FAKE_DROP");
+    dropped = drop ? atoll(drop) : -1;
+    if (alpha != 0)
+        each_entry(m, t, alpha, x, y);
     return 1;
 }
 

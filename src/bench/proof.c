@@ -1,0 +1,108 @@
+/* SPDX-License-Identifier: MIT */
+#include "bench/proof.h"
+
+#include <string.h>
+
+#include "base/memory.h"
+#include "bench/fill.h"
+
+enum { SEED_X, SEED_Y };
+
+static heddle_status host_new(void **p, int64_t bytes)
+{
+    return (*p = mem_alloc(bytes, 1)) ? HEDDLE_OK : HEDDLE_NO_MEMORY;
+}
+
+/* The pattern of A, where it lies, with values of another array there. */
+static heddle_status matrix_with(heddle_matrix **B, heddle *h, const heddle_matrix *A, const void *val)
+{
+    const struct csr *csr = &A->view.csr;
+    heddle_csr_desc desc = {.rows = csr->rows, .cols = csr->cols, .nnz = csr->nnz, .row_ptr = csr->row_ptr, .col = csr->col,
+                            .val = val, .types = {csr->value, csr->offset, HEDDLE_I32},
+                            .where = h->device.kind == DEVICE_gpu ? HEDDLE_ON_DEVICE : HEDDLE_ON_HOST};
+    return heddle_csr(B, h, &desc);
+}
+
+/* On a GPU the host's values are needed no longer once the reference is there. */
+static heddle_status place(const struct proof *p, void **there, void *here, int64_t bytes)
+{
+    heddle_status status = HEDDLE_OK;
+    *there = here;
+    if (p->device->kind != DEVICE_gpu)
+        return HEDDLE_OK;
+    TRY(device_alloc(p->device, there, bytes));
+    if (bytes > 0)
+        TRY(device_copy(p->device, *there, here, bytes));
+    TRY(device_sync(p->device));
+done:
+    return status;
+}
+
+heddle_status proof_new(struct proof *p, heddle *h, const heddle_matrix *A, const struct csr *csr, heddle_op op, struct scalars s)
+{
+    heddle_status status = HEDDLE_OK;
+    const int64_t size = (int64_t)type_size(csr->value), x_count = op == HEDDLE_N ? csr->cols : csr->rows;
+    const int64_t y_count = op == HEDDLE_N ? csr->rows : csr->cols;
+    struct csr whole = *csr;
+    *p = (struct proof){.device = &h->device, .scalars = s, .x_bytes = x_count * size, .y_bytes = y_count * size};
+    whole.val = NULL;
+    TRY(host_new(&whole.val, csr->nnz * size));
+    TRY(host_new(&p->x, p->x_bytes));
+    TRY(host_new(&p->y0, p->y_bytes));
+    TRY(host_new(&p->y, p->y_bytes));
+    exact_values(whole.val, csr);
+    exact_vector(p->x, csr, x_count, SEED_X);
+    if (s.beta != 0)
+        exact_vector(p->y0, csr, y_count, SEED_Y);
+    else
+        fill_nan(p->y0, csr->value, y_count);
+    TRY(reference_exact(&p->reference, &(struct equation){&whole, op, s.alpha, s.beta, p->x, p->y0}));
+    status = place(p, &p->val_there, whole.val, csr->nnz * size);
+    if (p->val_there == whole.val)
+        whole.val = NULL;
+    TRY(status);
+    TRY(place(p, &p->x_there, p->x, p->x_bytes));
+    TRY(place(p, &p->y_there, p->y, p->y_bytes));
+    TRY(matrix_with(&p->A, h, A, p->val_there));
+done:
+    mem_free(whole.val);
+    if (status != HEDDLE_OK)
+        proof_free(p);
+    return status;
+}
+
+void proof_free(struct proof *p)
+{
+    const int gpu = p->device && p->device->kind == DEVICE_gpu;
+    heddle_matrix_free(p->A);
+    if (gpu) {
+        device_free(p->device, p->val_there);
+        device_free(p->device, p->x_there);
+        device_free(p->device, p->y_there);
+    } else {
+        mem_free(p->val_there);
+    }
+    mem_free(p->x);
+    mem_free(p->y0);
+    mem_free(p->y);
+    reference_free(&p->reference);
+    *p = (struct proof){0};
+}
+
+heddle_status proof_of(const struct proof *p, struct candidate *c, struct verdict *v, char text[VERDICT_TEXT])
+{
+    heddle_status status = HEDDLE_OK;
+    TRY(candidate_use(c, p->A));
+    if (p->y_bytes > 0) {
+        TRY(device_copy(p->device, p->y_there, p->y0, p->y_bytes));
+        TRY(device_sync(p->device));
+    }
+    TRY(candidate_run(c, p->scalars, p->x_there, p->y_there));
+    TRY(device_sync(p->device));
+    if (p->y_bytes > 0 && p->y_there != p->y)
+        TRY(device_read(p->device, p->y, p->y_there, p->y_bytes));
+    reference_judge(v, &p->reference, p->y);
+    verdict_text(text, v, &p->reference);
+done:
+    return status;
+}

@@ -1,0 +1,166 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * The exact half of verification through every path: Heddle's choices, plans, every kernel and other libraries, on the CPU, the
+ * emulator and the devices of HEDDLE_TEST_DEVICES.  A candidate is right about its matrix; asked about one that differs in a single
+ * entry of a long row, it must be called wrong. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/memory.h"
+#include "bench/proof.h"
+#include "bench/subject.h"
+#include "gen/gen.h"
+#include "test.h"
+
+/* One row and one column are full, as in rows of f32 where bounds of rounding are wide. */
+#define MATRIX "arrow:n=300,width=1"
+
+struct setting {
+    heddle *h;
+    struct csr csr, other[2]; /* others: an entry in the next column, an entry in the next row; they own what differs */
+    heddle_matrix *A;
+};
+
+static heddle_status copied(void **to, const void *from, int64_t bytes)
+{
+    if (!(*to = mem_alloc(bytes, 1)))
+        return HEDDLE_NO_MEMORY;
+    memcpy(*to, from, (size_t)bytes);
+    return HEDDLE_OK;
+}
+
+/* The last entry of the full row and the first row's end. */
+static void make(struct setting *s, const char *device, heddle_type type)
+{
+    void *p = NULL;
+    *s = (struct setting){0};
+    CHECK_OK(heddle_open(&s->h, device));
+    CHECK_OK(gen_matrix(&s->csr, MATRIX, type));
+    CHECK_OK(matrix_of(&s->A, s->h, &s->csr));
+    s->other[0] = s->other[1] = s->csr;
+    CHECK_OK(copied(&p, s->csr.col, s->csr.nnz * (int64_t)sizeof(int32_t)));
+    s->other[0].col = p;
+    s->other[0].col[csr_offset(&s->csr, 1) - 1]--;
+    CHECK_OK(copied(&p, s->csr.row_ptr, (s->csr.rows + 1) * (int64_t)type_size(s->csr.offset)));
+    s->other[1].row_ptr = p;
+    if (s->csr.offset == HEDDLE_I64)
+        ((int64_t *)p)[1]--;
+    else
+        ((int32_t *)p)[1]--;
+}
+
+static void leave(struct setting *s)
+{
+    peers_close();
+    mem_free(s->other[0].col);
+    mem_free(s->other[1].row_ptr);
+    heddle_matrix_free(s->A);
+    csr_free(&s->csr);
+    heddle_close(s->h);
+}
+
+/* Is what the candidate computes called right as op(csr) x? */
+static int proven(struct setting *s, const struct csr *csr, struct candidate *c, struct scalars scalars)
+{
+    struct proof p = {0};
+    struct verdict v = {0};
+    char text[VERDICT_TEXT] = "";
+    CHECK_OK(proof_new(&p, s->h, s->A, csr, c->op, scalars));
+    CHECK_OK(proof_of(&p, c, &v, text));
+    CHECK(v.passed == (text[0] == 0));
+    c->A = s->A;
+    proof_free(&p);
+    return v.passed;
+}
+
+static int try_all(const char *device, heddle_type type, heddle_op op, const char *peers)
+{
+    struct setting s;
+    struct candidate_list list = {0};
+    int ran = 0;
+    make(&s, device, type);
+    if (peers)
+        CHECK_OK(candidates_add_peers(&list, peers, ""));
+    else
+        CHECK_OK(candidates_add(&list, "all,auto:deterministic=1,plan:deterministic=1",
+                                s.h->device.kind == DEVICE_gpu ? "gpu" : "cpu"));
+    for (int i = 0; i < list.count; i++) {
+        const struct scalars scalars = i % 2 ? (struct scalars){1, 0} : (struct scalars){-1, 2};
+        struct candidate c = {0};
+        if (candidate_new(&c, s.h, s.A, op, list.name[i]) != HEDDLE_OK)
+            continue;
+        CHECK_THAT(proven(&s, &s.csr, &c, scalars), "%s on %s, op %d, type %d: a right product is called wrong", list.name[i],
+                   device, op, type);
+        for (int k = 0; k < 2; k++)
+            CHECK_THAT(!proven(&s, &s.other[k], &c, scalars), "%s on %s, op %d, type %d: an entry is in another %s",
+                       list.name[i], device, op, type, k ? "row" : "column");
+        candidate_free(&c);
+        ran++;
+    }
+    leave(&s);
+    return ran;
+}
+
+static void try_device(const char *device, int least)
+{
+    for (heddle_type type = HEDDLE_F32; type <= HEDDLE_F64; type++)
+        for (heddle_op op = HEDDLE_N; op <= HEDDLE_T; op++) {
+            int ran = try_all(device, type, op, NULL);
+            CHECK_THAT(ran >= least, "%s: only %d candidates", device, ran);
+        }
+}
+
+TEST(every_candidate_of_the_cpu_is_proven)
+{
+    try_device("cpu:threads=2", 8);
+}
+
+TEST(every_candidate_of_the_emulator_is_proven)
+{
+    try_device("emu", 15);
+}
+
+TEST(every_candidate_of_other_devices_is_proven)
+{
+    const char *names = getenv("HEDDLE_TEST_DEVICES");
+    char name[32];
+    for (int used; names && sscanf(names, "%31s%n", name, &used) == 1; names += used)
+        try_device(name, 15);
+}
+
+static void library(const char *variable, const char *file)
+{
+    char path[1024];
+    peers_close();
+    snprintf(path, sizeof path, "%s%s", FAKES, file);
+    setenv(variable, path, 1);
+}
+
+TEST(other_libraries_are_proven)
+{
+    library("HEDDLE_CUSPARSE_LIBRARY", "libfake_cusparse.so");
+    library("HEDDLE_MKL_LIBRARY", "libfake_cpu_sparse.so");
+    for (heddle_type type = HEDDLE_F32; type <= HEDDLE_F64; type++)
+        for (heddle_op op = HEDDLE_N; op <= HEDDLE_T; op++) {
+            CHECK(try_all("emu", type, op, "cusparse") >= 4);
+            CHECK(try_all("cpu", type, op, "mkl") >= 1);
+        }
+    unsetenv("HEDDLE_CUSPARSE_LIBRARY");
+    unsetenv("HEDDLE_MKL_LIBRARY");
+}
+
+TEST(a_proof_survives_every_failing_allocation_and_leaves_nothing)
+{
+    struct setting s;
+    make(&s, "cpu:threads=1", HEDDLE_F32);
+    for (int n = 0, done = 0; !done && n < 100; n++) {
+        struct proof p;
+        int64_t before = mem_live();
+        mem_fail_after(n);
+        done = proof_new(&p, s.h, s.A, &s.csr, HEDDLE_N, (struct scalars){1, 0}) == HEDDLE_OK;
+        mem_fail_after(-1);
+        proof_free(&p);
+        CHECK(mem_live() == before && (done ? n > 5 : 1));
+    }
+    leave(&s);
+}
