@@ -141,8 +141,9 @@ good 'a bench can start over' '2 runs: 2 verified' heddle bench s.mtx --time-lim
 verdict 'which leaves nothing of the old file' "$([ "$(wc -l <r.jsonl)" -eq 3 ] || wc -l r.jsonl)"
 good 'compare finds nothing between a file and itself' '0 slower, 0 faster' heddle compare whole.jsonl whole.jsonl
 # Times that were made up: a machine may stand still in the midst of a run, and the spread is then beyond all that could be slower.
-sed 's/"warm_ms":[^,]*/"warm_ms":1/;s/"spread":[^,]*/"spread":0/' whole.jsonl >even.jsonl
-sed 's/"warm_ms":1,/"warm_ms":2,/' even.jsonl >slow.jsonl
+sed 's/"warm_ms":[^,]*/"warm_ms":1/;s/"warm_min_ms":[^,]*/"warm_min_ms":1/;s/"spread":[^,]*/"spread":0/;s/"repetitions":[^,]*/"repetitions":9/' \
+    whole.jsonl >even.jsonl
+sed 's/"warm_ms":1,/"warm_ms":2,/;s/"warm_min_ms":1,/"warm_min_ms":2,/' even.jsonl >slow.jsonl
 good 'compare names what is slower' '24 slower, 0 faster' heddle compare even.jsonl slow.jsonl
 good 'compare names the kernel' 'cpu_csr' heddle compare even.jsonl slow.jsonl
 good 'compare as JSON' '"significant":true' heddle compare even.jsonl slow.jsonl --json

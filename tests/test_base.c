@@ -291,6 +291,12 @@ TEST(the_processor_is_known_and_its_instruction_sets_have_names)
     CHECK(isa_runs(cpu->isa) && isa_runs(ISA_generic));
     for (int i = 0; i < ISA_COUNT; i++)
         CHECK(isa_by_name(isa_name((enum isa)i)) == i);
+    CHECK(isa_by_name("generic") == ISA_generic);
+#if defined(__x86_64__)
+    CHECK(strcmp(isa_name(ISA_generic), "sse2") == 0);
+#elif defined(__aarch64__)
+    CHECK(strcmp(isa_name(ISA_generic), "neon") == 0);
+#endif
     CHECK(isa_by_name("none such") == -1);
     CHECK(threads_default() >= 1 && strlen(threads_backend()) > 3);
 }

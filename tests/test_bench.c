@@ -374,7 +374,8 @@ static const char *const run_fields[] = {
     "held_bytes", "break_even", "convert_ms", "prepare_ms", "cold_ms", "cold_min_ms", "cold_spread",
     "cold_repetitions", "warm_ms", "warm_min_ms",
     "spread", "repetitions", "dropped", "core_mhz", "memory_mhz",
-    "bytes", "read_gbs", "launch_ms", "call_us", "bare_call_us", "floor_ms", "of_floor", "fits_cache", "gflops", "gbs",
+    "bytes", "read_gbs", "launch_ms", "call_us", "bare_call_us", "floor_ms", "of_floor", "own_bytes",
+    "own_floor_ms", "of_own_floor", "others_busy", "fits_cache", "gflops", "gbs",
     "verified", "error", "wrong", "skipped"};
 
 static const char *const matrix_fields[] = {
@@ -410,6 +411,8 @@ TEST(a_bench_keeps_a_matrix_record_and_verified_runs_with_all_fields)
         CHECK(number(r, "bytes") == 901 * 4 + 4380 * 12 + 2 * 900 * 8);
         CHECK(number(r, "floor_ms") > 0 && number(r, "read_gbs") > 0);
         CHECK(fabs(number(r, "of_floor") * number(r, "warm_ms") / number(r, "floor_ms") - 1) < 1e-4);
+        CHECK(number(r, "own_bytes") > 0 && number(r, "own_floor_ms") > 0);
+        CHECK(fabs(number(r, "of_own_floor") * number(r, "warm_ms") / number(r, "own_floor_ms") - 1) < 1e-4);
         CHECK(fabs(number(r, "gflops") * number(r, "warm_ms") * 1e6 / (2 * 4380) - 1) < 1e-4);
     }
     free_records(&k);

@@ -24,15 +24,24 @@ static const char *const names[] = {
 #undef ISA
 };
 
+/* What the compiler targets by default, as people call it. */
+#if defined(__x86_64__)
+#define GENERIC "sse2"
+#elif defined(__aarch64__)
+#define GENERIC "neon"
+#else
+#define GENERIC "generic"
+#endif
+
 const char *isa_name(enum isa isa)
 {
-    return names[isa];
+    return isa == ISA_generic ? GENERIC : names[isa];
 }
 
 int isa_by_name(const char *name)
 {
     for (int i = 0; i < ISA_COUNT; i++)
-        if (strcmp(names[i], name) == 0)
+        if (strcmp(names[i], name) == 0 || strcmp(isa_name((enum isa)i), name) == 0)
             return i;
     return -1;
 }

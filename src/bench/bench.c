@@ -8,7 +8,9 @@
 #include "base/memory.h"
 #include "base/timer.h"
 #include "bench/fill.h"
+#include "bench/floor.h"
 #include "bench/proof.h"
+#include "bench/quiet.h"
 
 const struct rule bench_warm = {.spread = 0.02, .least = 10, .most = 1000, .limit_ms = 500};
 const struct rule bench_cold = {.spread = 0.05, .least = 3, .most = 7, .limit_ms = 500};
@@ -35,6 +37,8 @@ struct stage {
     struct stopwatch watch;
     struct reference reference;
     struct proof proof;
+    struct floors floors; /* of the type at work */
+    int64_t used_rows, used_cols;
     char skip[SKIP_TEXT];
 };
 
@@ -238,10 +242,23 @@ done:
     return status;
 }
 
+/* The matrix as the candidate stores it, what is used of x, and y. */
+static double own_bytes(const struct stage *s, const struct candidate *c)
+{
+    int n = s->base.op == HEDDLE_N;
+    int64_t vectors = n ? s->used_cols + s->csr.rows : s->used_rows + s->csr.cols;
+    return c->read + (double)vectors * (double)type_size(s->base.value);
+}
+
 /* What the emulator takes says nothing of any GPU: its runs have times, to see that something goes on, and no rates. */
-static void rate(struct run *r)
+static void rate(struct stage *s, struct run *r, const struct candidate *c)
 {
     double ms = gpu_is_emulated(r->device->gpu) ? NAN : r->warm.median_ms;
+    r->own_bytes = own_bytes(s, c);
+    r->own_floor_ms = floor_beside_ms(&s->floors, r->own_bytes, ms);
+    r->of_own_floor = r->own_floor_ms / ms;
+    if (r->own_bytes > 0) /* faster a byte than the product was: its own floor was not disturbed, so CSR's should not be */
+        r->floor_ms = floor_beside_ms(&s->floors, r->bytes, ms * r->bytes / r->own_bytes);
     r->of_floor = r->floor_ms / ms;
     r->gflops = 2 * (double)r->nnz / (ms * 1e6);
     r->gbs = r->bytes / (ms * 1e6);
@@ -274,8 +291,11 @@ static heddle_status run_candidate(struct stage *s, struct run *r)
     memcpy(before, s->skip, sizeof before);
     if (!s->skip[0])
         TRY(absorb(s, candidate_new(&candidate, s->b->h, s->A, r->op, r->kernel), 0));
-    if (!s->skip[0])
+    if (!s->skip[0]) {
+        struct quiet before_it = quiet_now();
         TRY(absorb(s, take_times(r, &timed), 0)); /* another library may refuse even a product that it has prepared */
+        r->others = quiet_others(&before_it);
+    }
     if (!s->skip[0])
         TRY(absorb(s, verify(s, &candidate, r), 0));
     if (s->skip[0]) {
@@ -284,7 +304,7 @@ static heddle_status run_candidate(struct stage *s, struct run *r)
         r->verdict = (struct verdict){0};
         r->wrong[0] = 0;
     } else {
-        rate(r);
+        rate(s, r, &candidate);
         r->made = &candidate;
     }
     if (s->b->events.ran)
@@ -460,10 +480,8 @@ static heddle_status ready_type(struct stage *s)
     s->base.bytes = product_bytes(&s->csr);
     s->base.fits_cache = s->base.bytes < (double)cache_of(s->base.device);
     s->base.fits_cache &= !gpu_is_emulated(s->base.device->gpu);
-    s->base.floor_ms = s->base.fits_cache ? probe_again_ms(&s->b->probe, s->base.bytes)
-                                          : s->base.bytes / (s->base.read_gbs * 1e6);
-    if (s->base.device->kind == DEVICE_gpu && s->base.floor_ms < s->base.launch_ms)
-        s->base.floor_ms = s->base.launch_ms;
+    s->floors = (struct floors){.probe = &s->b->probe, .launch_ms = s->base.launch_ms};
+    s->base.floor_ms = floor_ms(&s->floors, s->base.bytes);
 done:
     return status;
 }
@@ -518,6 +536,7 @@ static heddle_status ready_matrix(struct stage *s)
     s->base.nnz = s->loaded.csr.nnz;
     if (s->b->events.described)
         TRY(describe(s));
+    TRY(floor_used(&s->loaded.csr, &s->used_rows, &s->used_cols));
     s->base.read_gbs = gpu_is_emulated(s->base.device->gpu) ? NAN : probe_read_gbs(&s->b->probe);
     s->base.launch_ms = probe_launch_ms(&s->b->probe);
     s->base.bare_call_us = probe_call_us(&s->b->probe);

@@ -34,8 +34,11 @@ struct run {
     double read_gbs, launch_ms; /* what the probe found for this matrix */
     double call_us;         /* the host's time for a call, which does not wait; NaN where a call is the product itself */
     double bare_call_us;    /* the same for a bare launch of the driver */
-    double floor_ms;        /* bytes over read_gbs; if they fit in the cache, the time to read as many from there */
-    double of_floor;        /* floor_ms over the warm median: 1 is as fast as memory allows */
+    double floor_ms;        /* the time to read `bytes` again and again: from the cache, where they stay in it; NaN: none */
+    double of_floor;        /* floor_ms over the warm median; a storage that needs fewer bytes than CSR may be above 1 */
+    double own_bytes;       /* that this run reads and writes at least: A as it is stored, what it uses of x, y; NaN: not known */
+    double own_floor_ms, of_own_floor; /* the same for these: of_own_floor 1 is as fast as memory allows */
+    double others;          /* processors that other programs kept busy meanwhile; NaN: not known */
     double gflops, gbs;     /* 2 nnz and bytes over the warm median */
     struct launches launches; /* of a kernel on a GPU, where it was asked for */
     int core_mhz, memory_mhz; /* of the device right after the products; 0: not known */

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "bench/candidate.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -64,6 +65,9 @@ static heddle_status new_plan(struct candidate *c, const char *name)
     c->bytes = desc.bytes;
     c->prepare_ms = desc.prepare_ms;
     c->break_even = desc.break_even;
+    struct bound_info info;
+    bound_describe(c->plan->bound[c->op == HEDDLE_T], &info);
+    c->read = (double)info.read;
 done:
     return status;
 }
@@ -82,7 +86,19 @@ static heddle_status new_bound(struct candidate *c, const char *name)
     c->bytes = info.bytes;
     c->convert_ms = info.convert_ms;
     c->prepare_ms = info.prepare_ms;
+    c->read = (double)info.read;
     return HEDDLE_OK;
+}
+
+/* The bytes of the arrays that a library is given; what it makes of them for itself, as those of CPUs do, nobody tells. */
+static double peer_reads(const struct peer *p)
+{
+    double entries = (double)p->A.nnz * (double)(sizeof(int32_t) + type_size(p->A.value));
+    if (strcmp(peer_library_devices(p->row->library), "cpu") == 0)
+        return NAN;
+    if (p->row->format == PEER_csr)
+        return (double)csr_bytes(&p->A);
+    return p->row->format == PEER_bsr ? fmin(entries, (double)p->arrays.bytes) : entries; /* sell: without padding; coo: and rows */
 }
 
 static heddle_status new_peer(struct candidate *c, const char *name)
@@ -98,6 +114,7 @@ static heddle_status new_peer(struct candidate *c, const char *name)
     c->bytes = c->peer->arrays.bytes + c->peer->workspace_bytes;
     c->convert_ms = c->peer->convert_ms;
     c->prepare_ms = c->peer->prepare_ms;
+    c->read = peer_reads(c->peer);
 done:
     return status;
 }
@@ -107,6 +124,8 @@ heddle_status candidate_new(struct candidate *c, heddle *h, const heddle_matrix 
     heddle_status status = HEDDLE_OK;
     *c = (struct candidate){.h = h, .A = A, .op = op, .format = "csr", .repeatable = 1};
     snprintf(c->name, sizeof c->name, "%s", name);
+    if (A->view.format == HEDDLE_CSR)
+        c->read = (double)csr_bytes(&A->view.csr);
     if (candidate_is(name, "plan"))
         status = new_plan(c, name);
     else if (peer_is_name(name))

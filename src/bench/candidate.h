@@ -26,6 +26,7 @@ struct candidate {
     int transposed, repeatable; /* of "auto" known after the first run */
     int deterministic;   /* "auto" was asked to be */
     int64_t bytes;                /* held beyond A */
+    double read;                  /* bytes of the matrix that a product reads, as it is stored; NaN: not known */
     double convert_ms, prepare_ms; /* a plan counts all its work as preparation */
     int64_t break_even;           /* of a plan, as in heddle_plan_desc; 0 for others */
 };

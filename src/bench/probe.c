@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: MIT */
+#define _DEFAULT_SOURCE
 #include "bench/probe.h"
 
 #include <math.h>
 #include <string.h>
+#include <sys/mman.h>
 
 #include "base/memory.h"
 #include "base/thread.h"
@@ -10,7 +12,6 @@
 #include "gpu/module.h"
 #include "kernel/service.h"
 
-#define LANES 32           /* running sums of the read loop: enough independent vectors to keep many loads in flight */
 #define SMALLEST (256 << 20) /* bytes of the buffer, unless memory is short */
 #define CPU_CACHES 8  /* the buffer is so many times the last-level cache */
 #define GPU_CACHES 32 /* whose replacement keeps some of what a sweep of a few caches would throw out */
@@ -61,24 +62,12 @@ void probe_flush(struct probe *p)
         team_run(p->threads, flush_part, p);
 }
 
-/* Integer sums, because compilers vectorise them without leave to reorder. */
-static uint64_t read_words(const uint64_t *data, int64_t n)
-{
-    uint64_t sum[LANES] = {0}, total = 0;
-    for (int64_t i = 0; i + LANES <= n; i += LANES)
-        for (int lane = 0; lane < LANES; lane++)
-            sum[lane] += data[i + lane];
-    for (int lane = 0; lane < LANES; lane++)
-        total += sum[lane];
-    return total;
-}
-
 static void read_part(void *argument, const struct team *team)
 {
     struct probe *p = argument;
     int64_t begin = part_begin(p->part, team->thread, team->threads);
     int64_t end = part_begin(p->part, team->thread + 1, team->threads);
-    p->sums[8 * team->thread] = read_words(p->data + begin, end - begin); /* a cache line each */
+    p->sums[8 * team->thread] = p->loop(p->data + p->first + begin, end - begin); /* a cache line each */
 }
 
 static void nothing(void *argument, const struct team *team)
@@ -97,16 +86,58 @@ static double one_pass(struct probe *p, team_work *work, int threads, int batch)
 
 /* The shortest pass, in milliseconds.  Short work is repeated within a pass, so that the clock can tell; on a busy machine,
  * where threads wait for each other, the limit ends it. */
-static double shortest(struct probe *p, team_work *work, int threads)
+static double shortest(struct probe *p, team_work *work, int threads, int passes)
 {
     double begin = now_ms(), best = one_pass(p, work, threads, 1);
     int batch = best < PASS_MS ? (int)(PASS_MS / (best + 1e-4)) + 1 : 1;
-    for (int i = 0; i < PASSES && now_ms() - begin < LIMIT_MS; i++) {
-        double ms = one_pass(p, work, threads, batch);
-        if (ms < best)
-            best = ms;
-    }
+    for (int i = 0; i < passes && now_ms() - begin < LIMIT_MS; i++)
+        best = fmin(best, one_pass(p, work, threads, batch));
     return best;
+}
+
+/* The shortest time to read `part` words again and again: every loop has a try, the fastest one some more. */
+static double shortest_read(struct probe *p, int threads)
+{
+    read_loop *const *loops = read_loops(p->device.isa), *best = loops[0];
+    double least = INFINITY;
+    for (int i = 0; i < READ_LOOPS; i++) {
+        p->loop = loops[i];
+        double ms = shortest(p, read_part, threads, 1);
+        if (ms < least) {
+            least = ms;
+            best = p->loop;
+        }
+    }
+    p->loop = best;
+    return fmin(least, shortest(p, read_part, threads, PASSES));
+}
+
+/* The loop that reads memory fastest: each reads another piece of the buffer, so that none finds what another left in the cache. */
+static read_loop *fastest_from_memory(struct probe *p)
+{
+    read_loop *const *loops = read_loops(p->device.isa), *best = loops[0];
+    double least = INFINITY;
+    p->part = p->words / READ_LOOPS;
+    for (int i = 0; i < READ_LOOPS; i++) {
+        p->loop = loops[i];
+        p->first = i * p->part;
+        double ms = one_pass(p, read_part, p->threads, 1);
+        if (ms < least) {
+            least = ms;
+            best = p->loop;
+        }
+    }
+    p->first = 0;
+    return best;
+}
+
+static double cpu_read_ms(struct probe *p)
+{
+    if (!p->from_memory)
+        p->from_memory = fastest_from_memory(p);
+    p->loop = p->from_memory;
+    p->part = p->words;
+    return shortest(p, read_part, p->threads, PASSES);
 }
 
 /* ---- GPU: the same by its own clock ---- */
@@ -147,6 +178,10 @@ static heddle_status new_on_cpu(struct probe *p)
     p->threads = p->device.threads;
     p->words = buffer_bytes(cpu_this()->cache, cpu_this()->memory, CPU_CACHES) / 8;
     TRY(NEW(p->data, p->words));
+#ifdef MADV_HUGEPAGE
+    uintptr_t page = 4096, begin = ((uintptr_t)p->data + page - 1) / page * page; /* as the arrays of formats have them: */
+    madvise((void *)begin, (size_t)(p->words * 8 - (int64_t)page) / page * page, MADV_HUGEPAGE); /* a hint */
+#endif
     TRY(NEW_ZEROED(p->sums, 8 * (int64_t)p->threads));
     team_run(p->threads, touch_part, p);
 done:
@@ -171,17 +206,17 @@ void probe_free(struct probe *p)
     *p = (struct probe){0};
 }
 
+/* What memory can do does not change within a run: what came out lower was disturbed. */
 double probe_read_gbs(struct probe *p)
 {
-    double bytes = (double)p->words * 8;
-    p->part = p->words;
-    double ms = p->device.kind == DEVICE_gpu ? shortest_on_gpu(p, p->words * 8, 1) : shortest(p, read_part, p->threads);
-    return bytes / (ms * 1e6);
+    double ms = p->device.kind == DEVICE_gpu ? shortest_on_gpu(p, p->words * 8, 1) : cpu_read_ms(p);
+    p->most_gbs = fmax(p->most_gbs, (double)p->words * 8 / (ms * 1e6));
+    return p->most_gbs;
 }
 
 double probe_launch_ms(struct probe *p)
 {
-    return p->device.kind == DEVICE_gpu ? shortest_on_gpu(p, 0, GPU_BATCH) : shortest(p, nothing, p->threads);
+    return p->device.kind == DEVICE_gpu ? shortest_on_gpu(p, 0, GPU_BATCH) : shortest(p, nothing, p->threads, PASSES);
 }
 
 int probe_has_calls(const struct probe *p)
@@ -209,12 +244,16 @@ double probe_call_us(struct probe *p)
     return 1e3 * best;
 }
 
+#define FEW_BYTES (4 << 20) /* below, one thread may be faster than all of them, which have to be started, and wait for each other */
+
 double probe_again_ms(struct probe *p, double bytes)
 {
     double words = bytes / 8;
-    p->part = words < (double)p->words ? (int64_t)words + 1 : p->words;
+    if (words > (double)p->words)
+        return bytes / (probe_read_gbs(p) * 1e6);
+    p->part = (int64_t)words + 1 < p->words ? (int64_t)words + 1 : p->words;
     if (p->device.kind == DEVICE_gpu)
         return shortest_on_gpu(p, p->part * 8, GPU_BATCH);
-    double all = shortest(p, read_part, p->threads), one = shortest(p, read_part, 1);
-    return all < one ? all : one;
+    double all = shortest_read(p, p->threads);
+    return p->threads > 1 && bytes < FEW_BYTES ? fmin(all, shortest_read(p, 1)) : all;
 }

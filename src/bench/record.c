@@ -201,6 +201,10 @@ void record_run(struct json *j, const struct run *r)
     launches(j, &r->launches);
     real_if(j, "floor_ms", made, r->floor_ms);
     real_if(j, "of_floor", made, r->of_floor);
+    real_if(j, "own_bytes", made, r->own_bytes);
+    real_if(j, "own_floor_ms", made, r->own_floor_ms);
+    real_if(j, "of_own_floor", made, r->of_own_floor);
+    real_if(j, "others_busy", made, r->others);
     json_bool(j, "fits_cache", r->fits_cache);
     real_if(j, "gflops", made, r->gflops);
     real_if(j, "gbs", made, r->gbs);

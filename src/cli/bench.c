@@ -40,7 +40,8 @@ static const struct cli_option options[] = {
 /* Columns of the table; the width of the first follows the names at hand. */
 static const struct column columns[] = {
     {"matrix", 0, 0},  {"type", 0, 0}, {"op", 0, 0},       {"kernel", 0, KERNEL_WIDTH}, {"cold ms", 1, 9},
-    {"ms", 1, 9},      {"GFLOP/s", 1, 7}, {"GB/s", 1, 6},  {"of floor", 1, 9},          {"verified", 0, 0}, {0}};
+    {"ms", 1, 9},      {"±", 1, 5},    {"GFLOP/s", 1, 7},  {"GB/s", 1, 6},              {"of floor", 1, 9},
+    {"of CSR's", 1, 8}, {"verified", 0, 0}, {0}};
 
 void mean_add(struct mean *m, double value)
 {
@@ -152,10 +153,19 @@ static int first_clause(const char *reason)
     return (int)size;
 }
 
+/* "87 %", or "" for what is not known. */
+static const char *percent(char text[16], double share)
+{
+    text[0] = 0;
+    if (share >= 0)
+        snprintf(text, 16, "%.0f %%", 100 * share);
+    return text;
+}
+
 static void add_row(struct benching *k, const struct run *r)
 {
-    char kernel[160];
-    char cold[32] = "", rates[64] = "\t\t";
+    char kernel[160], own[16], csr[16], scatter[16];
+    char cold[32] = "", rates[64] = "\t\t\t";
     double ms = r->warm.median_ms, cold_ms = r->cold.median_ms;
     int chosen = r->made && (candidate_is(r->kernel, "auto") || candidate_is(r->kernel, "plan"));
     snprintf(kernel, sizeof kernel, "%s%s%s", chosen ? r->kernel : r->made ? r->made->ran : r->kernel,
@@ -163,13 +173,15 @@ static void add_row(struct benching *k, const struct run *r)
     if (r->cold.repetitions > 0)
         snprintf(cold, sizeof cold, "%.*f", cold_ms < 100 ? 4 : 1, cold_ms);
     if (!isnan(r->gflops))
-        snprintf(rates, sizeof rates, "%.2f\t%.1f\t%.0f %%%s", r->gflops, r->gbs, 100 * r->of_floor, r->fits_cache ? "*" : " ");
+        snprintf(rates, sizeof rates, "%.2f\t%.1f\t%s%s\t%s", r->gflops, r->gbs, percent(own, r->of_own_floor),
+                 r->fits_cache ? "*" : " ", percent(csr, r->of_floor));
     if (r->skipped[0])
-        table_add(&k->table, "%s\t%s\t%s\t%s\t\t\t\t\t\t" DIM "skipped: %.*s", r->subject->name, type_name(r->value),
+        table_add(&k->table, "%s\t%s\t%s\t%s\t\t\t\t\t\t\t\t" DIM "skipped: %.*s", r->subject->name, type_name(r->value),
                   op_name(r->op), kernel, first_clause(r->skipped), r->skipped);
     else
-        table_add(&k->table, "%s\t%s\t%s\t%s\t%s\t%.*f\t%s\t%s%s", r->subject->name, type_name(r->value), op_name(r->op), kernel,
-                  cold, ms < 100 ? 4 : 1, ms, rates, r->verdict.passed ? GREEN "yes" : RED "NO: ", r->wrong);
+        table_add(&k->table, "%s\t%s\t%s\t%s\t%s\t%.*f\t%s\t%s\t%s%s", r->subject->name, type_name(r->value), op_name(r->op),
+                  kernel, cold, ms < 100 ? 4 : 1, ms, percent(scatter, r->warm.repetitions > 1 ? r->warm.spread / 2 : NAN), rates,
+                  r->verdict.passed ? GREEN "yes" : RED "NO: ", r->wrong);
 }
 
 static void count(struct benching *k, const struct run *r)
@@ -185,10 +197,12 @@ static void count(struct benching *k, const struct run *r)
     k->verified += r->verdict.passed;
     k->wrong += !r->verdict.passed;
     k->cached += r->fits_cache;
+    k->times++;
+    k->scattered += r->warm.spread > SCATTERED;
     if (!r->verdict.passed || r->made->peer || gpu_is_emulated(r->device->gpu))
         return;
     mean_add(&k->gflops, r->gflops);
-    mean_add(&k->of_floor, r->of_floor);
+    mean_add(&k->of_floor, r->of_own_floor);
     if (strcmp(r->kernel, "auto") == 0) {
         mean_add(&k->call_us, r->call_us);
         mean_add(&k->bare_call_us, r->bare_call_us);
@@ -348,6 +362,7 @@ static heddle_status ready(struct benching *k, const struct choices *c)
     if (k->past.count > 0)
         TRY(benching_take_over(k));
     k->begin = now_ms();
+    k->quiet = quiet_now();
 done:
     return status;
 }
@@ -362,7 +377,8 @@ static void summary(struct benching *k)
     out(s, "%s%lld run%s: %lld verified, %lld wrong, %lld skipped\n", s->quiet ? "" : "\n", (long long)k->done,
         k->done == 1 ? "" : "s", (long long)k->verified, (long long)k->wrong, (long long)k->skipped);
     if (k->gflops.count)
-        out(s, "geometric mean: %.2f GFLOP/s, %.0f %% of the floor\n", mean_of(&k->gflops), 100 * mean_of(&k->of_floor));
+        out(s, k->of_floor.count ? "geometric mean: %.2f GFLOP/s, %.0f %% of the floor\n" : "geometric mean: %.2f GFLOP/s\n",
+            mean_of(&k->gflops), 100 * mean_of(&k->of_floor));
     if (k->plan_gain.count)
         out(s, "a plan is %.2f times as fast as auto", mean_of(&k->plan_gain));
     if (k->best_gain.count)
@@ -374,8 +390,10 @@ static void summary(struct benching *k)
             mean_of(&k->bare_call_us));
     if (k->kept && !s->quiet)
         out(s, "%lld of them were in %s before; --fresh measures them again\n", (long long)k->kept, k->file.path);
-    if (k->cached && !s->quiet)
-        out(s, "* fits in the cache: the floor is the time to read as many bytes from there\n");
+    if (k->cached && !s->quiet && !k->brief)
+        out(s, "* CSR fits in the last-level cache: the floor is the time to read as many bytes from there\n");
+    if (!s->quiet)
+        benching_noise(k);
     if (k->to_file && !s->quiet)
         out(s, "records: %s\n", k->file.path);
 }
@@ -439,11 +457,12 @@ const struct page page_bench = {
     .usage = "MATRIX... [--kernel K,...|all] [--peer P,...] [--type f32,f64] [--op N,T] [--json FILE]\n"
              "heddle bench --limits [--device DEVICE] [--json FILE]",
     .details = "Times products, verifies each one, and prints a table.  cold ms is the median of products with flushed\n"
-               "caches, ms that of warm ones; GFLOP/s counts 2 operations a nonzero; GB/s counts A, x and y once; the floor\n"
-               "is the time of a plain loop that reads as many bytes, measured in the same run.  Records in --json also\n"
-               "hold conversion and preparation times and a description of each matrix; a run that was interrupted goes on\n"
-               "where its file ends.  Peers are other libraries, measured by the same clock on the same arrays; the summary\n"
-               "then tells how the best of them compares.  With auto or plan beside auto:deterministic=1 or\n"
+               "caches, ms that of warm ones, ± half the distance of their quartiles; GFLOP/s counts 2 operations a nonzero;\n"
+               "GB/s counts A in CSR, x and y once.  The floor is the time of the fastest loop that only reads as many bytes\n"
+               "as this kernel does, again and again; of CSR's is the share for the bytes of CSR, which a smaller storage\n"
+               "may exceed.  Records in --json also hold conversion and preparation times and a description of each matrix;\n"
+               "a run that was interrupted goes on where its file ends.  Peers are other libraries, measured by the same clock\n"
+               "on the same arrays; the summary then tells how the best of them compares.  With auto or plan beside auto:deterministic=1 or\n"
                "plan:deterministic=1 it tells for each matrix what a bitwise repeatable result costs.  The exit status is 1\n"
                "when a result is wrong.\n"
                "\n"

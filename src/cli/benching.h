@@ -6,6 +6,7 @@
 
 #include "bench/bench.h"
 #include "bench/past.h"
+#include "bench/quiet.h"
 #include "bench/record.h"
 #include "cli/cli.h"
 
@@ -43,6 +44,8 @@ struct benching {
     struct past past;       /* what the file held before */
     int64_t done, total, verified, wrong, skipped, cached, kept; /* kept: of done, those that were there before */
     double begin;           /* of the first run */
+    struct quiet quiet;     /* what the machine did until then */
+    int64_t times, scattered; /* of warm products; those with a wide spread */
     struct mean gflops, of_floor, plan_gain, best_gain;
     struct mean call_us, bare_call_us; /* of `auto` on a GPU */
     struct versus versus; /* filled when there are peers */
@@ -73,6 +76,10 @@ void mean_add(struct mean *m, double value); /* passes over what is not above 0 
 heddle_status benching_brief_begin(struct benching *k);
 void benching_brief_add(struct benching *k, const struct run *r, double ms);
 void benching_brief_row(struct benching *k, int64_t number);
+
+/* bench_noise.c: a warning where the machine was not quiet. */
+#define SCATTERED 0.1 /* quartiles are further apart than this share of the median */
+void benching_noise(struct benching *k);
 
 /* bench_limits.c: the whole of `heddle bench --limits`. */
 heddle_status benching_limits(struct benching *k);

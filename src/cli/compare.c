@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * compare: two files of records, run by run.  A change counts when it is larger than both measurements scatter. */
+ * compare: two files of records, run by run.  A change counts when it is larger than both measurements scatter, and the shortest
+ * times moved as well: what disturbs a measurement makes times longer, hardly ever all of them. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -11,17 +12,20 @@
 #include "bench/record.h"
 #include "cli/cli.h"
 
+#define REPETITIONS_LEAST 3 /* below, a spread says nothing, and neither does a change */
 #define LEAST_CHANGE 0.02 /* smaller ones are never named: clocks and neighbours change by that much from day to day */
 
 struct choices {
     int all, json;
     double least;
+    const char *fail;
 };
 
 #define AT(member) offsetof(struct choices, member)
 static const struct cli_option options[] = {
     {"all", 0, OPTION_FLAG, AT(all), NULL, "name every run that is in both, not only what changed"},
     {"least", 0, OPTION_REAL, AT(least), "PERCENT", "name no change that is smaller (2)"},
+    {"fail", 0, OPTION_TEXT, AT(fail), "PERCENT", "exit status 1 if a change that counts is slower by more than this"},
     {"json", 0, OPTION_FLAG, AT(json), NULL, "as JSON, one object a line"},
     {0}};
 
@@ -33,16 +37,31 @@ struct change {
     const struct past_run *was, *is;
     const char *kind; /* "cold", "warm" */
     double old_ms, new_ms, ratio; /* ratio: new / old, above 1 is slower */
+    double least_ratio; /* of the shortest times */
     double scatter;   /* of both, as a share of the old time */
+    int few;          /* too few repetitions to tell */
     int counts;
 };
 
 struct comparing {
     struct past old, new;
     struct change *change;
-    int64_t count, slower, faster, only_old, only_new, wrong;
+    int64_t count, slower, faster, few, only_old, only_new, wrong, failed;
     double logs;      /* of the ratios of all */
 };
+
+static double shortest(const struct timing *t)
+{
+    return t->least_ms > 0 ? t->least_ms : t->median_ms; /* old records have no least */
+}
+
+/* Beyond the scatter of both, and with the shortest times moved the same way? */
+static int beyond(const struct change *x, double least)
+{
+    double moved = fabs(x->ratio - 1);
+    return !x->few && moved > x->scatter && moved > least && fabs(x->least_ratio - 1) > least &&
+           (x->ratio > 1) == (x->least_ratio > 1);
+}
 
 static void add(struct comparing *c, const struct past_run *was, const struct past_run *is, int cold, double least)
 {
@@ -50,9 +69,12 @@ static void add(struct comparing *c, const struct past_run *was, const struct pa
     if (a->repetitions == 0 || b->repetitions == 0)
         return;
     struct change *x = &c->change[c->count++];
-    *x = (struct change){was, is, cold ? "cold" : "warm", a->median_ms, b->median_ms, b->median_ms / a->median_ms, 0, 0};
+    *x = (struct change){.was = was, .is = is, .kind = cold ? "cold" : "warm", .old_ms = a->median_ms, .new_ms = b->median_ms,
+                         .ratio = b->median_ms / a->median_ms, .least_ratio = shortest(b) / shortest(a)};
     x->scatter = (a->spread * a->median_ms + b->spread * b->median_ms) / a->median_ms;
-    x->counts = fabs(x->ratio - 1) > x->scatter && fabs(x->ratio - 1) > least;
+    x->few = a->repetitions < REPETITIONS_LEAST || b->repetitions < REPETITIONS_LEAST;
+    x->counts = beyond(x, least);
+    c->few += x->few;
     c->slower += x->counts && x->ratio > 1;
     c->faster += x->counts && x->ratio < 1;
     c->logs += log(x->ratio);
@@ -109,6 +131,7 @@ static heddle_status put_json(struct session *s, const struct change *x)
     json_real(&j, "old_ms", x->old_ms);
     json_real(&j, "new_ms", x->new_ms);
     json_real(&j, "ratio", x->ratio);
+    json_real(&j, "least_ratio", x->least_ratio);
     json_real(&j, "scatter", x->scatter);
     json_bool(&j, "significant", x->counts);
     json_end_object(&j);
@@ -148,6 +171,12 @@ static heddle_status told(struct session *s, struct comparing *c, const struct c
         "mean)\n",
         rows > 0 && !s->quiet ? "\n" : "", (long long)c->count, c->count == 1 ? "" : "s", (long long)c->slower,
         (long long)c->faster, c->count ? exp(c->logs / (double)c->count) : 1.0);
+    if (c->few)
+        out(s, "%lld of them have fewer than %d repetitions, from which nothing follows (bench --time-limit)\n",
+            (long long)c->few, REPETITIONS_LEAST);
+    if (c->failed)
+        out(s, "failed: %lld %s slower by more than %s %%\n", (long long)c->failed, c->failed == 1 ? "time is" : "times are",
+            choices->fail);
     if (c->only_old || c->only_new)
         out(s, "%lld runs are in the old file alone, %lld in the new one\n", (long long)c->only_old, (long long)c->only_new);
     if (c->wrong)
@@ -162,8 +191,11 @@ static heddle_status run(struct session *s, void *into)
     heddle_status status = HEDDLE_OK;
     const struct choices *choices = into;
     struct comparing c = {0};
+    double allowed = INFINITY;
     if (choices->least < 0)
         return fail(HEDDLE_BAD_ARGUMENT, "--least takes a number above 0");
+    if (choices->fail && (parse_real(choices->fail, &allowed) != HEDDLE_OK || allowed < 0))
+        return fail(HEDDLE_BAD_ARGUMENT, "--fail %s: it takes a number of percent, as in --fail 10", choices->fail);
     TRY(past_read(&c.old, s->operand[0]));
     TRY(past_read(&c.new, s->operand[1]));
     for (int i = 0; i < 2; i++)
@@ -173,8 +205,10 @@ static heddle_status run(struct session *s, void *into)
     if (c.count == 0)
         TRY(fail(HEDDLE_BAD_FILE, "%s and %s have no run in common: matrix, kernel, type, operation and device must agree",
                  s->operand[0], s->operand[1]));
+    for (int64_t i = 0; i < c.count; i++)
+        c.failed += c.change[i].counts && 100 * (c.change[i].ratio - 1) > allowed;
     TRY(told(s, &c, choices));
-    s->wrong = c.wrong > 0;
+    s->wrong = c.wrong > 0 || c.failed > 0;
 done:
     mem_free(c.change);
     past_free(&c.old);
@@ -183,12 +217,15 @@ done:
 }
 
 const struct page page_compare = {
-    .usage = "OLD NEW [--all] [--least PERCENT] [--json]",
-    .details = "Compares two files of records that heddle bench --json wrote, cold and warm, and names what changed: by more\n"
-               "than both measurements scatter (quartile distances) and by more than 2 %.  The largest losses come first.\n"
-               "The exit status is 1 when a result of the new file is wrong.\n"
+    .usage = "OLD NEW [--all] [--least PERCENT] [--fail PERCENT] [--json]",
+    .details = "Compares two files of records that heddle bench --json wrote, cold and warm, and names what changed: the median\n"
+               "by more than both measurements scatter (their quartile distances) and by more than 2 %, and the shortest time\n"
+               "as well, which a busy machine seldom changes.  Fewer than 3 repetitions are never enough.  The largest losses\n"
+               "come first.  The exit status is 1 when a result of the new file is wrong, or with --fail when a time that\n"
+               "counts is slower by more than so many percent.\n"
                "\n"
                "Examples:\n"
                "  heddle compare before.jsonl after.jsonl\n"
+               "  heddle compare before.jsonl after.jsonl --fail 10        # for continuous integration\n"
                "  heddle compare before.jsonl after.jsonl --least 5 --json\n",
     .option = options, .least = 2, .most = 2, .size = sizeof(struct choices), .run = run};

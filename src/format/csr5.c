@@ -65,6 +65,7 @@ const struct format csr5_format = {
     .array = {"tile_ptr", "descriptor", "empty_offset", "empty", "col", "val"},
     .dim = {"omega", "sigma", "tiles", "empty_rows"},
     .options = options,
+    .spare = 1u << CSR5_EMPTY_OFFSET | 1u << CSR5_EMPTY, /* read where tiles have gaps */
     .size = size,
     .fill = fill,
 };

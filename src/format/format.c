@@ -105,6 +105,28 @@ int64_t stored_owned(const struct stored *s)
     return sum_bytes(s, s->borrowed);
 }
 
+/* The place of an array by its name; -1 when the format has none. */
+static int array_named(const struct format *f, const char *name)
+{
+    for (int i = 0; i < FORMAT_ARRAYS && f->array[i]; i++)
+        if (strcmp(f->array[i], name) == 0)
+            return i;
+    return -1;
+}
+
+/* Columns and values of padding are as large as those of entries. */
+int64_t stored_read(const struct stored *s)
+{
+    int64_t sum = sum_bytes(s, s->format->spare);
+    int col = array_named(s->format, "col"), val = array_named(s->format, "val"), rest = array_named(s->format, "rest_val");
+    int64_t size = (int64_t)type_size(s->value), places = val < 0 ? 0 : s->bytes[val] / size;
+    int64_t entries = s->nnz - (rest < 0 ? 0 : s->bytes[rest] / size);
+    if (col < 0 || places <= entries)
+        return sum;
+    double share = (double)(places - entries) / (double)places;
+    return sum - (int64_t)(share * (double)(s->bytes[col] + s->bytes[val]));
+}
+
 heddle_status padding_allowed(const char *format, const struct csr *A, int64_t positions)
 {
     int64_t each = (int64_t)(sizeof(int32_t) + type_size(A->value));

@@ -69,6 +69,7 @@ struct format {
     const char *name;
     const char *array[FORMAT_ARRAYS + 1], *dim[FORMAT_DIMS + 1]; /* their names, ended by NULL */
     const struct option *options;                                /* NULL when there are none */
+    unsigned spare;                                              /* bit i: some products do without array i */
     /* Fills dim, bytes and borrowed from the source and the options; HEDDLE_NO_KERNEL, with the reason, for a matrix that
      * this format should not hold. */
     heddle_status (*size)(struct stored *s, const struct source *A, const int64_t *option);
@@ -85,6 +86,7 @@ heddle_status stored_build(struct stored *s, const struct source *A);
 void stored_free(struct stored *s);
 int64_t stored_bytes(const struct stored *s); /* all arrays */
 int64_t stored_owned(const struct stored *s); /* those that are not borrowed */
+int64_t stored_read(const struct stored *s);  /* what a product reads at least: no padding, and not what it may do without */
 
 /* HEDDLE_NO_KERNEL when `positions` places for nnz entries waste more than a padded format may: more than PADDING_RATIO
  * times the entries, and more than PADDING_FREE bytes. */

@@ -82,6 +82,7 @@ const struct format sell_format = {
     .array = {"slice_ptr", "col_ptr", "base", "full", "length", "row", "col", "val"},
     .dim = {"slice", "window", "slices", "sorted"},
     .options = options,
+    .spare = 1u << SELL_LENGTH, /* read in uneven slices alone */
     .size = size,
     .fill = fill,
 };

@@ -139,6 +139,7 @@ heddle_status bound_make(struct bound **result, const struct device *device, con
     b->info.transposed = route.transpose;
     b->info.repeatable = kernel->repeatable;
     b->info.cost = kernel->cost(&b->work, &b->stored);
+    b->info.read = stored_read(&b->stored);
     *result = b;
     b = NULL;
 done:

@@ -60,6 +60,7 @@ struct bound_info {
     int64_t bytes;      /* held beyond A: converted arrays and workspace */
     double convert_ms, prepare_ms; /* without loading binaries */
     double cost;        /* bytes that one product moves, by the kernel's own account */
+    int64_t read;       /* bytes of the format's arrays that it reads at least */
 };
 
 /* `kernel` is a spec: "cpu_sell:slice=8".  HEDDLE_NO_KERNEL with the reason when the kernel does not apply (its op, its
