@@ -2,6 +2,8 @@
 #include "awkward.h"
 
 #include <math.h>
+#include <stdlib.h>
+#include <string.h>
 
 #include "base/memory.h"
 #include "test.h"
@@ -231,4 +233,23 @@ int awkward_good(double got, const struct exact *e, struct awkward_scalars s, do
     long double want = (long double)s.alpha * e->sum + (long double)s.beta * (long double)old;
     long double magnitude = fabsl((long double)s.alpha) * e->magnitude + fabsl((long double)s.beta * (long double)old);
     return fabsl((long double)got - want) <= n * unit / (1 - n * unit) * magnitude;
+}
+
+int awkward_wants(const char *kernel)
+{
+    const char *list = getenv("HEDDLE_TEST_KERNELS");
+    int any = 0, wanted = 0;
+    for (const char *word = list ? list + strspn(list, " ") : ""; *word; word += strspn(word, " ")) {
+        char name[64];
+        size_t n = strcspn(word, " ");
+        snprintf(name, sizeof name, "%.*s", (int)n, word);
+        if (!kernel_by_name(name)) {
+            printf("HEDDLE_TEST_KERNELS: there is no kernel '%s'\n0 passed, 1 failed\n", name);
+            exit(1);
+        }
+        wanted |= strcmp(name, kernel) == 0;
+        any = 1;
+        word += n;
+    }
+    return wanted || !any;
 }

@@ -5,7 +5,7 @@
 #ifndef TESTS_AWKWARD_H
 #define TESTS_AWKWARD_H
 
-#include "matrix/matrix.h"
+#include "kernel/kernel.h"
 
 struct awkward {
     const char *name, *hunts;
@@ -42,5 +42,9 @@ struct awkward_scalars {
     double alpha, beta;
 };
 int awkward_good(double got, const struct exact *e, struct awkward_scalars s, double old, heddle_type type, int exact);
+
+/* HEDDLE_TEST_KERNELS="csr_merge csr5": is the kernel one of these?  All are where the variable is not set; a name in it that no kernel
+ * has ends the program, which would test nothing. */
+int awkward_wants(const char *kernel);
 
 #endif

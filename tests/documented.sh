@@ -3,7 +3,11 @@
 #
 # The pages that docs/adding-a-kernel.md shows are taken from its text and do what it says: with their row in kernels.def and
 # nothing else they compile (host half and device half, as C without a warning; by the device compilers that are here), and
-# the GPU's computes the right product on the emulator.  Every GPU page of the tree compiles the same way.
+# the GPU's computes the right product on the emulator.  They get names of their own for that, so that the same holds in a tree where
+# somebody has followed the document.  Every GPU page of the tree compiles the same way.
+#
+# With HEDDLE_SLOW_TESTS=1 the document is followed to the letter: a copy of the tree with the two pages and the two rows is built, and
+# the tests that it names pass there, as does this one.
 set -u
 build=$(cd "$1" && pwd) passed=0 failed=0 scratch=$(mktemp -d)
 cd "$2" || exit 2
@@ -12,6 +16,7 @@ good() { passed=$((passed + 1)); }
 bad() { failed=$((failed + 1)); echo "$*"; }
 cc=${CC:-cc}
 clang=$(command -v clang-19 || command -v clang)
+[ -n "$clang" ] && [ "$("$clang" -dumpversion | cut -d. -f1)" -lt 17 ] && clang='' # too old for device code
 
 try() { # what it shows, command...
   local name=$1
@@ -26,16 +31,16 @@ block() {
                      inside { text = text $0 "\n"; if (index($0, " * " name) == 1) found = 1 }' docs/adding-a-kernel.md
 }
 
-# A tree over src in which the two pages have their rows.
+rows=('KERNEL(cpu_plain, cpu)' 'KERNEL(gpu_plain, gpu)')
+for row in "${rows[@]}"; do
+  grep -qF "$row" docs/adding-a-kernel.md && good || bad "the document does not say: $row"
+done
+
+# A tree over src in which the two pages have their rows, under names that nobody has taken.
 mkdir -p "$scratch/kernel"
 for name in cpu_plain gpu_plain; do
-  block $name >"$scratch/kernel/$name.c"
-  [ -s "$scratch/kernel/$name.c" ] && good || bad "the document has no page $name"
-done
-cp src/kernel/kernels.def "$scratch/kernel/kernels.def"
-for row in 'KERNEL(cpu_plain, cpu)' 'KERNEL(gpu_plain, gpu)'; do
-  grep -qF "$row" docs/adding-a-kernel.md && good || bad "the document does not say: $row"
-  echo "$row" >>"$scratch/kernel/kernels.def"
+  block $name | sed "s/$name/documented_$name/g" >"$scratch/kernel/documented_$name.c"
+  [ -s "$scratch/kernel/documented_$name.c" ] && good || bad "the document has no page $name"
 done
 
 flags=(-std=c11 -Wall -Wextra -Wpedantic -Werror -O1 -D_POSIX_C_SOURCE=200809L -I"$scratch" -Isrc -Iinclude)
@@ -46,21 +51,26 @@ emulated() { # page, object
     -ffp-contract=off -c "$1" -o "$2"
 }
 
-host "$scratch/kernel/cpu_plain.c" "$scratch/cpu_plain.o"
-try "cpu_plain, device half" "$cc" "${flags[@]}" "${types[@]}" -DHEDDLE_DEVICE -DISA_NAME=generic \
-  -c "$scratch/kernel/cpu_plain.c" -o "$scratch/cpu_plain.device.o"
-host "$scratch/kernel/gpu_plain.c" "$scratch/gpu_plain.o"
-emulated "$scratch/kernel/gpu_plain.c" "$scratch/gpu_plain.emu.o"
+# Once as the tree is, and once as if its author had added both kernels: what is in kernels.def already does not matter.
+for before in "" "$(printf '%s\n' "${rows[@]}")"; do
+  { cat src/kernel/kernels.def; [ -n "$before" ] && grep -qF "${rows[0]}" src/kernel/kernels.def || echo "$before"
+    printf 'KERNEL(documented_cpu_plain, cpu)\nKERNEL(documented_gpu_plain, gpu)\n'; } >"$scratch/kernel/kernels.def"
+  host "$scratch/kernel/documented_cpu_plain.c" "$scratch/cpu_plain.o"
+  try "cpu_plain, device half" "$cc" "${flags[@]}" "${types[@]}" -DHEDDLE_DEVICE -DISA_NAME=generic \
+    -c "$scratch/kernel/documented_cpu_plain.c" -o "$scratch/cpu_plain.device.o"
+  host "$scratch/kernel/documented_gpu_plain.c" "$scratch/gpu_plain.o"
+  emulated "$scratch/kernel/documented_gpu_plain.c" "$scratch/gpu_plain.emu.o"
+done
 if [ -n "$clang" ]; then
-  device=("$clang" -DHEDDLE_DEVICE "${types[@]}" -DPAGE_NAME=gpu_plain -I"$scratch" -Isrc -Iinclude -O3 -Wall -Wextra -Werror)
+  device=("$clang" -DHEDDLE_DEVICE "${types[@]}" -DPAGE_NAME=documented_gpu_plain -I"$scratch" -Isrc -Iinclude -O3 -Wall -Wextra -Werror)
   targets=$("$clang" -print-targets 2>/dev/null)
   if grep -q nvptx64 <<<"$targets"; then
     try "gpu_plain, PTX" "${device[@]}" -x cuda --cuda-device-only --cuda-gpu-arch=sm_80 -nocudainc -nocudalib \
-      --cuda-path=/nowhere --cuda-feature=+ptx70 -S "$scratch/kernel/gpu_plain.c" -o "$scratch/out"
+      --cuda-path=/nowhere --cuda-feature=+ptx70 -S "$scratch/kernel/documented_gpu_plain.c" -o "$scratch/out"
   fi
   if grep -q amdgcn <<<"$targets"; then
     try "gpu_plain, gfx90a" "${device[@]}" -x hip --offload-device-only --offload-arch=gfx90a -nogpuinc -nogpulib -S \
-      "$scratch/kernel/gpu_plain.c" -o "$scratch/out"
+      "$scratch/kernel/documented_gpu_plain.c" -o "$scratch/out"
   fi
 fi
 
@@ -70,7 +80,7 @@ cat >"$scratch/run.c" <<'RUN'
 
 #include "kernel/device.h"
 
-extern const struct kernel gpu_plain;
+extern const struct kernel documented_gpu_plain;
 
 static const void *there(const struct device *d, const void *here, int64_t bytes)
 {
@@ -86,7 +96,7 @@ int main(int argc, char **argv)
     double y[3];
     if (argc < 2 || gpu_open(&d.gpu, argv[1]) != HEDDLE_OK)
         return 2;
-    struct work w = {.kernel = &gpu_plain, .page = gpu_plain.name, .device = &d, .variant = VARIANT_f64_i32};
+    struct work w = {.kernel = &documented_gpu_plain, .page = documented_gpu_plain.name, .device = &d, .variant = VARIANT_f64_i32};
     w.value = HEDDLE_F64;
     w.product = (struct product){.rows = 3, .cols = 3, .nnz = 4, .x = there(&d, x, sizeof x),
                                  .y = (void *)(uintptr_t)there(&d, before, sizeof before)};
@@ -95,7 +105,7 @@ int main(int argc, char **argv)
     w.product.array[CSR_VAL] = there(&d, val, sizeof val);
     scalar_put(w.product.alpha, w.value, 2);
     scalar_put(w.product.beta, w.value, 3);
-    if (gpu_plain.launch(&w) != HEDDLE_OK || device_read(&d, y, w.product.y, sizeof y) != HEDDLE_OK)
+    if (documented_gpu_plain.launch(&w) != HEDDLE_OK || device_read(&d, y, w.product.y, sizeof y) != HEDDLE_OK)
         return printf("%s\n", heddle_last_error()), 2;
     printf("%g %g %g\n", y[0], y[1], y[2]);
     return y[0] != want[0] || y[1] != want[1] || y[2] != want[2];
@@ -114,5 +124,25 @@ for page in $(sed -nE 's/^KERNEL\(([a-z0-9_]+), gpu\).*/\1/p' src/kernel/kernels
   host "src/kernel/$page.c" /dev/null
   emulated "src/kernel/$page.c" /dev/null
 done
+
+# To the letter.
+follow() {
+  local tree=$scratch/tree there=$scratch/build cache=$build/CMakeCache.txt name
+  mkdir "$tree" && tar -cf - --exclude='./build*' --exclude=./.git . | tar -xf - -C "$tree" || return
+  for name in cpu_plain gpu_plain; do
+    block $name >"$tree/src/kernel/$name.c"
+  done
+  printf '%s\n' "${rows[@]}" >>"$tree/src/kernel/kernels.def"
+  cmake -S "$tree" -B "$there" -DCMAKE_BUILD_TYPE=Release -DHEDDLE_TESTS=ON -DHEDDLE_CUDA_COMPILER=none -DHEDDLE_HIP_COMPILER=none \
+    "-DCMAKE_C_COMPILER_LAUNCHER=$(sed -n 's/^CMAKE_C_COMPILER_LAUNCHER:[A-Z]*=//p' "$cache")" &&
+    cmake --build "$there" -j "$(nproc)" --target heddle_command heddle_tools test_kernels test_kernels_gpu &&
+    "$there/heddle" kernels | grep -q cpu_plain && "$there/heddle" kernels | grep -q gpu_plain &&
+    HEDDLE_TEST_KERNELS=cpu_plain "$there/tests/test_kernels" && HEDDLE_TEST_KERNELS=gpu_plain "$there/tests/test_kernels_gpu" &&
+    env -u HEDDLE_SLOW_TESTS bash "$tree/tests/documented.sh" "$there" "$tree"
+}
+if [ -n "${HEDDLE_SLOW_TESTS:-}" ] && ! grep -qF "${rows[0]}" src/kernel/kernels.def; then
+  try "the document, followed to the letter" env -u HEDDLE_TEST_KERNELS bash -c "$(declare -f follow block)
+    scratch='$scratch' build='$build'; rows=($(printf "'%s' " "${rows[@]}")); follow"
+fi
 echo "$passed passed, $failed failed"
 [ "$failed" -eq 0 ]

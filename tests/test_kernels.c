@@ -151,7 +151,8 @@ static void for_all(int exact, void (*body)(struct trial *t))
                 for (int k = 0; k < kernel_count(); k++) {
                     t.kernel = kernel_at(k)->name;
                     t.device = (struct device){.threads = 3, .isa = cpu_this()->isa};
-                    body(&t);
+                    if (awkward_wants(t.kernel))
+                        body(&t);
                 }
                 trial_free(&t);
             }

@@ -180,16 +180,6 @@ static int slow(void)
     return getenv("HEDDLE_SLOW_TESTS") != NULL;
 }
 
-/* HEDDLE_TEST_KERNELS="csr_merge csr5": only these. */
-static int wanted(const char *kernel)
-{
-    const char *list = getenv("HEDDLE_TEST_KERNELS"), *at = list ? strstr(list, kernel) : NULL;
-    size_t n = strlen(kernel);
-    while (at && ((at > list && at[-1] != ' ') || (at[n] && at[n] != ' ')))
-        at = strstr(at + 1, kernel);
-    return !list || !*list || at;
-}
-
 static void on_device(const char *name, const struct scope *scope, int m, void (*body)(struct trial *t))
 {
     struct gpu *gpu = NULL;
@@ -201,7 +191,7 @@ static void on_device(const char *name, const struct scope *scope, int m, void (
                 continue;
             trial_new(&t, &awkward[m], variant, (heddle_op)op, scope->exact);
             for (int k = 0; k < kernel_count(); k++)
-                if (kernel_at(k)->device == DEVICE_gpu && wanted(kernel_at(k)->name) &&
+                if (kernel_at(k)->device == DEVICE_gpu && awkward_wants(kernel_at(k)->name) &&
                     (op == HEDDLE_N || kernel_at(k)->ops & OPS_T || variant == VARIANT_f64_i32 || slow())) {
                     t.kernel = kernel_at(k)->name;
                     body(&t);
@@ -325,7 +315,7 @@ TEST(copies_and_hoards_are_added_to_y_once)
                                         "csr_weft:way=32,sample=always", "csr_weft:way=entries,sample=always"};
     static const char *const names[] = {"emu:wave=32,seed=5,races=1", "emu:wave=64,seed=6,races=1"};
     CHECK(strstr(awkward[20].name, "a wide matrix") && strstr(awkward[21].name, "a wide matrix"));
-    for (int i = 0; i < 32 && wanted("csr_weft"); i++) {
+    for (int i = 0; i < 32 && awkward_wants("csr_weft"); i++) {
         struct gpu *gpu;
         CHECK_OK(gpu_open(&gpu, names[i % 2]));
         struct trial t = {.name = names[i % 2], .kernel = specs[i / 2 % 4], .device = {.kind = DEVICE_gpu, .gpu = gpu}};
@@ -355,7 +345,7 @@ static void every_way(const char *kernel, const char *const *ways, size_t count,
                       heddle_op op)
 {
     static const char *const names[] = {"emu:wave=32,seed=7,races=1", "emu:wave=64,seed=8,races=1"};
-    for (size_t i = 0; i < 2 * count && wanted(kernel); i++) {
+    for (size_t i = 0; i < 2 * count && awkward_wants(kernel); i++) {
         char spec[48];
         struct gpu *gpu;
         snprintf(spec, sizeof spec, "%s:way=%s%s", kernel, ways[i / 2], more);
@@ -442,7 +432,7 @@ TEST(scouts_that_look_at_several_groups_together_miss_none)
 {
     static const struct awkward many = {"many groups", "groups that nobody has looked at", 270000, 3000, many_rows, strewn_column};
     static const char *const names[] = {"emu:wave=32,seed=7", "emu:wave=64,seed=8"};
-    for (int i = 0; i < 2 && wanted("csr_weave"); i++) {
+    for (int i = 0; i < 2 && awkward_wants("csr_weave"); i++) {
         struct gpu *gpu;
         CHECK_OK(gpu_open(&gpu, names[i]));
         struct trial t = {.name = names[i], .kernel = "csr_weave:way=16", .device = {.kind = DEVICE_gpu, .gpu = gpu}};
