@@ -167,6 +167,12 @@ function(heddle_emu_pages out name variant_rows pages)
   set(${out} ${targets} PARENT_SCOPE)
 endfunction()
 
+# simt_fresh reads what is volatile, and its hooks must know (gcc from 11 on).
+check_c_compiler_flag("--param=tsan-distinguish-volatile=1" HEDDLE_TELLS_VOLATILE)
+if(HEDDLE_TELLS_VOLATILE)
+  set(heddle_tells_volatile --param=tsan-distinguish-volatile=1)
+endif()
+
 # heddle_emu_hooked(OUT NAME VARIANTS PAGES): one object with the hooked builds of all pages, whatever sanitizer the rest of
 # the build has.
 function(heddle_emu_hooked out name variant_rows pages)
@@ -179,7 +185,8 @@ function(heddle_emu_hooked out name variant_rows pages)
     add_library(${target} OBJECT ${pages})
     target_include_directories(${target} PRIVATE ${CMAKE_SOURCE_DIR}/include ${CMAKE_SOURCE_DIR}/src)
     target_compile_definitions(${target} PRIVATE ${types} SIMT_HOOKED _POSIX_C_SOURCE=200809L)
-    target_compile_options(${target} PRIVATE -Wall -Wextra -O1 -g -ffp-contract=off -fno-trapping-math -fsanitize=thread)
+    target_compile_options(${target} PRIVATE -Wall -Wextra -O1 -g -ffp-contract=off -fno-trapping-math -fsanitize=thread
+                           ${heddle_tells_volatile})
     list(APPEND objects $<TARGET_OBJECTS:${target}>)
     list(APPEND targets ${target})
   endforeach()
@@ -231,4 +238,7 @@ macro(heddle_emu_library_objects)
   # The emulator switches stacks under ThreadSanitizer's feet, so it must not be looked at by it.
   file(GLOB emu_sources CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/src/gpu/emu_*.c)
   set_property(SOURCE ${emu_sources} APPEND PROPERTY COMPILE_OPTIONS -fno-sanitize=thread)
+  # What every load and store of a hooked page runs through.
+  set_property(SOURCE src/gpu/emu_hooks.c src/gpu/emu_race.c src/gpu/emu_global.c APPEND PROPERTY COMPILE_OPTIONS
+               $<$<CONFIG:Release>:-O2>)
 endmacro()

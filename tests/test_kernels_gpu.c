@@ -250,7 +250,7 @@ static void two_products(struct trial *t)
     bound_free(b);
 }
 
-TEST(no_kernel_races_on_shared_memory)
+TEST(no_kernel_races_on_shared_or_global_memory)
 {
     for_all((struct scope){hooked, TWO_VARIANTS, 1, FEW_ROWS}, two_products);
 }

@@ -2,8 +2,8 @@
  *
  * emu: the driver that runs kernels on this machine's processors, for tests and for reading a kernel step by step.  Opened as
  * "emu:wave=64,seed=7,threads=2,shared=65536,memory=1000000,races=1": lanes of a wave, the seed of every random order,
- * processors, bytes of shared memory a block, bytes of device memory in all, and whether races on shared memory are looked for
- * (in pages compiled for that).
+ * processors, bytes of shared memory a block, bytes of device memory in all, and whether races on shared and global memory
+ * are looked for (in pages compiled for that).
  *
  * Everything has finished when a call returns, so streams and events are trivial, and an error of a kernel is the status of
  * its launch.  The device stays usable after any error. */
@@ -17,6 +17,7 @@
 #include "base/memory.h"
 #include "base/thread.h"
 #include "base/timer.h"
+#include "gpu/emu_global.h"
 
 struct gpu {
     struct gpu_head head;
@@ -123,7 +124,7 @@ static heddle_status emu_alloc_on(struct gpu *gpu, void **p, int64_t bytes)
     *p = NULL;
     if (emu_allocated() > gpu->head.info.memory - bytes)
         return fail(HEDDLE_NO_MEMORY, "emu: out of memory (%lld bytes)", (long long)bytes);
-    return emu_alloc(p, bytes);
+    return emu_alloc(p, bytes, gpu->races);
 }
 
 static void emu_release_on(struct gpu *gpu, void *p)
@@ -221,7 +222,10 @@ static heddle_status emu_launch_on(struct gpu *gpu, struct gpu_function *functio
                                 .argument = argument,
                                 .seed = (number + 1) * 0xd1342543de82ef95,
                                 .workers = gpu->worker};
-    heddle_status status = emu_launch(&launch, gpu->threads);
+    heddle_status status = gpu->races ? emu_order_new(&launch.order) : HEDDLE_OK;
+    if (status == HEDDLE_OK)
+        status = emu_launch(&launch, gpu->threads);
+    emu_order_free(launch.order);
     pthread_mutex_unlock(&gpu->lock);
     return status;
 }

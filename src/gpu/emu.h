@@ -8,7 +8,8 @@
  *   emu_block.c       a block: which thread runs next, on which stack
  *   emu_collective.c  where threads meet: barriers, shuffles, ballots
  *   emu_shared.c      the block's shared memory
- *   emu_hooks.c       every load and store of a hooked page; emu_race.c finds those that race
+ *   emu_hooks.c       every load and store of a hooked page; emu_race.c finds those that race on shared memory, emu_global.c
+ *                     those on global memory
  *   emu_fibre.c       stacks
  *
  * Threads of a block are run one after another on the same stack, by plain calls.  Only a thread that has to wait at a
@@ -81,6 +82,7 @@ struct emu_worker {
     int slots;
 
     struct emu_cell *cells; /* emu_race.c: one for each word of the arena; NULL when races are not looked for */
+    struct emu_watch *watch; /* emu_global.c: likewise, for global memory */
     uint32_t period;        /* counts barriers and blocks: what lies between two of them is not ordered */
 
     char error[768]; /* "" while all is well */
@@ -93,6 +95,7 @@ struct emu_launch {
     const void *argument;
     uint64_t seed, stride, shift; /* block number i of the launch is (i * stride + shift) mod grid */
     struct emu_worker *const *workers;
+    struct emu_order *order; /* emu_global.c: of its blocks; NULL when races are not looked for */
     atomic_llong next; /* the first block that nobody has taken */
     atomic_int failed; /* one more than the number of the first worker that failed */
 };
@@ -130,7 +133,7 @@ int64_t emu_slot_element(const struct emu_slot *slot, int64_t offset);
 heddle_status emu_launch(struct emu_launch *launch, int threads);
 
 /* -- emu_memory.c: one registry for all devices, as all of them share the memory of this machine */
-heddle_status emu_alloc(void **p, int64_t bytes);
+heddle_status emu_alloc(void **p, int64_t bytes, int watched); /* watched: with traces, for races */
 void emu_release(void *p);
 int64_t emu_allocated(void); /* bytes, by all devices */
 int emu_owns(const void *p);
@@ -138,6 +141,15 @@ int emu_owns(const void *p);
 heddle_status emu_within(const void *p, int64_t bytes, const char *what);
 /* HEDDLE_DEVICE_ERROR when a red zone was written; it is made good again. */
 heddle_status emu_zones_check(const char *kernel);
+/* The allocation with traces in which, or in whose zones, `at` lies; 0: there is none. */
+struct emu_span {
+    uintptr_t from, size; /* with the zones */
+    uintptr_t p;
+    int64_t bytes;
+    uint64_t *traces; /* [0]: the launch that wrote to it last; then one for each word */
+};
+int emu_span_find(struct emu_span *span, uintptr_t at);
+void emu_traces_clear(void);
 /* How many bytes at the beginning of a zone are as they were. */
 int64_t emu_zone_intact(const char *zone, int64_t bytes);
 

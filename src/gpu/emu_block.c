@@ -9,7 +9,7 @@
 #include <string.h>
 
 #include "base/memory.h"
-#include "gpu/emu_race.h"
+#include "gpu/emu_global.h"
 
 _Thread_local struct emu_thread *emu_now;
 
@@ -184,6 +184,8 @@ static void begin(struct emu_worker *w, const struct emu_launch *launch, int64_t
         w->stack_of[i] = NULL;
     }
     emu_shared_begin(w);
+    if (w->watch)
+        emu_watch_begin(w);
 }
 
 int emu_block_run(struct emu_worker *w, const struct emu_launch *launch, int64_t id)
@@ -212,6 +214,8 @@ heddle_status emu_worker_new(struct emu_worker **worker, int width, int64_t shar
     ASAN_POISON_MEMORY_REGION(w->arena + w->arena_bytes, EMU_BEYOND);
     if (races)
         TRY(emu_cells_new(&w->cells, w->arena_bytes));
+    if (races)
+        TRY(emu_watch_new(&w->watch));
     if (!fibre_create(&w->stack[0])) {
         TRY(fail(HEDDLE_NO_MEMORY, "emu: no memory for a stack"));
     }
@@ -236,5 +240,6 @@ void emu_worker_free(struct emu_worker *w)
         ASAN_UNPOISON_MEMORY_REGION(w->arena, (size_t)w->arena_bytes + EMU_BEYOND);
     mem_free(w->arena);
     mem_free(w->cells);
+    mem_free(w->watch);
     mem_free(w);
 }

@@ -6,7 +6,7 @@
  *   - all of them wait, but not at the same line,
  *   - nobody can run any more. */
 #include <stdatomic.h>
-#include "gpu/emu.h"
+#include "gpu/emu_global.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -111,6 +111,8 @@ static void release_all(struct emu_worker *w, const struct emu_thread *but)
     w->wave[but->wave].ready &= ~((uint64_t)1 << but->lane);
     w->at_barrier = 0;
     w->period++;
+    if (w->watch)
+        emu_watch_barrier(w);
 }
 
 /* The lowest thread that has left. */
@@ -232,6 +234,9 @@ static int source_of(enum emu_op op, int lane, int by, int lanes)
 
 void emu_fence(void)
 {
+    struct emu_worker *w = emu_worker_now();
+    if (w->watch)
+        emu_watch_fence(w);
     atomic_thread_fence(memory_order_seq_cst);
 }
 

@@ -3,16 +3,20 @@
  * The hooks that a page compiled with -fsanitize=thread calls for every load and store.  The build renames the calls from
  * __tsan_NAME to emu_hook_NAME (emu_hooks.syms), so that a real ThreadSanitizer in the same program is not met.  Atomic
  * operations arrive here instead of being compiled, and must be done. */
-#include "gpu/emu_race.h"
+#include "gpu/emu_global.h"
 
 #define CODE __builtin_return_address(0)
 
+/* Most accesses are to the worker (where am I?), to the stack of the thread and to arrays. */
 static inline void touch(const volatile void *p, int64_t size, enum emu_access_kind kind, const void *code)
 {
     struct emu_worker *w = emu_worker_now();
-    uintptr_t offset = (uintptr_t)p - (uintptr_t)w->arena;
+    uintptr_t at = (uintptr_t)p, offset = at - (uintptr_t)w->arena;
     if (offset < (uintptr_t)w->arena_used)
-        emu_access(w, (int64_t)offset, size, kind, code);
+        emu_access(w, (int64_t)offset, size, kind == EMU_FRESH ? EMU_READS : kind, code);
+    else if (w->watch && at - (uintptr_t)w >= sizeof *w && at - (uintptr_t)w->running->stack >= w->running->bytes &&
+             p != (const volatile void *)&emu_now)
+        emu_global_access(w, at, size, kind, code);
 }
 
 void emu_hook_init(void);
@@ -57,7 +61,11 @@ void emu_hook_write_range(void *p, size_t bytes)
     HOOK(read, size, EMU_READS)               \
     HOOK(write, size, EMU_WRITES)             \
     HOOK(unaligned_read, size, EMU_READS)     \
-    HOOK(unaligned_write, size, EMU_WRITES)
+    HOOK(unaligned_write, size, EMU_WRITES)   \
+    HOOK(volatile_read, size, EMU_FRESH)      \
+    HOOK(volatile_write, size, EMU_WRITES)    \
+    HOOK(unaligned_volatile_read, size, EMU_FRESH) \
+    HOOK(unaligned_volatile_write, size, EMU_WRITES)
 HOOKS(1)
 HOOKS(2)
 HOOKS(4)

@@ -15,6 +15,7 @@
 struct allocation {
     char *p, *base; /* what the caller got; what is to be freed */
     int64_t bytes;
+    uint64_t *traces; /* of emu_global.c; NULL: nobody watches */
 };
 
 /* Sorted by address. */
@@ -70,18 +71,27 @@ static void set_zone(char *zone)
     ASAN_POISON_MEMORY_REGION(zone, ZONE_BYTES);
 }
 
-heddle_status emu_alloc(void **p, int64_t bytes)
+/* One for the allocation, and one for each word. */
+static int64_t traces_of(int64_t bytes)
+{
+    return 1 + (bytes + 3) / 4;
+}
+
+heddle_status emu_alloc(void **p, int64_t bytes, int watched)
 {
     heddle_status status;
     char *base = NULL;
+    uint64_t *traces = NULL;
     *p = NULL;
     if (bytes < 0 || bytes > INT64_MAX - 3 * ZONE_BYTES)
         return fail(HEDDLE_NO_MEMORY, "emu: out of memory (%lld bytes)", (long long)bytes);
     TRY(NEW(base, bytes + 3 * ZONE_BYTES));
+    if (watched)
+        TRY(NEW_ZEROED(traces, traces_of(bytes)));
     char *user = base + ZONE_BYTES + (-(uintptr_t)base & (ZONE_BYTES - 1));
     memset(user, EMU_POISON, (size_t)bytes);
     pthread_mutex_lock(&registry.lock);
-    status = add((struct allocation){user, base, bytes});
+    status = add((struct allocation){user, base, bytes, traces});
     if (status == HEDDLE_OK) { /* at once: what is in the registry is looked at after every launch */
         set_zone(user - ZONE_BYTES);
         set_zone(user + bytes);
@@ -93,6 +103,7 @@ heddle_status emu_alloc(void **p, int64_t bytes)
     }
 done:
     mem_free(base);
+    mem_free(traces);
     return status;
 }
 
@@ -127,6 +138,29 @@ void emu_release(void *p)
     if (gone.base)
         ASAN_UNPOISON_MEMORY_REGION(gone.p - ZONE_BYTES, (size_t)gone.bytes + 2 * ZONE_BYTES);
     mem_free(gone.base);
+    mem_free(gone.traces);
+}
+
+int emu_span_find(struct emu_span *span, uintptr_t at)
+{
+    pthread_mutex_lock(&registry.lock);
+    int64_t before = position((const char *)at + ZONE_BYTES);
+    const struct allocation *a = before > 0 ? &registry.item[before - 1] : NULL;
+    int found = a && a->traces && at < (uintptr_t)a->p + (uintptr_t)a->bytes + ZONE_BYTES;
+    if (found)
+        *span = (struct emu_span){(uintptr_t)a->p - ZONE_BYTES, (uintptr_t)a->bytes + 2 * ZONE_BYTES, (uintptr_t)a->p, a->bytes,
+                                  a->traces};
+    pthread_mutex_unlock(&registry.lock);
+    return found;
+}
+
+void emu_traces_clear(void)
+{
+    pthread_mutex_lock(&registry.lock);
+    for (int64_t i = 0; i < registry.count; i++)
+        if (registry.item[i].traces)
+            memset(registry.item[i].traces, 0, (size_t)traces_of(registry.item[i].bytes) * sizeof(uint64_t));
+    pthread_mutex_unlock(&registry.lock);
 }
 
 int emu_owns(const void *p)

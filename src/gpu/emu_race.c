@@ -35,8 +35,7 @@ heddle_status emu_cells_new(struct emu_cell **cells, int64_t arena_bytes)
     return NEW_ZEROED(*cells, arena_bytes / WORD + 1);
 }
 
-/* "program+0x1234", as addr2line takes it. */
-static const char *place(char text[128], const void *code)
+const char *emu_place(char text[128], const void *code)
 {
     Dl_info info;
     const char *before = (const char *)code - 1; /* in the call, not behind it */
@@ -61,7 +60,7 @@ static _Noreturn void race(struct emu_worker *w, int64_t offset, const struct em
     char here[128], there[128];
     emu_stop(w, now->thread, "race on shared %s[%lld]: thread %d %s (%s) what thread %d %s (%s); no barrier since %s",
              slot->name, (long long)emu_slot_element(slot, offset), now->thread, verb(now, now_writes),
-             place(here, now->code), then->thread, verb(then, then_wrote), place(there, then->code),
+             emu_place(here, now->code), then->thread, verb(then, then_wrote), emu_place(there, then->code),
              since ? emu_file(since) : "the kernel began");
 }
 
@@ -112,7 +111,7 @@ void emu_access(struct emu_worker *w, int64_t offset, int64_t size, enum emu_acc
         slot = emu_slot_near(w, offset);
         emu_stop(w, emu_now->thread, "a %s outside of shared %s: element %lld of %lld (%s)", writes ? "store" : "load",
                  slot->name, (long long)emu_slot_element(slot, offset), (long long)(slot->bytes / slot->size),
-                 place(text, code));
+                 emu_place(text, code));
     }
     if (!w->cells)
         return;

@@ -126,7 +126,7 @@ KERNEL(bug_plain_read_of_counter)(struct product p)
     if (!BROKEN)
         simt_sync();
     if (simt_thread_id() == 7)
-        ((real *)p.y)[0] = (real)counter[0];
+        ((real *)p.y)[simt_block_id()] = (real)counter[0];
 }
 
 /* Half of the lanes leave before a shuffle. */

@@ -1,0 +1,22 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * emu_global.h: what the hooks, barriers and fences tell of global memory.  A worker has a watch where races are looked for. */
+#ifndef GPU_EMU_GLOBAL_H
+#define GPU_EMU_GLOBAL_H
+
+#include "gpu/emu_race.h"
+
+heddle_status emu_watch_new(struct emu_watch **watch); /* mem_free frees it */
+void emu_watch_begin(struct emu_worker *w);            /* a block begins */
+void emu_watch_barrier(struct emu_worker *w);          /* all its threads have come */
+void emu_watch_fence(struct emu_worker *w);            /* the running thread says simt_fence */
+
+/* What blocks of one launch know of each other. */
+heddle_status emu_order_new(struct emu_order **order);
+void emu_order_free(struct emu_order *order); /* takes NULL */
+
+/* The running thread touches `size` bytes at p, which may be anywhere; ends the block when they are of device memory and the access
+ * leaves its allocation or races with an earlier one. */
+void emu_global_access(struct emu_worker *w, uintptr_t p, int64_t size, enum emu_access_kind kind, const void *code);
+
+#endif
