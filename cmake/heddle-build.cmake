@@ -56,12 +56,22 @@ endfunction()
 
 # No exception ever passes through the library, which is C and calls nobody back, and debuggers have tables of their own (-g).
 set(no_unwinding -fno-asynchronous-unwind-tables -fno-unwind-tables)
-# Where size counts and time does not; -Oz since gcc 12.
+# Where size counts and time does not, a release is compiled at -Oz (since gcc 12) or -Os.  A caller who names another level than
+# CMake's own -O3 in CMAKE_C_FLAGS_RELEASE has it everywhere.
 check_c_compiler_flag(-Oz HEDDLE_HAVE_OZ)
-if(HEDDLE_HAVE_OZ)
-  set(smallest -Oz)
-else()
-  set(smallest -Os)
+check_c_compiler_flag("-fno-ivopts -fno-tree-loop-im" HEDDLE_HAVE_NO_IVOPTS)
+set(small "")
+set(emu_small "")
+if(CMAKE_C_FLAGS_RELEASE MATCHES "-O3")
+  if(HEDDLE_HAVE_OZ)
+    set(small $<$<CONFIG:Release>:-Oz>)
+  else()
+    set(small $<$<CONFIG:Release>:-Os>)
+  endif()
+  # What gcc moves out of the emulator's loops costs more room than it saves.
+  if(HEDDLE_HAVE_NO_IVOPTS)
+    set(emu_small $<$<CONFIG:Release>:-fno-ivopts> $<$<CONFIG:Release>:-fno-tree-loop-im>)
+  endif()
 endif()
 
 macro(heddle_library_objects)
@@ -85,7 +95,6 @@ macro(heddle_library_objects)
     list(FILTER of_${part} INCLUDE REGEX "/src/${part}/")
     list(FILTER plain EXCLUDE REGEX "/src/${part}/")
   endforeach()
-  set(small $<$<CONFIG:Release>:${smallest}>)
   heddle_objects(heddle_matrix SOURCES ${of_matrix} OPTIONS -ffp-contract=off ${no_unwinding})
   heddle_objects(heddle_readers SOURCES ${of_io} OPTIONS -ffp-contract=off ${no_unwinding})
   heddle_objects(heddle_families SOURCES ${of_gen} OPTIONS -ffp-contract=off ${small} ${no_unwinding})
@@ -134,12 +143,8 @@ endmacro()
 # hooks (src/gpu/emu_hooks.c).
 
 # At -O3 these pages would be most of the library's own code: -Os or -Oz makes them a third of that, and the tests on the
-# emulator, which spend their time between fibres, 4 % slower.  What gcc moves out of loops costs more room there than it saves.
-set(emu_small $<$<CONFIG:Release>:${smallest}> ${no_unwinding})
-check_c_compiler_flag("-fno-ivopts -fno-tree-loop-im" HEDDLE_HAVE_NO_IVOPTS)
-if(HEDDLE_HAVE_NO_IVOPTS)
-  list(APPEND emu_small $<$<CONFIG:Release>:-fno-ivopts> $<$<CONFIG:Release>:-fno-tree-loop-im>)
-endif()
+# emulator, which spend their time between fibres, 4 % slower.
+list(APPEND emu_small ${small} ${no_unwinding})
 
 # heddle_emu_types(OUT ROW): the definitions that a row of variants.def stands for.
 function(heddle_emu_types out row)

@@ -23,7 +23,10 @@
  *     returns HEDDLE_BAD_ARGUMENT and touches nothing; functions that return no status must not meet one.  A matrix is
  *     immutable and may be shared by many handles and threads.
  *   - Structures that describe or option something may be zero-initialised: every zero is the documented default.
- *     Later versions only append members, so name the members (designated initialisers) and recompile.
+ *     Name the members that you set (designated initialisers): others may come, between them too.
+ *   - Before 1.0 a minor version (0.2, 0.3) may change the ABI: members, numbers of enumerators, functions.  Programs are
+ *     recompiled for each minor.  The shared library's soname has it (libheddle.so.0.2), so that a program meets the minor it was
+ *     compiled for or does not start; versions of one minor (0.2.0, 0.2.1) replace each other.
  */
 #ifndef HEDDLE_INCLUDED
 #define HEDDLE_INCLUDED
@@ -32,7 +35,7 @@
 #include <stdint.h>
 
 #define HEDDLE_VERSION_MAJOR 0
-#define HEDDLE_VERSION_MINOR 1
+#define HEDDLE_VERSION_MINOR 2
 #define HEDDLE_VERSION_PATCH 0
 
 #if defined(_WIN32)

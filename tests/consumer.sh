@@ -19,8 +19,7 @@ for file in include/heddle.h bin/heddle share/man/man1/heddle.1 share/bash-compl
 done
 
 if command -v pkg-config >/dev/null; then
-  # The .pc file names the prefix of the build; --define-variable moves it, as packagers do.
-  pc() { PKG_CONFIG_PATH=$libdir/pkgconfig pkg-config --define-variable=prefix="$prefix" "$@" heddle; }
+  pc() { PKG_CONFIG_PATH=$libdir/pkgconfig pkg-config "$@" heddle; }
   check "pkg-config, shared" sh -c "cc $source/tests/consumer/main.c $(pc --cflags --libs) -o $scratch/a && LD_LIBRARY_PATH=$libdir $scratch/a"
   libs=$(pc --static --libs | sed "s|-lheddle|$libdir/libheddle.a|")
   check "pkg-config, static" sh -c "cc $source/tests/consumer/main.c $(pc --cflags) $libs -o $scratch/b && $scratch/b"
