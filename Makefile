@@ -5,21 +5,26 @@ PREFIX ?= /usr/local
 JOBS ?= $(shell nproc)
 SECONDS ?= 60
 BUILD = cmake --preset $(1) -DCMAKE_INSTALL_PREFIX=$(PREFIX) -DHEDDLE_TESTS=ON $(2) $(CMAKE_ARGS) >/dev/null && cmake --build --preset $(1) -j $(JOBS)
-# Kernels for which GPUs: what is installed serves all from the A100 on; for the tests one architecture of NVIDIA's does; for the
-# demo, which is about the CPU, those of this machine, so that a first look does not wait for hundreds of kernels.
-ALL_ARCHS = -DHEDDLE_CUDA_COMPILER=auto -DHEDDLE_HIP_COMPILER=auto "-DHEDDLE_CUDA_ARCH=80;90"
-ONE_ARCH = -DHEDDLE_CUDA_COMPILER=auto -DHEDDLE_HIP_COMPILER=auto -DHEDDLE_CUDA_ARCH=90
-HERE_ARCHS = $(if $(shell nvidia-smi -L 2>/dev/null),-DHEDDLE_CUDA_COMPILER=auto -DHEDDLE_CUDA_ARCH=native,-DHEDDLE_CUDA_COMPILER=none) \
-             $(if $(wildcard /opt/rocm/bin/rocm_agent_enumerator),-DHEDDLE_HIP_COMPILER=auto -DHEDDLE_HIP_ARCH=native,-DHEDDLE_HIP_COMPILER=none)
+# Kernels for which GPUs, ARCHS=all, native or none: what is installed serves all from the A100 on, unless the caller says otherwise;
+# for the tests one architecture of NVIDIA's does; for the demo, which is about the CPU, those of this machine, so that a first look
+# does not wait for hundreds of kernels.
+ARCHS ?= all
+ARCHS_all = -DHEDDLE_CUDA_COMPILER=auto -DHEDDLE_HIP_COMPILER=auto "-DHEDDLE_CUDA_ARCH=80;90" -UHEDDLE_HIP_ARCH
+ARCHS_one = -DHEDDLE_CUDA_COMPILER=auto -DHEDDLE_HIP_COMPILER=auto -DHEDDLE_CUDA_ARCH=90 -UHEDDLE_HIP_ARCH
+ARCHS_native = $(if $(shell nvidia-smi -L 2>/dev/null),-DHEDDLE_CUDA_COMPILER=auto -DHEDDLE_CUDA_ARCH=native,-DHEDDLE_CUDA_COMPILER=none) \
+               $(if $(wildcard /opt/rocm/bin/rocm_agent_enumerator),-DHEDDLE_HIP_COMPILER=auto -DHEDDLE_HIP_ARCH=native,-DHEDDLE_HIP_COMPILER=none)
+ARCHS_none = -DHEDDLE_CUDA_COMPILER=none -DHEDDLE_HIP_COMPILER=none
+$(if $(filter $(ARCHS),all native none),,$(error ARCHS=$(ARCHS): must be all, native or none))
 
-.PHONY: help setup build demo check check-full bench install coverage fuzz clean
+.PHONY: help setup build demo check check-full bench install deb coverage fuzz clean
 
 help:
 	@echo "make demo        build, multiply small matrices with every kernel: a line a matrix, and a page with every run"
 	@echo "make check       build and run all tests, also under AddressSanitizer and UndefinedBehaviorSanitizer"
-	@echo "make check-full  the same, then ThreadSanitizer, every family at full size, reports in a browser, and fuzzing"
+	@echo "make check-full  the same, then ThreadSanitizer, every family at full size, reports in a browser, a new Debian, and fuzzing"
 	@echo "make bench       time every kernel over set:paper on this machine (CPU), records in bench.jsonl"
-	@echo "make install     install under PREFIX ($(PREFIX))"
+	@echo "make install     build and install under PREFIX ($(PREFIX)); ARCHS=native: kernels for this machine's GPUs alone; none: for none"
+	@echo "make deb         Debian packages of library, development files and command in build/packages; ARCHS as for install"
 	@echo "make coverage    statement coverage of the tests, per folder"
 	@echo "make fuzz        fuzz the file readers, SECONDS=$(SECONDS) each"
 	@echo "make clean       remove everything that was built"
@@ -27,27 +32,30 @@ help:
 setup:
 	@scripts/setup build report
 
-build: setup
-	@$(call BUILD,release,$(ALL_ARCHS))
+# Who builds, installs or packages is told what is missing; only the demo and the tests install it.
+build:
+	@scripts/setup --no-install build report
+	@$(call BUILD,release,$(ARCHS_$(ARCHS)))
 
 demo: setup
 	@echo "building (what the build says goes to build/demo.log)" && mkdir -p build
-	@{ $(call BUILD,release,$(HERE_ARCHS) -DHEDDLE_TESTS=OFF); } >build/demo.log 2>&1 || { tail -n 30 build/demo.log; exit 1; }
+	@{ $(call BUILD,release,$(ARCHS_native) -DHEDDLE_TESTS=OFF); } >build/demo.log 2>&1 || { tail -n 30 build/demo.log; exit 1; }
 	@scripts/demo build
 
 check:
 	@scripts/setup build device check
-	@$(call BUILD,release,$(ONE_ARCH))
+	@$(call BUILD,release,$(ARCHS_one))
 	@$(call BUILD,asan)
 	@scripts/check build build-asan
 
 check-full:
-	@scripts/setup build report device check fuzz browser
-	@$(call BUILD,release,$(ALL_ARCHS))
+	@scripts/setup build report device check fuzz browser deb fresh
+	@$(call BUILD,release,$(ARCHS_all))
 	@$(call BUILD,asan)
 	@$(call BUILD,tsan)
 	@HEDDLE_SLOW_TESTS=1 scripts/check build build-asan build-tsan
 	@bash tests/browser/run.sh build
+	@bash tests/fresh/run.sh build
 	@fuzz/run.sh $(SECONDS)
 
 bench: build
@@ -55,6 +63,11 @@ bench: build
 
 install: build
 	@cmake --install build
+
+deb:
+	@scripts/setup --no-install build report deb
+	@$(call BUILD,release,$(ARCHS_$(ARCHS)) -DCMAKE_INSTALL_PREFIX=/usr -DHEDDLE_TESTS=OFF)
+	@rm -rf build/packages && cd build && cpack -G DEB && rm -rf packages/_CPack_Packages
 
 coverage:
 	@scripts/setup build check

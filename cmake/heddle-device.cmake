@@ -261,6 +261,28 @@ function(heddle_device_side_by_side)
   endforeach()
 endfunction()
 
+# Tells, where it will take a while, how long the binaries that are not there yet will need: a core takes 2.5 s for one, on
+# average (nvcc 13).  A notice, because who hides what CMake finds still wants to know it.
+function(heddle_device_foretell)
+  get_property(files GLOBAL PROPERTY device_resources)
+  set(missing 0)
+  foreach(file IN LISTS files)
+    if(NOT EXISTS ${file})
+      math(EXPR missing "${missing} + 1")
+    endif()
+  endforeach()
+  cmake_host_system_information(RESULT cores QUERY NUMBER_OF_LOGICAL_CORES)
+  math(EXPR minutes "(${missing} * 5 / 2 + 60 * ${cores} - 1) / (60 * ${cores})")
+  if(minutes GREATER 1)
+    list(JOIN device_cuda_archs ", sm_" nvidia)
+    string(REGEX REPLACE "^(.)" "sm_\\1" nvidia "${nvidia}")
+    list(JOIN device_hip ", " amd)
+    message(NOTICE "Kernels for GPUs: ${missing} binaries to compile (NVIDIA: ${device_cuda} ${nvidia}; AMD: ${amd}), about "
+                   "${minutes} minutes on ${cores} cores.\n"
+                   "  make ... ARCHS=native compiles for the GPUs of this machine alone, ARCHS=none for none.")
+  endif()
+endfunction()
+
 # kernel_rows and variant_rows are those of heddle-build.cmake; afterwards HEDDLE_OBJECTS has the packs and their table, and
 # device_tool_sources what the command has beyond the library: the compilers' account.  Services come first in a pack, then
 # kernels as kernels.def has them: the library unpacks no further than it needs.
@@ -310,6 +332,7 @@ macro(heddle_device_objects)
   if(device_targets)
     add_dependencies(device_packs ${device_targets}) # so that no two of them make the same file at once
   endif()
+  heddle_device_foretell()
   list(LENGTH device_targets device_pages)
   get_filename_component(device_packer ${device_pack_how} NAME)
   message(STATUS "Device code: ${device_pages} pages; NVIDIA: ${device_cuda} (${device_cuda_archs}); AMD: ${device_hip}; "
