@@ -9,8 +9,10 @@
 
 /* ------------------------------------------------------------------ colours */
 
-/* The page has the same list and the same rule (page/colours.js): a kernel has its colour whatever else is shown. */
+/* The page has the same lists and the same rule (page/colours.js): a kernel has its colour and dashes whatever else is shown. */
 static const char *const palette[] = {"#b5543c", "#2f8f83", "#8a63c7", "#7d8f2e", "#c45a93", "#3f97b8", "#b08a2a", "#5d74b8"};
+static const char *const dashes[] = {NULL, "7 3", "2 3", "9 3 2 3", "5 2 1 2 1 2"};
+#define DASHES ((int)(sizeof dashes / sizeof dashes[0]))
 #define PALETTE ((int)(sizeof palette / sizeof palette[0]))
 #define PLAN_COLOUR "#2f7fd6"
 #define AUTO_COLOUR "#d97a1e"
@@ -39,16 +41,18 @@ static int is_cpu(const char *name)
     return strncmp(name, "cpu_", 4) == 0;
 }
 
-static void colour_of(char colour[KERNEL_COLOUR], const char *name, const char *const *all, int64_t count)
+/* Returns the dashes. */
+static const char *colour_of(char colour[KERNEL_COLOUR], const char *name, const char *const *all, int64_t count)
 {
     int64_t before = 0;
     if (strcmp(name, "plan") == 0 || strcmp(name, "auto") == 0) {
         memcpy(colour, name[0] == 'p' ? PLAN_COLOUR : AUTO_COLOUR, KERNEL_COLOUR);
-        return;
+        return NULL;
     }
     for (int64_t i = 0; i < count && strcmp(all[i], name) != 0; i++)
         before += is_cpu(all[i]) == is_cpu(name) && strcmp(all[i], "plan") != 0 && strcmp(all[i], "auto") != 0;
     memcpy(colour, palette[before % PALETTE], KERNEL_COLOUR);
+    return dashes[before / PALETTE % DASHES];
 }
 
 /* ------------------------------------------------------------------ which runs */
@@ -203,7 +207,7 @@ static heddle_status colour_all(struct cases *c, const struct records *r)
     for (int64_t k = 0; k < all; k++)
         name[k] = record_text(r, list[k]);
     for (int64_t k = 0; k < c->kernels; k++) {
-        colour_of(c->colour[k], record_text(r, c->kernel[k]), name, all);
+        c->dash[k] = colour_of(c->colour[k], record_text(r, c->kernel[k]), name, all);
         c->peer[k] = kernel_is_peer(record_text(r, c->kernel[k]));
     }
 done:
@@ -232,6 +236,7 @@ heddle_status cases_new(struct cases *c, const struct records *r, const struct f
     TRY(NEW(c->best, c->matrices));
     TRY(NEW(c->floor, c->matrices));
     TRY(NEW(c->colour, c->kernels));
+    TRY(NEW(c->dash, c->kernels));
     TRY(NEW(c->peer, c->kernels));
     fill(c, r, choice, row, column);
     TRY(colour_all(c, r));
@@ -254,6 +259,7 @@ void cases_free(struct cases *c)
     mem_free(c->best);
     mem_free(c->floor);
     mem_free(c->colour);
+    mem_free(c->dash);
     mem_free(c->peer);
     *c = (struct cases){0};
 }

@@ -17,7 +17,8 @@ struct cases {
     double *floor;   /* size matrices: the time that memory allows at best, NAN if unknown */
     int64_t baseline; /* row of the baseline, -1 when it has no runs */
     char (*colour)[KERNEL_COLOUR]; /* size kernels */
-    int *peer;       /* size kernels: someone else's kernel, drawn with a broken line */
+    const char **dash; /* size kernels: of its line, NULL for a full one; kernels that share a colour differ in it */
+    int *peer;       /* size kernels: someone else's kernel, drawn with a thin line */
 };
 
 heddle_status cases_new(struct cases *c, const struct records *r, const struct figure_choice *choice);

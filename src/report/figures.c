@@ -110,10 +110,10 @@ static void draw_profile_line(struct drawing *d, int64_t k, int faint)
     struct text *svg = d->chart.svg;
     const struct axis *x = &d->chart.x, *y = &d->chart.y;
     double last = share_within(d, k, 1);
-    text_add(svg, "<path fill=\"none\" stroke=\"%s\" stroke-width=\"%s\" stroke-opacity=\"%s\"%s stroke-linejoin=\"round\" "
-                  "d=\"M%.1f,%.1f",
-             faint ? RULE : d->cases.colour[k], faint ? "1" : "2", faint ? ".5" : "1",
-             d->cases.peer[k] ? " stroke-dasharray=\"5 3\"" : "", x->from, axis_at(y, last));
+    text_add(svg, "<path fill=\"none\" stroke=\"%s\" stroke-width=\"%s\" stroke-opacity=\"%s\" stroke-dasharray=\"%s\" "
+                  "stroke-linejoin=\"round\" d=\"M%.1f,%.1f",
+             faint ? RULE : d->cases.colour[k], faint ? "1" : d->cases.peer[k] ? "1.3" : "2", faint ? ".5" : "1",
+             d->cases.dash[k] ? d->cases.dash[k] : "none", x->from, axis_at(y, last));
     for (double at = x->from + 0.5; at <= x->to; at += 0.5) {
         double share = share_within(d, k, pow(x->high, (at - x->from) / (x->to - x->from)));
         if (share != last)
