@@ -58,7 +58,7 @@ function(heddle_report_part name)
 endfunction()
 
 set(report_dir ${CMAKE_SOURCE_DIR}/src/report/page)
-set(report_scripts data state groups colours plot draw controls profile speed speedup means costs matrices matrix about main)
+set(report_scripts data state groups compare colours plot draw controls profile speed speedup means costs matrices matrix about main)
 list(TRANSFORM report_scripts PREPEND ${report_dir}/)
 list(TRANSFORM report_scripts APPEND .js)
 heddle_report_part(template ${report_dir}/page.html)

@@ -99,9 +99,15 @@ static void put_picture(struct text *t, const struct records *r, int64_t i, int 
 #define RUN_REALS(N) \
     N(warm_ms) N(cold_ms) N(convert_ms) N(prepare_ms) N(spread) N(bytes) N(held_bytes) N(floor_ms) N(error) N(break_even)
 
+/* Those that count, and behind them those that were measured again. */
+static const struct record_run *run_at(const struct records *r, int64_t i)
+{
+    return i < r->runs ? &r->run[i] : &r->earlier[i - r->runs];
+}
+
 static void put_run_number(struct text *t, const struct records *r, int64_t i, int which)
 {
-    const struct record_run *run = &r->run[i];
+    const struct record_run *run = run_at(r, i);
 #define NUMBER(name) run->name,
     const int64_t value[] = {RUN_NUMBERS(NUMBER) run->transposed + 2 * run->repeatable};
 #undef NUMBER
@@ -110,7 +116,7 @@ static void put_run_number(struct text *t, const struct records *r, int64_t i, i
 
 static void put_run_real(struct text *t, const struct records *r, int64_t i, int which)
 {
-    const struct record_run *run = &r->run[i];
+    const struct record_run *run = run_at(r, i);
 #define REAL(name) run->name,
     const double value[] = {RUN_REALS(REAL)};
 #undef REAL
@@ -137,9 +143,9 @@ static void put_runs(struct text *t, const struct records *r)
 #undef NAME
     text_add(t, ",\n\"run\":{");
     for (size_t c = 0; c < sizeof numbers / sizeof numbers[0]; c++)
-        put_column(t, numbers[c], r->runs, r, (int)c, put_run_number);
+        put_column(t, numbers[c], r->runs + r->earlier_runs, r, (int)c, put_run_number);
     for (size_t c = 0; c < sizeof reals / sizeof reals[0]; c++)
-        put_column(t, reals[c], r->runs, r, (int)c, put_run_real);
+        put_column(t, reals[c], r->runs + r->earlier_runs, r, (int)c, put_run_real);
     text_add(t, "}");
 }
 

@@ -173,6 +173,7 @@ void records_free(struct records *r)
         mem_free(r->matrix[i].picture);
     mem_free(r->matrix);
     mem_free(r->run);
+    mem_free(r->earlier);
     mem_free(r->origin_matrix);
     names_free(&r->strings);
     names_free(&r->files);

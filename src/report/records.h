@@ -66,8 +66,10 @@ struct records {
     struct names strings, files;
     struct record_matrix *matrix;
     int64_t matrices, matrix_capacity;
-    struct record_run *run; /* verified ones, and skipped ones with their reason */
+    struct record_run *run; /* verified ones, and skipped ones with their reason; of the same measurement the latest */
     int64_t runs, run_capacity;
+    struct record_run *earlier; /* verified ones that were measured again: the page can go back to a version or a day */
+    int64_t earlier_runs, earlier_capacity;
     int64_t plottable; /* runs with a time */
     struct names matrix_keys, origins, run_keys, kinds;
     int64_t *origin_matrix; /* size origins.capacity: the matrix that an origin stands for */

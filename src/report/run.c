@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT
  *
  * Run records: what each line must hold, and how lines of the same measurement go together.  The same kernel on the same
- * matrix and device may be measured again; the latest counts.  Two lines that claim to be the same measurement, taken in the
- * same second by the same version, and still differ, contradict each other, and neither is shown. */
+ * matrix and device may be measured again; the latest counts, and earlier ones are kept apart.  Two lines that claim to be the
+ * same measurement, taken in the same second by the same version, and still differ, contradict each other, and neither is
+ * shown. */
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -158,8 +159,19 @@ static int differ(double a, double b)
     return fabs(a - b) > 1e-3 * fabs(a);
 }
 
+/* A measurement that a later one has taken the place of. */
+static heddle_status keep_earlier(struct records *r, const struct record_run *run)
+{
+    struct record_run *grown = record_room(r->earlier, r->earlier_runs, &r->earlier_capacity, sizeof *grown);
+    if (!grown)
+        return HEDDLE_NO_MEMORY;
+    r->earlier = grown;
+    r->earlier[r->earlier_runs++] = *run;
+    return HEDDLE_OK;
+}
+
 /* `run` has the key of the earlier r->run[at]: it takes its place, or stays away, or both go. */
-static void again(struct records *r, int64_t at, const struct record_run *run)
+static heddle_status again(struct records *r, int64_t at, const struct record_run *run)
 {
     struct record_run *known = &r->run[at];
     int same_moment = known->date >= 0 && known->date == run->date && known->version == run->version;
@@ -169,11 +181,15 @@ static void again(struct records *r, int64_t at, const struct record_run *run)
         records_warn(r, run->place, "contradictory: the same run as %s:%lld, with other %s; both are left out",
                      r->files.item[known->place.file], (long long)known->place.line, bytes ? "bytes" : "times");
         known->out = 1;
-        return;
+        return HEDDLE_OK;
     }
     r->measured_again += !(same_moment && both);
-    if ((known->out ? !same_moment : known->skipped >= 0 || run->skipped < 0) && later(r, run, known))
-        *known = *run; /* a contradiction is over with the next measurement */
+    struct record_run other = *run;
+    if ((known->out ? !same_moment : known->skipped >= 0 || run->skipped < 0) && later(r, run, known)) {
+        other = *known; /* a contradiction is over with the next measurement */
+        *known = *run;
+    }
+    return both && !same_moment && !other.out ? keep_earlier(r, &other) : HEDDLE_OK;
 }
 
 static heddle_status keep(struct records *r, const struct record_run *run)
@@ -191,7 +207,7 @@ static heddle_status keep(struct records *r, const struct record_run *run)
     if (r->run_keys.count > known)
         r->run[r->runs++] = *run;
     else
-        again(r, number, run);
+        TRY(again(r, number, run));
 done:
     text_free(&key);
     return status;

@@ -64,4 +64,5 @@ def main():
                     print(json.dumps(run_record(rng, matrix, kernel, value, op)))
 
 
-main()
+if __name__ == "__main__":
+    main()

@@ -8,30 +8,20 @@ import csv
 import functools
 import io
 import os
-import pathlib
 import subprocess
 import sys
 import xml.etree.ElementTree as xml
 
 from playwright.sync_api import sync_playwright
 
-HEDDLE, CHROMIUM, WORK = sys.argv[1], sys.argv[2], pathlib.Path(sys.argv[3]).resolve()
-HERE = pathlib.Path(__file__).resolve().parent
-VIEWS = ["profile", "speed", "speedup", "means", "costs", "matrices", "about"]
+import compare
+from tab import CHROMIUM, HERE, VIEWS, WORK, Tab, check, heddle
+
 REDRAW_MS = 300
 MANY = 1250  # matrices, 40 runs each: 50,000 records
 
 
-def check(condition, words):
-    if not condition:
-        raise AssertionError(words)
-
-
 # ---------------------------------------------------------------- pages
-
-def heddle(*arguments):
-    return subprocess.run([HEDDLE, *map(str, arguments)], check=True, capture_output=True, text=True)
-
 
 @functools.lru_cache(None)
 def real_page():
@@ -52,42 +42,6 @@ def large_page():
     heddle("report", records, "-o", page)
     return page
 
-
-class Tab:
-    """A tab that remembers what went wrong in it."""
-
-    def __init__(self, browser, page, link="", width=1280, height=900, scheme="light"):
-        self.context = browser.new_context(viewport={"width": width, "height": height}, color_scheme=scheme,
-                                           accept_downloads=True, reduced_motion="reduce")
-        self.page = self.context.new_page()
-        self.wrong = []
-        self.page.on("console", lambda m: m.type in ("error", "warning") and self.wrong.append(f"console: {m.text}"))
-        self.page.on("pageerror", lambda e: self.wrong.append(f"exception: {e}"))
-        self.page.on("request", self.request)
-        self.url = f"file://{page}"
-        self.page.goto(self.url + link)
-
-    def request(self, request):
-        if request.url.split("#")[0] != self.url and not request.url.startswith(("data:", "blob:")):
-            self.wrong.append(f"request: {request.url}")
-
-    def go(self, link):
-        self.page.evaluate("link => { location.hash = link; }", link)
-        self.page.wait_for_timeout(50)
-
-    def texts(self, selector):
-        return self.page.locator(selector).all_inner_texts()
-
-    def saved(self, button):
-        with self.page.expect_download() as download:
-            self.page.click(f'[data-export="{button}"]')
-        path = WORK / download.value.suggested_filename
-        download.value.save_as(path)
-        return path
-
-    def close(self):
-        self.context.close()
-        check(not self.wrong, "; ".join(self.wrong[:5]))
 
 
 # ---------------------------------------------------------------- what must hold
@@ -439,6 +393,7 @@ TESTS = [
     what_was_left_out_is_told,
     fifty_thousand_records_redraw_within_300_ms_of_a_click,
     fifty_thousand_records_are_searched_and_opened,
+    *compare.TESTS,
 ]
 
 

@@ -19,7 +19,7 @@ views.about = {
 };
 
 function sourceRows() {
-  const perDevice = runs.devices.map((name, d) => [name, runs.device.filter(x => x === d).length]);
+  const perDevice = runs.devices.map((name, d) => [name, runs.device.filter((x, i) => x === d && !runs.replaced[i]).length]);
   return [["device", "verified runs"], ...perDevice];
 }
 
@@ -31,8 +31,8 @@ function drawSources(body) {
   const files = records.files.length === 1 ? "one file" : `${records.files.length} files`;
   body.append(make("p", {}, `${count(records.lines)} lines of ${files}: `,
     ...records.files.flatMap((file, i) => [i ? ", " : "", make("code", {}, file.split("/").pop())]),
-    `. ${count(runs.count)} verified runs are shown, ${count(runs.skipped.length)} were skipped with a reason, ` +
-    `${count(records.measured_again)} were measured again (the latest counts), ` +
+    `. ${count(runs.slots)} verified runs are shown, ${count(runs.skipped.length)} were skipped with a reason, ` +
+    `${count(records.measured_again)} were measured again (the latest counts, unless a version or days are chosen), ` +
     `${lineCount(records.warning_count)} ${records.warning_count === 1 ? "was" : "were"} left out. ` +
     `Measured ${first}${first === last ? "" : " to " + last}; page made ${records.made} by heddle ${records.heddle}.`));
 }
@@ -51,8 +51,12 @@ function drawReading(body) {
     ["Floor", "The time in which a plain loop, measured in the same run, reads the bytes of A, x and y: from memory, or from " +
               "the cache if they fit. Kernels that store the matrix in fewer bytes can exceed 100 %."],
     ["Preparation", "Conversion to a format and all else before the first product; divided by the number of products."],
-    ["Profile", "A kernel that was not run on a case counts as never within reach there."],
-    ["Other libraries", "Square marks and broken lines: their kernels, on the same arrays by the same clock."],
+    ["Cases", "A case is a matrix with a type and an operation on a device. Profiles, speed-ups, means and costs compare over " +
+              "the cases that all kernels shown have, and say how many that leaves out; at first those are shown with which " +
+              "most runs are compared. Over all cases, a kernel that was not run on one counts as never within reach there."],
+    ["Measured again", "Of the same kernel on the same case the latest run counts, of the version and the days chosen."],
+    ["Other libraries", "Square marks and thin lines: their kernels, on the same arrays by the same clock."],
+    ["Dashes, marks", "Kernels that share a hue differ in the dashes of their lines and in the shape of their marks."],
     ["Structure", structureClasses.map((c, i) => `${c}: ${structureNotes[i]}`).join("; ") + "."],
   ];
   body.append(make("dl", { class: "words" }, words.flatMap(([term, what]) => [make("dt", {}, term), make("dd", {}, what)])));

@@ -8,10 +8,10 @@ views.costs = {
         "matrices a kernel, its preparation included, is ahead of the unprepared baseline after a number of products.",
   render(main) {
     const s = selection(), rows = costs(s);
-    card(main, { id: "costs", title: `When preparing pays, against ${state.base}`, note: caseNote(), csv: () => costRows(rows),
-      draw: (body, width) => drawCosts(body, width, rows) });
+    card(main, { id: "costs", title: `When preparing pays, against ${state.base}`, note: `${caseNote()} · ${casesNote(s)}`,
+      csv: () => costRows(rows), draw: (body, width) => drawCosts(body, width, rows, s) });
     card(main, { id: "costs-table", title: "What it costs", picture: false, csv: () => costRows(rows),
-      draw: body => costTable(body, rows),
+      draw: body => costTable(body, rows, s),
       note: "Preparation in products of the baseline; memory beyond the matrix as a share of the matrix; break-even among " +
             "the cases where the kernel is faster. Medians." });
   },
@@ -22,7 +22,7 @@ function costs(s) {
   const time = isCold() ? runs.cold : runs.warm, base = new Float64Array(runs.groups).fill(NaN);
   const baseKernel = runs.kernels.indexOf(state.base), rows = new Map();
   for (const i of s.list) if (runs.kernel[i] === baseKernel) base[runs.group[i]] = time[i];
-  for (const i of s.shown) {
+  for (const i of s.compared) {
     const reference = base[runs.group[i]], setup = runs.setup[i];
     if (!(reference > 0) || !(setup >= 0) || runs.kernel[i] === baseKernel) continue;
     const row = rows.get(runs.kernel[i]) ?? rows.set(runs.kernel[i], { kernel: runs.kernel[i], pays: [], cost: [], memory: [],
@@ -55,10 +55,11 @@ function costRows(rows) {
 const noCosts = "Nothing shown here is prepared, or its times are not in the records (convert_ms, prepare_ms), " +
                 "or the baseline has no runs.";
 
-function costTable(body, rows) {
+function costTable(body, rows, s) {
+  if (!s.cases.length) return noCases(body, s);
   if (!rows.length) return empty(body, noCosts);
   table(body, { caption: "Cost of preparation", rows, columns: [
-    { title: "kernel", cell: r => [dot(kernels[r.kernel]), runs.kernels[r.kernel]] },
+    { title: "kernel", cell: r => named(r.kernel) },
     { title: "format", cell: r => r.format || "–", wide: true },
     { title: "preparation", number: true, cell: r => milliseconds(d3.quantile(r.ms, 0.5)), wide: true },
     { title: "in products", number: true, wide: true, cell: r => figure3(d3.quantile(r.cost, 0.5)) },
@@ -69,20 +70,22 @@ function costTable(body, rows) {
     { title: "never pays on", number: true, cell: r => `${count(r.never)} of ${count(r.pays.length)}` }] });
 }
 
-function drawCosts(body, width, rows) {
+function drawCosts(body, width, rows, s) {
+  if (!s.cases.length) return noCases(body, s);
   if (!rows.length) return empty(body, noCosts);
-  const narrow = width < 620, height = narrow ? 340 : 440, x = d3.scaleLog().domain([1, 1e5]),
+  const narrow = width < 620, height = narrow ? 340 : labelledHeight(440, rows.length), x = d3.scaleLog().domain([1, 1e5]),
     y = d3.scaleLinear().domain([0, 1]);
-  const margin = { left: 52, right: narrow ? 14 : 20 + 7.4 * d3.max(rows, r => runs.kernels[r.kernel].length), top: 34,
-    bottom: 48 };
+  const margin = { left: 52, right: narrow ? 14 : labelRoom(rows), top: 34, bottom: 48 };
   const svg = frame(body, { width, height, margin, x, y,
     label: `Share of cases on which preparing has paid against ${state.base}. After 1000 products: ` +
            rows.map(r => `${runs.kernels[r.kernel]} ${percent(r.share(1000))}`).join(", ") + "." });
   axisX(svg, x, y, { label: "number of products", format: short });
   axisY(svg, y, x, { label: "share of matrices on which it has paid", format: d3.format(".0%") });
   const paths = svg.append("g").selectAll("path").data(rows).enter().append("path").attr("class", "line")
-    .attr("d", r => stair(r, x, y)).attr("stroke", r => kernels[r.kernel].colour);
-  const labels = narrow ? d3.select(null) : costLabels(svg, rows, x, y, height - margin.bottom);
+    .attr("d", r => stair(r, x, y)).attr("stroke", r => kernels[r.kernel].colour)
+    .attr("stroke-dasharray", r => kernels[r.kernel].dash).attr("stroke-width", r => kernels[r.kernel].thick);
+  const labels = narrow ? d3.select(null) : lineLabels(svg, rows.map(r => ({ kernel: r.kernel, y: y(r.share(1e5)) })),
+    x.range()[1], height - margin.bottom);
   const rule = svg.append("line").attr("class", "rule").attr("y1", y(0)).attr("y2", y(1)).attr("opacity", 0);
   listen(svg, "pointermove", event => {
     const n = Math.round(Math.max(1, Math.min(1e5, x.invert(pointerIn(svg.node(), event)[0]))));
@@ -90,19 +93,9 @@ function drawCosts(body, width, rows) {
     tip(event, shareTip(`${count(n)} products`, rows.map(r => ({ kernel: r.kernel, share: r.share(n) }))));
   });
   listen(svg, "pointerleave", () => { rule.attr("opacity", 0); hideTip(); });
-  return { svg: () => svg.node(), highlight: k => {
+  if (narrow) namesBelow(body, rows.map(r => r.kernel));
+  return { svg: () => svg.node(), kernels: rows.map(r => r.kernel), labelled: !narrow, highlight: k => {
     paths.classed("back", r => k >= 0 && r.kernel !== k);
     labels.classed("back", r => k >= 0 && r.kernel !== k);
   } };
-}
-
-function costLabels(svg, rows, x, y, bottom) {
-  const labels = spreadLabels(rows.map(r => ({ ...r, y: y(r.share(1e5)) })), 16, 22, bottom), end = x.range()[1];
-  const g = svg.append("g").selectAll("g").data(labels).enter().append("g").attr("class", "direct");
-  g.append("path").attr("class", "leader").attr("d", l => `M${end + 1},${l.y}L${end + 9},${l.at}`)
-    .attr("stroke", l => kernels[l.kernel].colour);
-  g.append("text").attr("x", end + 13).attr("y", l => l.at).attr("dy", "0.34em")
-    .attr("fill", l => wordColour(kernels[l.kernel].colour))
-    .text(l => runs.kernels[l.kernel]);
-  return g;
 }

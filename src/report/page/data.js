@@ -1,20 +1,25 @@
 /* SPDX-License-Identifier: MIT
  *
- * data.js: the records inside the page, turned from columns of numbers into what the views ask for.  A case is a matrix with a
- * type, an operation and a device: what kernels are compared on. */
+ * data.js: the records inside the page, turned from columns of numbers into what the views ask for.  A case is a matrix with
+ * types, an operation and a device: what kernels are compared on. */
 
 const records = JSON.parse(document.getElementById("records").textContent);
 
-/* Distinct values of a column of string numbers, sorted, with the place of each. */
-function dictionary(column, keep) {
+/* Distinct values of a column of string numbers, sorted, with the place of each; `part` is what of a string counts. */
+function dictionary(column, keep, part = words => words) {
   const seen = new Set();
   for (let i = 0; i < column.length; i++)
-    if (keep(i)) seen.add(column[i]);
-  const names = [...seen].map(s => records.strings[s]).sort(byName);
+    if (keep(i) && column[i] >= 0) seen.add(column[i]);
+  const names = [...new Set([...seen].map(s => part(records.strings[s])))].sort(byName);
   const place = new Int32Array(records.strings.length).fill(-1);
   const at = new Map(names.map((name, i) => [name, i]));
-  for (const s of seen) place[s] = at.get(records.strings[s]);
+  for (const s of seen) place[s] = at.get(part(records.strings[s]));
   return { names, place };
+}
+
+/* 2026-11-15T04:23:39Z was on 2026-11-15. */
+function day(date) {
+  return date.slice(0, 10);
 }
 
 function byName(a, b) {
@@ -32,13 +37,16 @@ function prepareRuns(r) {
   const ran = i => r.skipped[i] < 0 && records.matrix.nnz[r.matrix[i]] > 0;
   const device = dictionary(r.device, ran), kernel = dictionary(r.kernel, ran);
   const type = dictionary(r.value, ran), op = dictionary(r.op, ran);
-  const index = [], skipped = [];
+  const index = [], skipped = [], date = i => text(r.date[i]) ?? "";
   for (let i = 0; i < r.matrix.length; i++) (ran(i) ? index : skipped).push(i);
+  index.sort((a, b) => byName(date(a), date(b))); /* of two runs of a kernel on a case the later one comes later */
+  const days = dictionary(r.date, ran, day), versions = dictionary(r.version, ran);
   const take = (column, missing) => Float64Array.from(index, i => column[i] ?? missing);
-  const numbers = (column, place) => Int32Array.from(index, i => place ? place[column[i]] : column[i]);
+  const numbers = (column, place) => Int32Array.from(index, i => place && column[i] >= 0 ? place[column[i]] : column[i]);
   const all = {
     count: index.length, skipped,
-    devices: device.names, kernels: kernel.names, types: type.names, ops: op.names,
+    devices: device.names, kernels: kernel.names, types: type.names, ops: op.names, days: days.names, versions: versions.names,
+    day: numbers(r.date, days.place), release: numbers(r.version, versions.place), offset: numbers(r.offset),
     matrix: numbers(r.matrix), device: numbers(r.device, device.place), kernel: numbers(r.kernel, kernel.place),
     type: numbers(r.value, type.place), op: numbers(r.op, op.place), ran: numbers(r.ran), format: numbers(r.format),
     date: numbers(r.date), version: numbers(r.version), flags: numbers(r.flags), repetitions: numbers(r.repetitions),
@@ -47,20 +55,24 @@ function prepareRuns(r) {
     error: take(r.error, NaN),
   };
   all.setup = Float64Array.from(all.convert, (c, i) => c + all.prepare[i]);
-  all.group = groupsOf(all);
-  return all;
+  const cases = numbered(all.count, i => (((all.matrix[i] * all.devices.length + all.device[i]) * 4 + all.type[i]) * 4 +
+    all.op[i]) * records.strings.length + all.offset[i]);
+  const slots = numbered(all.count, i => cases.number[i] * kernel.names.length + all.kernel[i]);
+  /* group: runs with the same number are compared with each other; slot: they are the same measurement, taken again. */
+  const replaced = new Uint8Array(all.count).fill(1); /* by a later one of the slot */
+  for (const last of new Map(Array.from(slots.number, (slot, i) => [slot, i])).values()) replaced[last] = 0;
+  return Object.assign(all, { group: cases.number, groups: cases.size, slot: slots.number, slots: slots.size, replaced });
 }
 
-/* The number of each run's case: runs with the same number are compared with each other. */
-function groupsOf(all) {
-  const known = new Map(), group = new Int32Array(all.count);
-  for (let i = 0; i < all.count; i++) {
-    const key = ((all.matrix[i] * all.devices.length + all.device[i]) * 4 + all.type[i]) * 4 + all.op[i];
+/* Small numbers for keys, in the order in which they come. */
+function numbered(count, keyOf) {
+  const known = new Map(), number = new Int32Array(count);
+  for (let i = 0; i < count; i++) {
+    const key = keyOf(i);
     if (!known.has(key)) known.set(key, known.size);
-    group[i] = known.get(key);
+    number[i] = known.get(key);
   }
-  all.groups = known.size;
-  return group;
+  return { number, size: known.size };
 }
 
 function prepareMatrices(m) {

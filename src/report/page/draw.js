@@ -5,12 +5,20 @@
 
 /* ---------------------------------------------------------------- points */
 
-/* How much of each pixel around the centre a dot covers: [dx, dy, share, ...]. */
-function dotMask(radius) {
-  const cells = [], reach = Math.ceil(radius);
+/* Distance from the centre, as each shape measures it: where it is the radius, the shape ends. */
+const shapes = {
+  disc: (x, y) => Math.hypot(x, y),
+  diamond: (x, y) => (Math.abs(x) + Math.abs(y)) / 1.25,
+  square: (x, y) => Math.max(Math.abs(x), Math.abs(y)) / 0.88,
+};
+
+/* How much of each pixel around the centre a mark covers: [dx, dy, share, ...]. */
+function markMask({ shape, hollow }, radius) {
+  const cells = [], reach = Math.ceil(1.25 * radius), inner = hollow ? radius - Math.max(1.3, 0.35 * radius) : -1;
+  const within = (far, edge) => Math.max(0, Math.min(1, edge + 0.5 - far));
   for (let y = -reach; y <= reach; y++)
     for (let x = -reach; x <= reach; x++) {
-      const share = Math.max(0, Math.min(1, radius + 0.5 - Math.hypot(x, y)));
+      const far = shapes[shape](x, y), share = within(far, radius) - (hollow ? within(far, inner) : 0);
       if (share > 0) cells.push(x, y, share);
     }
   return new Float32Array(cells);
@@ -70,17 +78,19 @@ function scatter(body, { width, height, points, x, y, svg, radius, describe, ope
     paint();
     above.selectAll(".direct").classed("back", d => k >= 0 && d.kernel !== k);
   };
-  return { svg: () => svg.node(), above: () => above.node(), points: { list: points, radius }, highlight: lift };
+  return { svg: () => svg.node(), above: () => above.node(), points: { list: points, radius }, highlight: lift,
+           kernels: [...new Set(points.map(p => p.kernel))], labelled: above.selectAll("text").size() > 0 };
 }
 
 /* Points go into the pixels directly: a call of the canvas for each of 50,000 would take a second where no GPU helps. */
 function paintPoints(canvas, points, { radius, scale, forward, current }) {
   const c = canvas.getContext("2d"), image = c.createImageData(canvas.width, canvas.height);
-  const alpha = points.length > 5000 ? 0.45 : points.length > 800 ? 0.6 : 0.8, mask = dotMask(radius * scale);
+  const alpha = points.length > 5000 ? 0.45 : points.length > 800 ? 0.6 : 0.8;
+  const mask = kernels.map(kernel => markMask(kernel.mark, radius * scale));
   for (const pass of forward < 0 ? [0] : [0, 1])
     for (const p of points)
       if (!pass || p.kernel === forward)
-        blendDot(image, mask, Math.round(p.px * scale), Math.round(p.py * scale), kernels[p.kernel].rgb,
+        blendDot(image, mask[p.kernel], Math.round(p.px * scale), Math.round(p.py * scale), kernels[p.kernel].rgb,
                  forward < 0 || pass ? alpha : 0.1);
   c.putImageData(image, 0, 0);
   if (!current) return;
@@ -137,9 +147,9 @@ function svgElement(tag, attributes, words) {
 }
 
 /* A figure as a file of its own: ground, title, what was measured, legend, axes, points, and what lies above them. */
-function standalone({ svg, points, above, title, note }) {
+function standalone({ svg, points, above, title, note, kernels: used, labelled }) {
   const from = svg(), box = from.viewBox.baseVal, edge = 20, inside = styledCopy(from), over = above && styledCopy(above());
-  const names = points && !above().querySelector("text") ? legend(points.list, box.width) : null;
+  const names = used && !labelled ? legend(used, box.width, points ? markElement : lineElement) : null;
   const top = 62 + (names ? names.height : 0), height = box.height + top + edge;
   const width = 2 * edge + Math.max(box.width, Math.ceil(7 * (note ?? "").length)); /* room for the words */
   const root = svgElement("svg", { xmlns: "http://www.w3.org/2000/svg", viewBox: `0 0 ${width} ${height}`, width, height,
@@ -158,12 +168,28 @@ function standalone({ svg, points, above, title, note }) {
   return { text: '<?xml version="1.0" encoding="UTF-8"?>\n' + new XMLSerializer().serializeToString(root), width, height };
 }
 
-/* Dots with names, in rows of a width. */
-function legend(list, width) {
-  const used = kernels.filter(k => list.some(p => p.kernel === k.id)), places = [];
+/* The mark of a kernel as SVG. */
+function markElement({ colour, mark: { shape, hollow } }, x, y, radius) {
+  const paint = hollow ? { fill: "none", stroke: colour, "stroke-width": Math.max(1.3, 0.35 * radius) } : { fill: colour };
+  const edge = (hollow ? 0.82 : 1) * radius, at = v => v.toFixed(1);
+  if (shape === "disc") return svgElement("circle", { cx: at(x), cy: at(y), r: edge, ...paint });
+  const reach = shape === "diamond" ? 1.25 * edge : 0.88 * edge;
+  const corners = shape === "diamond" ? [[0, -reach], [reach, 0], [0, reach], [-reach, 0]]
+    : [[-reach, -reach], [reach, -reach], [reach, reach], [-reach, reach]];
+  return svgElement("path", { d: `M${corners.map(([dx, dy]) => `${at(x + dx)},${at(y + dy)}`).join("L")}Z`, ...paint });
+}
+
+function lineElement({ colour, dash, thick }, x, y) {
+  return svgElement("path", { d: `M${x - 6},${y}h16`, fill: "none", stroke: colour, "stroke-width": thick,
+                              "stroke-dasharray": dash ?? "none" });
+}
+
+/* Kernels by their names, in rows of a width; sign(kernel, x, y, radius) draws what stands for one. */
+function legend(used, width, sign) {
+  const places = [];
   let x = 0, y = 0;
-  for (const kernel of used) {
-    const wide = 30 + 7.4 * kernel.name.length;
+  for (const kernel of used.map(k => kernels[k])) {
+    const wide = 36 + 7.4 * kernel.name.length;
     if (x > 0 && x + wide > width) {
       x = 0;
       y += 20;
@@ -172,14 +198,13 @@ function legend(list, width) {
     x += wide;
   }
   return { height: y + 20, elements: (left, top) => places.flatMap(p => [
-    svgElement("circle", { cx: left + p.x + 5, cy: top + p.y - 4, r: 4.5, fill: p.kernel.colour }),
-    svgElement("text", { x: left + p.x + 14, y: top + p.y, fill: theme("--ink"), "font-size": 12.5 }, p.kernel.name)]) };
+    sign(p.kernel, left + p.x + 5, top + p.y - 4, 4.5),
+    svgElement("text", { x: left + p.x + 18, y: top + p.y, fill: theme("--ink"), "font-size": 12.5 }, p.kernel.name)]) };
 }
 
 function pointsAsSvg({ list, radius }) {
   const group = svgElement("g", { "fill-opacity": 0.7 });
-  for (const p of list)
-    group.append(svgElement("circle", { cx: p.px.toFixed(1), cy: p.py.toFixed(1), r: radius, fill: kernels[p.kernel].colour }));
+  for (const p of list) group.append(markElement(kernels[p.kernel], p.px, p.py, radius));
   return group;
 }
 

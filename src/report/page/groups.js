@@ -19,45 +19,71 @@ function isCold() {
   return state.time === "cold" && deviceHas.cold.has(state.device);
 }
 
-/* One time for each run, as the filters want it; NaN for runs that do not count. */
+/* Was a run measured by the version and in the days that are asked for? */
+function inTime() {
+  const version = runs.versions.indexOf(state.version), since = runs.days.indexOf(state.since);
+  const until = state.until === "any" ? Infinity : runs.days.indexOf(state.until);
+  return i => (version < 0 || runs.release[i] === version) && (since < 0 || runs.day[i] >= since) &&
+              (until === Infinity || (runs.day[i] >= 0 && runs.day[i] <= until));
+}
+
+/* One time for each run, as the filters want it; NaN for runs that do not count.  Of a measurement that was taken again, the
+ * latest that the filters admit counts. */
 function chosenTimes() {
   const device = runs.devices.indexOf(state.device), type = runs.types.indexOf(state.type), op = runs.ops.indexOf(state.op);
-  const time = isCold() ? runs.cold : runs.warm, ms = new Float64Array(runs.count).fill(NaN);
-  const share = countsSetup() ? 1 / state.products : 0;
+  const time = isCold() ? runs.cold : runs.warm, ms = new Float64Array(runs.count).fill(NaN), admitted = inTime();
+  const share = countsSetup() ? 1 / state.products : 0, latest = new Int32Array(runs.slots).fill(-1);
   for (let i = 0; i < runs.count; i++) {
     if (runs.device[i] !== device || (type >= 0 && runs.type[i] !== type) || (op >= 0 && runs.op[i] !== op)) continue;
+    if (!admitted(i)) continue;
     const setup = share > 0 ? runs.setup[i] * share : 0; /* unknown preparation: cannot be counted, so the run is left out */
+    if (latest[runs.slot[i]] >= 0) ms[latest[runs.slot[i]]] = NaN;
+    latest[runs.slot[i]] = i;
     ms[i] = time[i] + setup;
   }
   return ms;
 }
 
+let filtered = { key: "" };
+
+/* Runs that the filters admit, of all kernels; at most one of a kernel on a case. */
+function admittedRuns() {
+  const key = [state.device, state.type, state.op, state.time, state.setup, state.products, state.since, state.until,
+               state.version].join("|");
+  if (filtered.key === key) return filtered;
+  const ms = chosenTimes(), list = [];
+  for (let i = 0; i < runs.count; i++) if (ms[i] > 0) list.push(i);
+  filtered = { key, ms, list, kernels: kernelsOf(list), atFirst: null };
+  return filtered;
+}
+
 let cached = { key: "" };
 
-/* Runs that count: `list` of all kernels, `shown` of those that are switched on, with best and baseline time of each case. */
+/* Runs that count: `list` of all kernels, `shown` of those that are switched on, with best and baseline time of each case;
+ * `compared` of these on `cases`, which all of them have (or on all, if that is asked for). */
 function selection() {
-  const key = [state.device, state.type, state.op, state.time, state.setup, state.products, state.base, state.hide].join("|");
+  const now = admittedRuns(), key = [now.key, state.base, state.hide, state.cases].join("|");
   if (cached.key === key) return cached;
-  const ms = chosenTimes(), off = hidden(), on = runs.kernels.map(name => !off.has(name));
-  const base = runs.kernels.indexOf(state.base), list = [], shown = [];
+  const { ms, list } = now, off = hidden(), on = runs.kernels.map(name => !off.has(name));
+  const base = runs.kernels.indexOf(state.base), shown = [], had = new Int32Array(runs.groups);
   const best = new Float64Array(runs.groups).fill(Infinity), winner = new Int32Array(runs.groups).fill(-1);
   const baseline = new Float64Array(runs.groups).fill(NaN), floor = new Float64Array(runs.groups).fill(NaN);
-  for (let i = 0; i < runs.count; i++) {
-    if (!(ms[i] > 0)) continue;
+  for (const i of list) {
     const g = runs.group[i];
-    list.push(i);
     if (runs.kernel[i] === base) baseline[g] = ms[i];
     if (!(floor[g] <= runs.floor[i])) floor[g] = runs.floor[i];
     if (!on[runs.kernel[i]]) continue;
     shown.push(i);
+    had[g]++;
     if (ms[i] < best[g]) {
       best[g] = ms[i];
       winner[g] = i;
     }
   }
-  const groups = new Set(shown.map(i => runs.group[i]));
-  cached = { key, ms, list, shown, best, winner, baseline, floor, groups: [...groups], kernels: kernelsOf(list),
-             shownKernels: kernelsOf(shown) };
+  const groups = [...new Set(shown.map(i => runs.group[i]))], shownKernels = kernelsOf(shown);
+  const counts = g => state.cases === "all" || had[g] === shownKernels.length;
+  cached = { key, ms, list, shown, best, winner, baseline, floor, groups, kernels: now.kernels, shownKernels,
+             cases: groups.filter(counts), compared: shown.filter(i => counts(runs.group[i])) };
   return cached;
 }
 
@@ -102,8 +128,9 @@ class Mean {
 /* Profiles: for each kernel the sorted ratios to the best of their cases, over the number of cases. */
 function profiles(s) {
   const ratios = new Map(s.shownKernels.map(k => [k, []]));
-  for (const i of s.shown) ratios.get(runs.kernel[i]).push(s.ms[i] / s.best[runs.group[i]]);
-  const cases = s.groups.length;
+  if (!s.cases.length) return [];
+  for (const i of s.compared) ratios.get(runs.kernel[i]).push(s.ms[i] / s.best[runs.group[i]]);
+  const cases = s.cases.length;
   return [...ratios].map(([kernel, list]) => {
     const sorted = new Float64Array(list).sort();
     return { kernel, ratios: sorted, share: factor => d3.bisectRight(sorted, factor * (1 + 1e-9)) / cases,
@@ -148,9 +175,16 @@ function opName(op) {
   return op === "N" ? "A\u00a0x" : op === "T" ? "Aᵀ\u00a0x" : op === "H" ? "Aᴴ\u00a0x" : op;
 }
 
+function timeNote() {
+  const days = state.since === "any" ? (state.until === "any" ? "" : `until ${state.until}`)
+    : state.until === state.since ? state.since : `since ${state.since}` + (state.until === "any" ? "" : ` until ${state.until}`);
+  return [state.version === "any" ? "" : `heddle ${state.version}`, days].filter(Boolean).join(" · ");
+}
+
 function caseNote() {
   return [state.device, state.type === "all" ? "all types" : state.type,
     state.op === "all" ? "all operations" : opName(state.op),
           isCold() ? "cold caches" : "warm caches",
-          countsSetup() ? `preparation counted over ${count(state.products)} products` : ""].filter(Boolean).join(" · ");
+          countsSetup() ? `preparation counted over ${count(state.products)} products` : "",
+          timeNote()].filter(Boolean).join(" · ");
 }

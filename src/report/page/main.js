@@ -79,7 +79,7 @@ function announce() {
 function start() {
   const used = matrices.filter(m => m.used).length;
   const several = (n, word, more) => `${count(n)} ${n === 1 ? word : more}`;
-  document.getElementById("what").textContent = [several(runs.count, "verified run", "verified runs"),
+  document.getElementById("what").textContent = [several(runs.slots, "verified run", "verified runs"),
     several(used, "matrix", "matrices"), several(runs.kernels.length, "kernel", "kernels"),
     runs.devices.length === 1 ? runs.devices[0] : `${runs.devices.length} devices`].join(" · ");
   document.getElementById("footer").replaceChildren(make("p", {}, `Made by heddle ${records.heddle}, ${records.made}. `,

@@ -73,11 +73,6 @@ function matrixCsv(rows) {
                             r.type, r.op, r.best, +r.ms.toPrecision(5), digits(r.gflops), digits(r.floor), digits(r.speedup)])];
 }
 
-/* gauss:n=1000,sigma=10: such names may go on in a new line behind a comma. */
-function breakable(name) {
-  return name.split(/(?<=,)/).flatMap((part, i) => i ? [make("wbr"), part] : [part]);
-}
-
 function matrixTable(body, found) {
   if (!found.length) return empty(body, "No matrix matches.");
   const several = state.type === "all" || state.op === "all", shown = found.slice(0, state.more * rowsAtOnce);
@@ -89,7 +84,7 @@ function matrixTable(body, found) {
     { title: "nonzeros", key: "nnz", number: true, cell: r => innerWidth < 760 ? short(r.nnz) : count(r.nnz) },
     { title: "mean row", key: "mean", number: true, cell: r => figure3(r.mean), wide: true },
     { title: "structure", key: "structure", cell: r => structureClasses[r.structure].replace(" ", "\u00a0"), wide: true },
-    { title: "best kernel", key: "best", cell: r => [dot(kernels[r.kernel]), r.best] },
+    { title: "best kernel", key: "best", cell: r => named(r.kernel) },
     { title: "GFLOP/s", key: "gflops", number: true, cell: r => figure3(r.gflops) },
     { title: "of floor", key: "floor", number: true, cell: r => percent(r.floor), wide: true },
     { title: `over ${state.base}`, key: "speedup", number: true, cell: r => times(r.speedup), wide: true }].filter(Boolean) });

@@ -80,7 +80,7 @@ function kernelRows(mine, s) {
 function runTable(body, mine, matrix, s) {
   if (mine.length)
     table(body, { caption: `Runs of ${matrix.name}`, rows: mine, columns: [
-      { title: "kernel", cell: i => [dot(kernels[runs.kernel[i]]), runs.kernels[runs.kernel[i]],
+      { title: "kernel", cell: i => [...named(runs.kernel[i]),
         runs.ran[i] >= 0 && text(runs.ran[i]) !== runs.kernels[runs.kernel[i]] && make("small", {}, ` ${text(runs.ran[i])}`)] },
       { title: "case", cell: i => `${runs.types[runs.type[i]]} ${opName(runs.ops[runs.op[i]])}` },
       { title: "warm", number: true, cell: i => milliseconds(runs.warm[i]) },

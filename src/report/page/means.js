@@ -4,17 +4,17 @@
 
 views.means = {
   title: "Means",
-  lead: "Geometric means by size and by structure. A kernel that does not take every matrix of a class is averaged " +
-        "over fewer; “of the best” and speed-up compare within each case and are the fairer figures then.",
+  lead: "Geometric means by size and by structure, over the cases that all kernels shown have. Where all cases are asked for, " +
+        "a kernel that lacks some is averaged over fewer; “of the best” and speed-up are the fairer figures then.",
   render(main) {
     const s = selection(), measure = measures[state.mean], sheet = meanSheet(s, measure);
     const controls = () => make("div", { class: "inline" },
       segments("mean", "Show", choices.mean, v => measures[v].name), segments("by", "Classes by", choices.by, v => v));
-    card(main, { id: "means", title: `Geometric mean: ${measure.name}`, note: caseNote(), controls: controls(),
-      csv: () => meanRows(sheet), draw: (body, width) => drawMeans(body, width, sheet, measure) });
+    card(main, { id: "means", title: `Geometric mean: ${measure.name}`, note: `${caseNote()} · ${casesNote(s)}`,
+      controls: controls(), csv: () => meanRows(sheet), draw: (body, width) => drawMeans(body, width, sheet, measure, s) });
     card(main, { id: "means-table", title: `By ${state.by === "size" ? "nonzeros" : "structure"}`, picture: false,
       note: state.by === "structure" ? sheet.classes.map(c => `${structureClasses[c]}: ${structureNotes[c]}`).join("; ") : null,
-      csv: () => meanRows(sheet), draw: body => meanTable(body, sheet, measure) });
+      csv: () => meanRows(sheet), draw: body => meanTable(body, sheet, measure, s) });
   },
 };
 
@@ -22,14 +22,14 @@ function meanSheet(s, measure) {
   const names = state.by === "size" ? sizeClasses : structureClasses, classOf = state.by === "size" ? "size" : "structure";
   const rows = new Map(s.shownKernels.map(k => [k, { kernel: k, all: new Mean(), cell: names.map(() => new Mean()) }]));
   const cases = names.map(() => new Set());
-  for (const i of s.shown) {
+  for (const i of s.compared) {
     const row = rows.get(runs.kernel[i]), c = matrices[runs.matrix[i]][classOf], value = measure.of(i, s);
     cases[c].add(runs.group[i]);
     row.all.add(value);
     row.cell[c].add(value);
   }
   const classes = d3.range(names.length).filter(c => cases[c].size);
-  return { names, classes, cases: cases.map(set => set.size), total: s.groups.length,
+  return { names, classes, cases: cases.map(set => set.size), total: s.cases.length,
            rows: [...rows.values()].filter(r => r.all.count).sort((a, b) => b.all.value - a.all.value) };
 }
 
@@ -40,7 +40,8 @@ function meanRows({ names, classes, rows }) {
                             ...classes.flatMap(c => [digits(r.cell[c]), r.cell[c].count])])];
 }
 
-function meanTable(body, { names, classes, cases, total, rows }, measure) {
+function meanTable(body, { names, classes, cases, total, rows }, measure, s) {
+  if (!s.cases.length) return noCases(body, s);
   if (!rows.length) return empty(body, "These records do not hold what this needs.");
   const cell = (mean, all) => mean.count
     ? [measureText(measure, mean.value), mean.count < all && make("small", { title: `${mean.count} of ${all} cases` },
@@ -53,12 +54,15 @@ function meanTable(body, { names, classes, cases, total, rows }, measure) {
              tint: r => of(r).count ? (top > low ? Math.log(of(r).value / low) / Math.log(top / low) : 1) : 0,
              strong: r => of(r).count === all && of(r).value === first };
   };
-  table(body, { caption: "Geometric means by class", rows, columns: [
-    { title: "kernel", cell: r => [dot(kernels[r.kernel]), runs.kernels[r.kernel]] },
-    column("all", total, r => r.all), ...classes.map(c => column(names[c], cases[c], r => r.cell[c]))] });
+  const columns = [column("all", total, r => r.all), ...classes.map(c => column(names[c], cases[c], r => r.cell[c]))];
+  const room = innerWidth < 760 ? 3 : columns.length; /* on a phone several tables, one below the other */
+  for (let at = 0; at < columns.length; at += room)
+    table(body, { caption: `Geometric means by class${at ? ", continued" : ""}`, rows,
+                  columns: [{ title: "kernel", cell: r => named(r.kernel) }, ...columns.slice(at, at + room)] });
 }
 
-function drawMeans(body, width, { rows, total }, measure) {
+function drawMeans(body, width, { rows, total }, measure, s) {
+  if (!s.cases.length) return noCases(body, s);
   if (!rows.length) return empty(body, "These records do not hold what this needs.");
   return bars(body, width, rows.map(r => ({ kernel: r.kernel, name: runs.kernels[r.kernel], value: r.all.value,
     faint: r.all.count < total,
@@ -92,5 +96,6 @@ function bars(body, width, rows, { label, format, one, describe }) {
     listen(g, "pointermove", (event, r) => tip(event, describe(r)));
     listen(g, "pointerleave", hideTip);
   }
-  return { svg: () => svg.node(), highlight: k => g.classed("back", r => k >= 0 && r.kernel !== k) };
+  return { svg: () => svg.node(), highlight: k => g.classed("back", r => k >= 0 && r.kernel !== k),
+           kernels: rows.map(r => r.kernel), labelled: true };
 }

@@ -29,7 +29,7 @@ function card(parent, { id, title, note, draw, csv, picture = true, controls }) 
     note && make("p", { class: "note" }, note), controls, body);
   parent.append(section);
   const drawn = Object.assign(draw(body, Math.max(280, body.clientWidth)) || {}, { title, note });
-  if (drawn.highlight) highlights.push(drawn.highlight);
+  if (drawn.highlight) highlights.push(k => drawn.highlight(drawn.kernels.includes(k) ? k : -1));
   return drawn;
 }
 
@@ -47,7 +47,7 @@ function strongName(kernel) {
   return make("strong", {}, kernels[kernel].name);
 }
 
-let highlights = []; /* functions of the figures at hand: put a kernel forward, or none with -1 */
+let highlights = []; /* functions of the figures at hand: put a kernel forward, or none with -1 or what they do not show */
 
 function highlight(kernel) {
   for (const forward of highlights) forward(kernel);
@@ -164,7 +164,57 @@ function hideTip() {
 }
 
 function dot(kernel) {
-  return make("span", { class: kernel.peer ? "dot peer" : "dot", style: `--c:${kernel.colour}`, "aria-hidden": "true" });
+  return make("span", { class: `dot ${kernel.mark.shape}${kernel.mark.hollow ? " hollow" : ""}`, style: `--c:${kernel.colour}`,
+                        "aria-hidden": "true" });
+}
+
+/* gauss:n=1000,sigma=10: such names may go on in a new line behind a colon or comma. */
+function breakable(name) {
+  return name.split(/(?<=[:,])/).flatMap((part, i) => i ? [make("wbr"), part] : [part]);
+}
+
+/* A kernel in a table: its mark and its name. */
+function named(k) {
+  const [first, ...rest] = breakable(kernels[k].name);
+  return [make("span", { class: "first" }, dot(kernels[k]), first), ...rest];
+}
+
+/* A piece of a kernel's line. */
+function sample(kernel) {
+  const svg = svgElement("svg", { class: "sample", width: 26, height: 10, "aria-hidden": "true" });
+  svg.append(svgElement("path", { d: "M0,5H26", stroke: kernel.colour, "stroke-width": kernel.thick,
+                                  "stroke-dasharray": kernel.dash ?? "none" }));
+  return svg;
+}
+
+/* Which kernels a figure shows, where there is no room for their names in it; `of` draws what stands for one. */
+function namesBelow(body, list, of = sample) {
+  body.append(make("p", { class: "names" }, list.map(k => make("span", { "data-name": kernels[k].name,
+    onpointerenter: () => highlight(k), onpointerleave: () => highlight(-1) }, of(kernels[k]), kernels[k].name))));
+}
+
+/* Names beside the ends of lines, each behind a piece of its line: lines is [{ kernel, y }], the best first. */
+function lineLabels(svg, lines, end, bottom) {
+  const colour = l => kernels[l.kernel].colour;
+  const g = svg.append("g").selectAll("g").data(spreadLabels(lines, 16, 22, bottom)).enter().append("g").attr("class", "direct");
+  g.append("path").attr("class", "leader").attr("d", l => `M${end + 1},${l.y}L${end + 9},${l.at}`).attr("stroke", colour);
+  g.append("path").attr("class", "piece").attr("d", l => `M${end + 11},${l.at}h24`).attr("stroke", colour)
+    .attr("stroke-dasharray", l => kernels[l.kernel].dash).attr("stroke-width", l => kernels[l.kernel].thick);
+  g.append("text").attr("x", end + 40).attr("y", l => l.at).attr("dy", "0.34em").attr("fill", l => wordColour(colour(l)))
+    .text(l => kernels[l.kernel].name);
+  listen(g, "pointerenter", (event, l) => highlight(l.kernel));
+  listen(g, "pointerleave", () => highlight(-1));
+  return g;
+}
+
+/* To the right of a figure, for the names of its lines. */
+function labelRoom(lines) {
+  return 46 + 7.4 * d3.max(lines, l => kernels[l.kernel].name.length);
+}
+
+/* As high as the names of so many lines need, one below the other. */
+function labelledHeight(least, lines) {
+  return Math.max(least, 22 + 16 * lines + 48);
 }
 
 /* ---------------------------------------------------------------- tables */

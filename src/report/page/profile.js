@@ -9,11 +9,11 @@ views.profile = {
         "high at the left is often the fastest; one that is high at the right is never far behind.",
   render(main) {
     const s = selection(), lines = profiles(s);
-    finding(main, profileFinding(lines, s.groups.length));
-    card(main, { id: "profile", title: "Performance profile", note: caseNote() + ` · ${count(s.groups.length)} cases`,
+    finding(main, profileFinding(lines, s.cases.length));
+    card(main, { id: "profile", title: "Performance profile", note: `${caseNote()} · ${casesNote(s)}`,
       csv: () => profileRows(lines), draw: (body, width) => drawProfile(body, width, lines, s) });
     card(main, { id: "profile-table", title: "The same in numbers", picture: false, csv: () => profileRows(lines),
-      draw: body => profileTable(body, lines) });
+      draw: body => profileTable(body, lines, s) });
   },
 };
 
@@ -37,13 +37,13 @@ function profileRows(lines) {
           ...lines.map(l => [kernels[l.kernel].name, ...profileFactors.map(f => +l.share(f).toFixed(4)), l.ratios.length])];
 }
 
-function profileTable(body, lines) {
-  if (!lines.length) return empty(body, "No runs have what the filters ask for.");
+function profileTable(body, lines, s) {
+  if (!lines.length) return noCases(body, s);
   const top = profileFactors.map(f => Math.max(...lines.map(l => l.share(f))));
   table(body, { caption: "Share of cases within a factor of the best",
-    columns: [{ title: "kernel", cell: l => [dot(kernels[l.kernel]), kernels[l.kernel].name] },
+    columns: [{ title: "kernel", cell: l => named(l.kernel) },
       ...profileFactors.map((f, i) => ({ title: f === 1 ? "best" : `≤ ${f}×`, number: true,
-        wide: [1.1, 1.25, 3, 5].includes(f), cell: l => `${Math.round(100 * l.share(f))} %`, tint: l => l.share(f),
+        wide: ![1, 2, 10].includes(f), cell: l => `${Math.round(100 * l.share(f))} %`, tint: l => l.share(f),
         strong: l => l.share(f) === top[i] })),
       { title: "cases", number: true, cell: l => count(l.ratios.length), wide: true, hint: "cases on which it was measured" }],
     rows: lines });
@@ -64,13 +64,12 @@ function stair(line, x, y) {
 }
 
 function drawProfile(body, width, lines, s) {
-  if (!lines.length) return empty(body, "No runs have what the filters ask for.");
-  const narrow = width < 620, height = narrow ? 340 : 460;
+  if (!lines.length) return noCases(body, s);
+  const narrow = width < 620, height = narrow ? 340 : labelledHeight(460, lines.length);
   const x = d3.scaleLog().domain([1, 10]), y = d3.scaleLinear().domain([0, 1]);
-  const margin = { left: 52, right: narrow ? 14 : 20 + 7.4 * d3.max(lines, l => kernels[l.kernel].name.length), top: 34,
-    bottom: 48 };
+  const margin = { left: 52, right: narrow ? 14 : labelRoom(lines), top: 34, bottom: 48 };
   const best = lines[0], svg = frame(body, { width, height, margin, x, y,
-    label: `Performance profile of ${lines.length} kernels over ${s.groups.length} cases. ` +
+    label: `Performance profile of ${lines.length} kernels over ${s.cases.length} cases. ` +
            `Best overall: ${kernels[best.kernel].name}, the fastest on ${percent(best.share(1))} of them. ` +
            "The table below has the numbers." });
   axisX(svg, x, y, { format: v => `${v}×`,
@@ -78,8 +77,9 @@ function drawProfile(body, width, lines, s) {
   axisY(svg, y, x, { label: "share of matrices", format: d3.format(".0%") });
   const paths = svg.append("g").selectAll("path").data(lines.slice().reverse()).enter().append("path").attr("class", "line")
     .attr("d", l => stair(l, x, y)).attr("stroke", l => kernels[l.kernel].colour)
-    .attr("stroke-dasharray", l => kernels[l.kernel].peer ? "6 3" : null);
-  const labels = narrow ? d3.select(null) : profileLabels(svg, lines, x, y, height - margin.bottom);
+    .attr("stroke-dasharray", l => kernels[l.kernel].dash).attr("stroke-width", l => kernels[l.kernel].thick);
+  const labels = narrow ? d3.select(null) : lineLabels(svg, lines.map((l, rank) => ({ kernel: l.kernel,
+    y: y(l.share(10)) + rank * 1e-3 })), x.range()[1], height - margin.bottom);
   const rule = svg.append("line").attr("class", "rule").attr("y1", y(0)).attr("y2", y(1)).attr("opacity", 0);
   listen(svg, "pointermove", event => {
     const factor = Math.max(1, Math.min(10, x.invert(pointerIn(svg.node(), event)[0])));
@@ -91,21 +91,8 @@ function drawProfile(body, width, lines, s) {
     paths.classed("back", l => k >= 0 && l.kernel !== k).filter(l => l.kernel === k).raise();
     labels.classed("back", l => k >= 0 && l.kernel !== k);
   };
-  return { svg: () => svg.node(), highlight: forward };
-}
-
-function profileLabels(svg, lines, x, y, bottom) {
-  const labels = spreadLabels(lines.map((l, rank) => ({ ...l, y: y(l.share(10)) + rank * 1e-3 })), 16, 22, bottom);
-  const end = x.range()[1];
-  const g = svg.append("g").selectAll("g").data(labels).enter().append("g").attr("class", "direct");
-  g.append("path").attr("class", "leader").attr("d", l => `M${end + 1},${l.y}L${end + 9},${l.at}`)
-    .attr("stroke", l => kernels[l.kernel].colour);
-  g.append("text").attr("x", end + 13).attr("y", l => l.at).attr("dy", "0.34em")
-    .attr("fill", l => wordColour(kernels[l.kernel].colour))
-    .text(l => kernels[l.kernel].name);
-  listen(g, "pointerenter", (event, l) => highlight(l.kernel));
-  listen(g, "pointerleave", () => highlight(-1));
-  return g;
+  if (narrow) namesBelow(body, lines.map(l => l.kernel));
+  return { svg: () => svg.node(), highlight: forward, kernels: lines.map(l => l.kernel), labelled: !narrow };
 }
 
 function profileTip(lines, factor) {

@@ -32,10 +32,11 @@ function drawSpeed(body, width, points, measure) {
   if (!points.length)
     return empty(body, measure === measures.gflops ? "No runs have what the filters ask for."
       : "These records do not hold what this needs.");
-  const height = width < 620 ? 380 : 520, x = d3.scaleLog().domain(logDomain(points.map(p => p.x)));
+  const narrow = width < 620, x = d3.scaleLog().domain(logDomain(points.map(p => p.x)));
   const y = d3.scaleLog().domain(logDomain(points.map(p => p.y)));
-  const trends = speedTrends(points, width), names = trends.map(t => runs.kernels[t.kernel].length);
-  const right = trends.length && width >= 620 ? 20 + 7.4 * Math.max(...names) : 14;
+  const trends = speedTrends(points, width);
+  const right = trends.length && !narrow ? labelRoom(trends) : 14;
+  const height = narrow ? 380 : labelledHeight(520, trends.length), inside = trends.length > 0 && !narrow;
   const svg = frame(body, { width, height, margin: { left: 56, right, top: 34, bottom: 48 }, x, y,
     label: `${measure.long} over nonzeros, ${points.length} runs; from ${measureText(measure, d3.min(points, p => p.y))} to ` +
            `${measureText(measure, d3.max(points, p => p.y))}.` });
@@ -43,9 +44,12 @@ function drawSpeed(body, width, points, measure) {
   axisY(svg, y, x, { label: measure.long, format: v => measureText(measure, v) });
   if (measure.percent && y.domain()[1] > 1)
     svg.append("line").attr("class", "one").attr("x1", x.range()[0]).attr("x2", x.range()[1]).attr("y1", y(1)).attr("y2", y(1));
-  return scatter(body, { width, height, points, x, y, svg, radius: points.length > 5000 ? 2 : points.length > 800 ? 2.6 : 3.6,
-    over: above => drawTrends(above, trends, x, y, width >= 620), describe: p => runTip(p.i, measure, p.y),
-      open: p => { location.hash = matrixLink(matrices[runs.matrix[p.i]]); } });
+  const drawn = scatter(body, { width, height, points, x, y, svg, describe: p => runTip(p.i, measure, p.y),
+    radius: points.length > 5000 ? 2 : points.length > 800 ? 2.6 : 3.6, over: above => drawTrends(above, trends, x, y, inside),
+    open: p => { location.hash = matrixLink(matrices[runs.matrix[p.i]]); } });
+  const marked = kernel => make("span", {}, dot(kernel), trends.length > 0 && sample(kernel));
+  if (!inside || drawn.kernels.length > trends.length) namesBelow(body, drawn.kernels, marked);
+  return drawn;
 }
 
 /* Where there are many points: the geometric mean of each kernel over bands of nonzeros. */
@@ -65,17 +69,13 @@ function speedTrends(points, width) {
 }
 
 function drawTrends(svg, trends, x, y, labelled) {
-  const line = d3.line().x(p => x(p[0])).y(p => y(p[1])).curve(d3.curveMonotoneX), end = x.range()[1];
+  const line = d3.line().x(p => x(p[0])).y(p => y(p[1])).curve(d3.curveMonotoneX);
   for (const t of trends) t.y = y(t.path[t.path.length - 1][1]);
-  const labels = spreadLabels(trends.slice().sort((a, b) => a.y - b.y), 16, y.range()[1], y.range()[0]); /* the fastest */
   svg.append("g").selectAll("path").data(trends).enter().append("path").attr("class", "halo").attr("d", t => line(t.path));
   const g = svg.append("g").selectAll("g").data(trends).enter().append("g").attr("class", "direct");
   g.append("path").attr("class", "trend").attr("d", t => line(t.path)).attr("stroke", t => wordColour(kernels[t.kernel].colour))
-    .attr("stroke-dasharray", t => kernels[t.kernel].peer ? "6 3" : null);
-  if (labelled)
-    g.filter(t => labels.includes(t)).append("text").attr("x", end + 8).attr("y", t => t.at).attr("dy", "0.34em")
-      .attr("fill", t => wordColour(kernels[t.kernel].colour))
-      .text(t => runs.kernels[t.kernel]);
+    .attr("stroke-dasharray", t => kernels[t.kernel].dash).attr("stroke-width", t => kernels[t.kernel].thick);
+  if (labelled) lineLabels(svg, trends, x.range()[1], y.range()[0]);
 }
 
 function runTip(i, measure, value) {

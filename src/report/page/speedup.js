@@ -11,17 +11,17 @@ views.speedup = {
     if (first)
       finding(main, [strongName(first.kernel), ` is ${times(first.mean)} as fast as ${state.base} in the geometric mean, ` +
         `and faster on ${count(first.wins)} of ${count(first.list.length)} cases.`]);
-    card(main, { id: "speedup", title: `Speed-up over ${state.base}`, note: caseNote(), csv: () => speedupRows(rows),
-      draw: (body, width) => drawSpeedup(body, width, rows) });
+    card(main, { id: "speedup", title: `Speed-up over ${state.base}`, note: `${caseNote()} · ${casesNote(s)}`,
+      csv: () => speedupRows(rows), draw: (body, width) => drawSpeedup(body, width, rows, s) });
     card(main, { id: "speedup-table", title: "The same in numbers", picture: false, csv: () => speedupSummary(rows),
-      draw: body => speedupTable(body, rows) });
+      draw: body => speedupTable(body, rows, s) });
   },
 };
 
 /* For each kernel its speed-ups, sorted, with their mean; the largest mean first. */
 function speedups(s) {
   const rows = new Map(s.shownKernels.map(k => [k, { kernel: k, list: [] }]));
-  for (const i of s.shown) {
+  for (const i of s.compared) {
     const value = s.baseline[runs.group[i]] / s.ms[i];
     if (value > 0) rows.get(runs.kernel[i]).list.push({ i, value });
   }
@@ -48,10 +48,11 @@ function speedupSummary(rows) {
             row.quantile(0.5), row.quantile(0.75), row.quantile(1)].map(v => +v.toPrecision(4))])];
 }
 
-function speedupTable(body, rows) {
+function speedupTable(body, rows, s) {
+  if (!s.cases.length) return noCases(body, s);
   if (!rows.length) return empty(body, `The baseline ${state.base} has no runs here; choose another.`);
   table(body, { caption: `Speed-up over ${state.base}`, rows, columns: [
-    { title: "kernel", cell: r => [dot(kernels[r.kernel]), runs.kernels[r.kernel]] },
+    { title: "kernel", cell: r => named(r.kernel) },
     { title: "geometric mean", number: true, cell: r => times(r.mean), strong: r => r === rows[0] },
     { title: "faster on", number: true, cell: r => `${count(r.wins)} of ${count(r.list.length)}` },
     { title: "least", number: true, cell: r => times(r.quantile(0)), wide: true },
@@ -64,7 +65,8 @@ function jitter(i) {
   return (((i * 2654435761) >>> 0) / 4294967296) * 2 - 1;
 }
 
-function drawSpeedup(body, width, rows) {
+function drawSpeedup(body, width, rows, s) {
+  if (!s.cases.length) return noCases(body, s);
   if (!rows.length) return empty(body, `The baseline ${state.base} has no runs here; choose another.`);
   const narrow = width < 620, band = narrow ? 46 : 34, left = narrow ? 12 : 24 +
     7.4 * d3.max(rows, r => runs.kernels[r.kernel].length);

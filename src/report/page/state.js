@@ -10,24 +10,18 @@ function usual(column, names, wanted) {
   return names[count.indexOf(Math.max(...count))] ?? "";
 }
 
-/* Where kernels are very many, those that are another one with an option are not shown at first: hyb:split=minimal beside
- * hyb. */
-function variants(names) {
-  const crowd = 24, plain = name => name.replace(/:[^:]*=[^:]*$/, "");
-  return names.length > crowd ? names.filter(n => plain(n) !== n && names.includes(plain(n))).join(" ") : "";
-}
-
 const presets = {
   view: "profile", matrix: "",
   device: usual(runs.device, runs.devices), type: usual(runs.type, runs.types, "f64"), op: usual(runs.op, runs.ops, "N"),
   time: "warm", setup: "without", products: 100,
   base: ["auto", "csr_vector", "cpu_csr"].find(k => runs.kernels.includes(k)) ?? usual(runs.kernel, runs.kernels),
-  hide: variants(runs.kernels), metric: "gflops", by: "size", mean: "gflops",
+  since: "any", until: "any", version: "any", cases: "common", hide: "-", metric: "gflops", by: "size", mean: "gflops",
   q: "", size: "any", structure: "any", sort: "-nnz", more: 1,
 };
 
 const choices = {
   device: runs.devices, type: [...runs.types, "all"], op: [...runs.ops, "all"], time: ["warm", "cold"],
+  since: ["any", ...runs.days], until: ["any", ...runs.days], version: ["any", ...runs.versions], cases: ["common", "all"],
   setup: ["without", "with"], base: runs.kernels, metric: ["gflops", "floor", "gbs"], by: ["size", "structure"],
   mean: ["gflops", "speedup", "best", "floor"], size: ["any", ...sizeClasses.keys()].map(String),
   structure: ["any", ...structureClasses.keys()].map(String),
@@ -77,12 +71,13 @@ function change(part, { controls = true } = {}) {
 
 /* ---------------------------------------------------------------- kernels that are switched off */
 
+/* "-": nobody has chosen yet, and those are shown that can be compared best (compare.js). */
 function hidden() {
-  return new Set(state.hide ? state.hide.split(" ") : []);
+  return state.hide === "-" ? hiddenAtFirst() : new Set(state.hide ? state.hide.split(" ") : []);
 }
 
 function toggleKernel(name) {
-  const set = hidden();
+  const set = new Set(hidden());
   if (!set.delete(name)) set.add(name);
   change({ hide: [...set].join(" ") });
 }
