@@ -21,7 +21,7 @@ $(if $(filter $(ARCHS),all native none),,$(error ARCHS=$(ARCHS): must be all, na
 help:
 	@echo "make demo        build, multiply small matrices with every kernel: a line a matrix, and a page with every run"
 	@echo "make check       build and run all tests, also under AddressSanitizer and UndefinedBehaviorSanitizer"
-	@echo "make check-full  the same, then ThreadSanitizer, every family at full size, reports in a browser, a new Debian, and fuzzing"
+	@echo "make check-full  the same, then ThreadSanitizer, families at full size, reports in a browser, a new Debian, planted bugs, fuzzing"
 	@echo "make bench       time every kernel over set:paper on this machine (CPU), records in bench.jsonl"
 	@echo "make install     build and install under PREFIX ($(PREFIX)); ARCHS=native: kernels for this machine's GPUs alone; none: for none"
 	@echo "make deb         Debian packages of library, development files and command in build/packages; ARCHS as for install"
@@ -56,6 +56,7 @@ check-full:
 	@HEDDLE_SLOW_TESTS=1 scripts/check build build-asan build-tsan
 	@bash tests/browser/run.sh build
 	@bash tests/fresh/run.sh build
+	@tests/mutate --seconds 180 --jobs $(JOBS) --least 90 # a small sample, of another day's choice each day: it may be unlucky
 	@fuzz/run.sh $(SECONDS)
 
 bench: build

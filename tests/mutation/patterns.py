@@ -1,0 +1,125 @@
+# SPDX-License-Identifier: MIT
+"""The bugs that authors write, as patterns: each finds its places in a file and says what stands there instead.
+
+A mutant is one place of one pattern.  Its name is a hash of the file's path, the pattern, the line's text and the number of
+the place among those alike, so that it keeps its name while lines above it come and go."""
+import hashlib
+import re
+
+
+def blank(text):
+    """The text with comments, strings and preprocessor lines blanked out, every character in its place."""
+    def spaces(m):
+        return re.sub(r'[^\n]', ' ', m.group())
+    text = re.sub(r'/\*.*?\*/|//[^\n]*|"(?:\\.|[^"\\\n])*"|\'(?:\\.|[^\'\\\n])\'', spaces, text, flags=re.S)
+    return re.sub(r'^[ \t]*#(?:[^\n]*\\\n)*[^\n]*', spaces, text, flags=re.M)
+
+
+def arguments(text, at):
+    """The arguments of the call whose parenthesis opens at `at`, and where it ends."""
+    depth, begin, found = 0, at + 1, []
+    for i in range(at, len(text)):
+        c = text[i]
+        if c in '([{':
+            depth += 1
+        elif c in ')]}':
+            depth -= 1
+            if depth == 0:
+                return found + [text[begin:i].strip()], i + 1
+        elif c == ',' and depth == 1:
+            found.append(text[begin:i].strip())
+            begin = i + 1
+    return None, at
+
+
+def plain_atomic(text, m):
+    args, end = arguments(text, m.end() - 1)
+    if not args or len(args) != 2:
+        return None
+    to, what = args
+    name = m.group(1)
+    if name == 'add':
+        return end, f'(*({to}) += ({what}))'
+    if name == 'or':
+        return end, f'(*({to}) |= ({what}))'
+    sign = '<' if name == 'max' else '>'
+    return end, f'(*({to}) {sign} ({what}) ? (void)(*({to}) = ({what})) : (void)0)'
+
+
+def other_lane(text, m):
+    """The number of the lane that a shuffle reads from: one further."""
+    args, end = arguments(text, m.end() - 1)
+    if not args or len(args) < 2:
+        return None
+    return end, m.group() + ', '.join([args[0], f'({args[1]}) ^ 1'] + args[2:]) + ')'
+
+
+def condition_true(text, m):
+    args, end = arguments(text, m.end() - 1)
+    return (end, m.group() + '1)') if args and end - m.start() < 120 else None
+
+
+def replaced(new):
+    return lambda text, m: (m.end(), m.expand(new))
+
+
+# name, what is looked for, what comes instead
+PATTERNS = [
+    ('barrier removed', r'\bsimt_(?:wave_)?sync\([^;]*\);', replaced(';')),
+    ('fence removed', r'\bsimt_fence\([^;]*\);', replaced(';')),
+    ('atomic to plain', r'\bsimt_atomic_(add|or|max|min)\(', plain_atomic),
+    ('wrong lane', r'\bsimt_shfl(?:_xor|_up|_down)?\(', other_lane),
+    ('beta ignored', r'\bscalar\(p(?:\.|->)beta\)', replaced('(real)0')),
+    ('alpha ignored', r'\bscalar\(p(?:\.|->)alpha\)', replaced('(real)1')),
+    ('< to <=', r' < (?=[^;=]*[;)&|?])', replaced(' <= ')),
+    ('<= to <', r' <= ', replaced(' < ')),
+    ('> to >=', r' > ', replaced(' >= ')),
+    ('>= to >', r' >= ', replaced(' > ')),
+    ('== to !=', r' == ', replaced(' != ')),
+    ('!= to ==', r' != ', replaced(' == ')),
+    ('+ 1 dropped', r' \+ 1\b(?![.\w])', replaced('')),
+    ('- 1 dropped', r' - 1\b(?![.\w])', replaced('')),
+    ('+ to -', r'(?<=[\w)\]]) \+ (?=[\w(])(?!1\b)', replaced(' - ')),
+    ('+= to =', r' \+= ', replaced(' = ')),
+    ('&& to ||', r' && ', replaced(' || ')),
+    ('|| to &&', r' \|\| ', replaced(' && ')),
+    ('condition always true', r'\bif \(', condition_true),
+    # of what counts entries or bytes: rows, columns and lanes are below 2^31
+    ('type narrowed', r'(?<=[\s(])int64_t(?= (?:k|nnz|first|last|begin|end|from|at|next|entry|entries|bytes|offset|start|stop|tile)\b)',
+     replaced('int32_t')),
+    ('type narrowed', r'\(off\)', replaced('(int16_t)')),
+    ('type narrowed', r'(?<=\s)(?:double|real)(?= sum)', replaced('float')),
+    ('statement dropped', r'(?<=[;{}]\n)([ \t]+)[a-z][\w.>\-\[\]\* +()&,]*(?:=[^=;\n]+|\([^;\n]*\));(?=\n)', None),
+    ('carry lost', r'\b[\w.>\-]*carry[\w.>\-]* = (?=[^=;]+;)', replaced(r'\g<0>0 * ')),
+    ('break dropped', r'\b(?:break|continue);', replaced(';')),
+]
+DECLARES = re.compile(r'^\s*(?:const |static |unsigned |struct |return\b|goto\b|u?int\d*_t |int |char |double |float |real |off |void |size_t )')
+
+
+def statement(text, m):
+    return None if DECLARES.match(m.group()) else (m.end(), m.group(1) + ';')
+
+
+def mutants(path, text):
+    """Every mutant of a file: dictionaries with name, path, line, pattern, begin, end, new."""
+    code = blank(text)
+    seen, found = {}, []
+    body = re.search(r'^\w[^;\n]*\([^;]*\)\n\{', code, flags=re.M)
+    for pattern, regex, new in PATTERNS:
+        for m in re.finditer(regex, code):
+            if not body or m.start() < body.start() or '\n' in m.group():
+                continue
+            got = (new or statement)(code, m)
+            if not got:
+                continue
+            end, put = got
+            line_begin = text.rfind('\n', 0, m.start()) + 1
+            line = text[line_begin:text.find('\n', m.start())]
+            if not line.startswith((' ', '\t')) or DECLARES.match(line) and '(' not in line and '=' not in line:
+                continue
+            alike = (pattern, line.strip(), m.start() - line_begin)
+            seen[alike] = seen.get(alike, 0) + 1
+            key = hashlib.sha1(f'{path}|{alike}|{seen[alike]}'.encode()).hexdigest()[:10]
+            found.append({'name': key, 'path': path, 'line': text.count('\n', 0, m.start()) + 1, 'pattern': pattern,
+                          'begin': m.start(), 'end': end, 'new': put, 'text': line.strip()})
+    return found
