@@ -56,7 +56,7 @@ set(CPACK_COMPONENT_COMMAND_DESCRIPTION "sparse matrix times vector on CPUs and 
 ${about}This package has the command heddle, which generates, converts, multiplies,
 verifies and measures, and draws what was measured in one page.")
 
-# What deb-finish.cmake writes: the words of LICENSE, and those of what is inside the command besides Heddle.
+# Under which licence: the words of LICENSE and, for the command, those of what is inside it besides Heddle.
 file(READ LICENSE licence)
 set(copyright_own "Heddle ${PROJECT_VERSION}\n\n${licence}")
 set(copyright_command "${copyright_own}")
