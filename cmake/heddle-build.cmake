@@ -243,7 +243,8 @@ macro(heddle_emu_library_objects)
   # The emulator switches stacks under ThreadSanitizer's feet, so it must not be looked at by it.
   file(GLOB emu_sources CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/src/gpu/emu_*.c)
   set_property(SOURCE ${emu_sources} APPEND PROPERTY COMPILE_OPTIONS -fno-sanitize=thread)
-  # What every load and store of a hooked page runs through.
-  set_property(SOURCE src/gpu/emu_hooks.c src/gpu/emu_race.c src/gpu/emu_global.c APPEND PROPERTY COMPILE_OPTIONS
-               $<$<CONFIG:Release>:-O2>)
+  if(small) # not what every load and store of a hooked page runs through
+    set_property(SOURCE src/gpu/emu_hooks.c src/gpu/emu_race.c src/gpu/emu_global.c APPEND PROPERTY COMPILE_OPTIONS
+                 $<$<CONFIG:Release>:-O2>)
+  endif()
 endmacro()
