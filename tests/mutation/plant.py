@@ -8,7 +8,6 @@ import resource
 import shlex
 import shutil
 import subprocess
-import time
 
 HOOKED = '-DSIMT_HOOKED'
 
@@ -67,7 +66,8 @@ class Plant:
         self.build, self.scratch, self.seconds = build, scratch, program_seconds
         self.environment = dict(os.environ, HEDDLE_TEST_FIRST='1', OMP_WAIT_POLICY='passive', OMP_NUM_THREADS='2', NO_COLOR='1',
                                 TMPDIR=scratch)
-        self.environment.pop('HEDDLE_SLOW_TESTS', None)
+        for name in ('HEDDLE_SLOW_TESTS', 'HEDDLE_TEST_KERNELS', 'HEDDLE_TEST_DEVICES'):
+            self.environment.pop(name, None)
 
     def write(self, mutant, text):
         shutil.rmtree(self.scratch, ignore_errors=True)
@@ -119,7 +119,7 @@ class Plant:
 
     def test(self, program, name, kernels):
         """What noticed: None when nothing did."""
-        environment = dict(self.environment, HEDDLE_TEST_KERNELS=kernels)
+        environment = dict(self.environment, HEDDLE_TEST_KERNELS=kernels) if kernels else self.environment
         words = [program] + ([name] if name else [])
         try:
             done = subprocess.run(words, env=environment, cwd=self.scratch, capture_output=True, text=True, errors='replace',
