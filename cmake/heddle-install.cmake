@@ -12,6 +12,8 @@ install(TARGETS heddle_command RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
 install(FILES include/heddle.h DESTINATION ${CMAKE_INSTALL_INCLUDEDIR} COMPONENT development)
 install(FILES docs/heddle.1 DESTINATION ${CMAKE_INSTALL_MANDIR}/man1)
 install(FILES scripts/heddle.bash RENAME heddle DESTINATION ${CMAKE_INSTALL_DATADIR}/bash-completion/completions)
+install(FILES scripts/_heddle DESTINATION ${CMAKE_INSTALL_DATADIR}/zsh/site-functions)
+install(FILES scripts/heddle.fish DESTINATION ${CMAKE_INSTALL_DATADIR}/fish/vendor_completions.d)
 
 # What a program must link besides libheddle.a: plain names of what belongs to the compiler and to libc, and the libraries that
 # come in packages of their own, which heddle-config.cmake looks for.  gcc's OpenMP is a library like any other; another

@@ -9,6 +9,13 @@ _heddle_words() {
     mapfile -t -O "${#COMPREPLY[@]}" COMPREPLY < <(compgen -W "$*" -- "$word")
 }
 
+_heddle_list() { # the word behind the last comma
+    local word=$1 head=
+    shift
+    [[ $word != *,* ]] || head=${word%,*},
+    mapfile -t -O "${#COMPREPLY[@]}" COMPREPLY < <(compgen -P "$head" -W "$*" -- "${word##*,}")
+}
+
 _heddle_files() {
     mapfile -t -O "${#COMPREPLY[@]}" COMPREPLY < <(compgen -f -- "$1")
     compopt -o filenames 2>/dev/null
@@ -26,11 +33,12 @@ _heddle_prefix() {
 
 _heddle_value() { # _heddle_value OPTION WORD
     case $1 in
-    --kernel | -k | --baseline) _heddle_words "$2" "$(heddle complete kernels)" ;;
-    --peer | -p) _heddle_words "$2" "$(heddle complete peers)" ;;
+    --baseline) _heddle_words "$2" "$(heddle complete kernels)" ;;
+    --kernel | -k) _heddle_list "$2" "$(heddle complete kernels)" ;;
+    --peer | -p) _heddle_list "$2" "$(heddle complete peers)" ;;
     --device | -d) _heddle_words "$2" "$(heddle complete devices)" ;;
-    --type | -t) _heddle_words "$2" "f32 f64" ;;
-    --op) _heddle_words "$2" "N T" ;;
+    --type | -t) _heddle_list "$2" "f32 f64" ;;
+    --op) _heddle_list "$2" "N T" ;;
     --x | -x | --y | -y | --output | -o | --json | --svg | --from | --with) _heddle_files "$2" ;;
     *) return 1 ;;
     esac

@@ -195,9 +195,9 @@ bad 'unknown command, nothing near' 'heddle help' heddle xyzzy
 bad 'unknown option' "did you mean '--json'" heddle info a.mtx --jsno
 bad 'unknown short option' "no option '-z'" heddle info a.mtx -z
 bad 'missing argument' 'heddle info MATRIX' heddle info
-bad 'one argument too many' "'b.mtx'" heddle info a.mtx b.mtx
+bad 'one argument too many' "'b.mtx'" heddle mv a.mtx b.mtx
 bad 'option without its value' '--op needs a value' heddle mv a.mtx --op
-bad 'flag with a value' 'takes no value' heddle info a.mtx --json=yes
+bad 'flag with a value' 'takes no value' heddle kernels --options=yes
 bad 'bad operation' 'N or T' heddle mv a.mtx --op X
 bad 'bad type' 'f32 or f64' heddle mv a.mtx --type f16
 bad 'bad number' 'not a number' heddle mv a.mtx --alpha one
@@ -224,7 +224,7 @@ bad 'bad family value' 'n=-1' heddle gen grid3d:n=-1 -o c.mtx
 bad 'family without a file' '-o FILE' heddle gen grid3d:n=20
 bad 'bad set' 'nor a directory' heddle bench set:nosuch
 bad 'bad member' "did you mean 'cant'" heddle info set:paper/cnat
-bad 'a set where one matrix is meant' 'name one' heddle info set:smoke
+bad 'a set where one matrix is meant' 'name one' heddle mv set:smoke
 bad 'family where a file is meant' 'gen:grid3d' heddle info grid3d:n=20
 bad 'a directory where a file is meant' 'set:' heddle info .
 

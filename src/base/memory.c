@@ -2,6 +2,8 @@
 #define _GNU_SOURCE /* process_vm_readv */
 #include "base/memory.h"
 
+#include "base/text.h"
+
 #include <errno.h>
 #include <stdatomic.h>
 #include <stdlib.h>
@@ -32,7 +34,7 @@ void *mem_alloc(int64_t count, size_t size)
     size_t rounded = (bytes + MEM_ALIGN) / MEM_ALIGN * MEM_ALIGN; /* never 0, as aligned_alloc wants */
     void *p = fails_by_plan() ? NULL : aligned_alloc(MEM_ALIGN, rounded);
     if (!p) {
-        fail(HEDDLE_NO_MEMORY, "cannot allocate %.3g MB", (double)bytes / 1e6);
+        fail(HEDDLE_NO_MEMORY, "cannot allocate %s", text_bytes((char[NUMBER_TEXT]){0}, (double)bytes));
         return NULL;
     }
     atomic_fetch_add(&live, 1);

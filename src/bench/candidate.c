@@ -268,8 +268,9 @@ done:
     return status;
 }
 
-/* Every algorithm of a library, and without its preparation where that can be left out. */
-static heddle_status add_library(struct candidate_list *list, int library)
+/* Every algorithm of a library, and without its preparation where that can be left out.  Where the device cannot have it, the first
+ * one is enough to say so. */
+static heddle_status add_library(struct candidate_list *list, int library, const char *driver)
 {
     heddle_status status = HEDDLE_OK;
     char name[CANDIDATE_NAME];
@@ -278,6 +279,8 @@ static heddle_status add_library(struct candidate_list *list, int library)
             int size = snprintf(name, sizeof name, "%s:%s%s", peer_library_name(r->library), r->name,
                                 without ? ":preprocess=0" : "");
             TRY(add(list, name, (size_t)size));
+            if (!peer_suits((enum peer_library_id)library, driver))
+                goto done;
         }
 done:
     return status;
@@ -293,7 +296,7 @@ static heddle_status add_peer(struct candidate_list *list, const char *word, siz
         const char *name = peer_library_name((enum peer_library_id)i);
         if (all ? strcmp(peer_library_devices((enum peer_library_id)i), driver) == 0
                 : strlen(name) == size && strncmp(name, word, size) == 0) {
-            TRY(add_library(list, i));
+            TRY(add_library(list, i, driver));
             found = 1;
         }
     }

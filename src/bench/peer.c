@@ -180,12 +180,18 @@ done:
 }
 
 /* The emulator's memory is the host's: only a library that was put there for it can use that. */
+int peer_suits(enum peer_library_id id, const char *driver)
+{
+    const char *devices = libraries[id].devices;
+    int stand_in = strcmp(driver, "emu") == 0 && strcmp(devices, "cpu") != 0 && environment(libraries[id].variable);
+    return strcmp(driver, devices) == 0 || stand_in;
+}
+
 static heddle_status device_suits(int number, const struct device *d)
 {
     const char *devices = libraries[number].devices;
     const char *here = d->kind == DEVICE_gpu ? gpu_driver_of(d->gpu)->name : "cpu";
-    int stand_in = strcmp(here, "emu") == 0 && strcmp(devices, "cpu") != 0 && environment(libraries[number].variable);
-    if (strcmp(here, devices) == 0 || stand_in)
+    if (peer_suits((enum peer_library_id)number, here))
         return HEDDLE_OK;
     return fail(HEDDLE_NOT_SUPPORTED, "%s computes on %s devices; this one is %s", libraries[number].name, devices, here);
 }

@@ -103,6 +103,7 @@ int peer_is_name(const char *name);
 heddle_status peer_check(const char *name);
 const char *peer_library_name(enum peer_library_id id);
 const char *peer_library_devices(enum peer_library_id id); /* "cuda", "cpu" */
+int peer_suits(enum peer_library_id id, const char *driver);  /* can a device of this driver have it? */
 /* Gives back the handles that are kept between candidates: before the device is closed. */
 void peers_close(void);
 

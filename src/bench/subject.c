@@ -9,6 +9,7 @@
 
 #include "base/memory.h"
 
+#define STDIN_PATH "/dev/stdin" /* "-" among matrices; pipes are read as files are */
 #define NAMES_MOST 128 /* families, sets and members that a suggestion looks through */
 
 static heddle_status copied(char **out, const char *text, size_t n)
@@ -147,13 +148,41 @@ static heddle_status no_member(const struct set *set, const char *name)
                 near ? near : " (heddle gen --list names them)", near ? "'?" : "");
 }
 
+/* DIRECTORY/MEMBER: the one file in it that is called so, with its endings or without; *found tells whether there is such a
+ * directory. */
+static heddle_status add_from_directory(struct subject_list *list, const char *text, int *found)
+{
+    heddle_status status = HEDDLE_OK;
+    const char *slash = strrchr(text, '/'), *member = slash ? slash + 1 : "";
+    struct text directory = {0};
+    struct subject_list all = {0};
+    struct stat info;
+    *found = 0;
+    text_add(&directory, "%.*s", slash ? (int)(slash - text) : 0, text);
+    if (!slash || !*member || directory.failed || stat(directory.data, &info) != 0 || !S_ISDIR(info.st_mode))
+        goto done;
+    *found = 1;
+    TRY(add_directory(&all, directory.data));
+    int64_t before = list->count;
+    for (int64_t i = 0; i < all.count; i++)
+        if (strcmp(all.item[i].name, member) == 0 || strcmp(strrchr(all.item[i].origin, '/') + 1, member) == 0)
+            TRY(add_file(list, all.item[i].origin));
+    if (list->count == before)
+        status = fail(HEDDLE_BAD_ARGUMENT, "set:%s: there is no matrix file '%s' in %s", text, member, directory.data);
+done:
+    subjects_free(&all);
+    text_free(&directory);
+    return status;
+}
+
 static heddle_status no_set(const char *name)
 {
     struct text known = {0};
     for (int i = 0; i < set_count(); i++)
         text_add(&known, " %s", set_at(i)->name);
-    heddle_status status = fail(HEDDLE_BAD_ARGUMENT, "set:%s: neither a set (there are:%s) nor a directory", name,
-                                known.failed ? "" : known.data);
+    heddle_status status = fail(HEDDLE_BAD_ARGUMENT, *name ? "'set:%s' is neither a set (there are:%s) nor a directory"
+                                                           : "'set:%s' needs a name: one of the sets (%s ) or a directory",
+                                name, known.failed ? "" : known.data);
     text_free(&known);
     return status;
 }
@@ -167,10 +196,14 @@ static heddle_status add_set(struct subject_list *list, const char *text)
     if (size < sizeof name)
         memcpy(name, text, size);
     const struct set *set = set_by_name(name);
-    if (!set)
-        return stat(text, &info) == 0 && S_ISDIR(info.st_mode) ? add_directory(list, text) : no_set(text);
-    const char *member = text[size] && text[size + 1] ? text + size + 1 : NULL;
     int found = 0;
+    if (!set && stat(text, &info) == 0 && S_ISDIR(info.st_mode))
+        return add_directory(list, text);
+    if (!set) {
+        status = add_from_directory(list, text, &found);
+        return found ? status : no_set(text);
+    }
+    const char *member = text[size] && text[size + 1] ? text + size + 1 : NULL;
     for (int i = 0; i < set->count; i++)
         if (!member || strcmp(set->member[i].name, member) == 0) {
             TRY(add_member(list, set, &set->member[i]));
@@ -252,6 +285,8 @@ heddle_status subjects_add(struct subject_list *list, const char *text)
         return add_family(list, text);
     if (strncmp(text, "set:", 4) == 0)
         return add_set(list, text + 4);
+    if (strcmp(text, "-") == 0)
+        return add(list, "stdin", strlen("stdin"), STDIN_PATH, NULL, NULL);
     if (stat(text, &info) != 0)
         return no_file(text, errno);
     if (S_ISDIR(info.st_mode))

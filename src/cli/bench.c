@@ -23,7 +23,7 @@ static const struct cli_option options[] = {
     {"peer", 'p', OPTION_LIST, AT(peers), "P,...|all", "other libraries beside them: cusparse, or one algorithm of it"},
     {"type", 't', OPTION_LIST, AT(types), "f32,f64", "types of the numbers (f64)"},
     {"op", 0, OPTION_LIST, AT(ops), "N,T", "A itself, its transpose (N)"},
-    {"json", 0, OPTION_TEXT, AT(json), "FILE", "records, one JSON object a line; - is standard output; what it holds is kept"},
+    {"json", 0, OPTION_JSON, AT(json), "FILE", "records as " JSON_WHAT "; what FILE holds is kept"},
     {"fresh", 0, OPTION_FLAG, AT(fresh), NULL, "start the file of --json over instead of going on where it ends"},
     {"time-limit", 0, OPTION_REAL, AT(time_limit), "SECONDS", "at most, for one time (0.5)"},
     {"repetitions", 0, OPTION_COUNT, AT(repetitions), "N", "at most, for one time (1000)"},
@@ -454,8 +454,8 @@ done:
 }
 
 const struct page page_bench = {
-    .usage = "MATRIX... [--kernel K,...|all] [--peer P,...] [--type f32,f64] [--op N,T] [--json FILE]\n"
-             "heddle bench --limits [--device DEVICE] [--json FILE]",
+    .usage = "MATRIX... [--kernel K,...|all] [--peer P,...] [--type f32,f64] [--op N,T] [--json [FILE]]\n"
+             "heddle bench --limits [--device DEVICE] [--json [FILE]]",
     .details = "Times products, verifies each one, and prints a table.  cold ms is the median of products with flushed\n"
                "caches, ms that of warm ones, ± half the distance of their quartiles; GFLOP/s counts 2 operations a nonzero;\n"
                "GB/s counts A in CSR, x and y once.  The floor is the time of the fastest loop that only reads as many bytes\n"
@@ -477,4 +477,4 @@ const struct page page_bench = {
                "  heddle bench set:paper --device cuda:0 --peer cusparse --op N,T --json r.jsonl\n"
                "  heddle bench set:baseline --kernel auto,auto:deterministic=1 --op N,T\n"
                "  heddle bench --limits --device cuda:0\n",
-    .option = options, .least = 0, .most = 1 << 20, .size = sizeof(struct choices), .run = run};
+    .option = options, .least = 0, .most = 1 << 20, .size = sizeof(struct choices), .run = run, .keeps_records = 1};

@@ -16,7 +16,7 @@
 struct choices {
     const char *device;
     struct words kernels, types, ops;
-    int json;
+    const char *json;
 };
 
 #define AT(member) offsetof(struct choices, member)
@@ -25,7 +25,7 @@ static const struct cli_option options[] = {
     {"kernel", 'k', OPTION_LIST, AT(kernels), "K,...|all", "what to check (all)"},
     {"type", 't', OPTION_LIST, AT(types), "f32,f64", "types of the numbers (both)"},
     {"op", 0, OPTION_LIST, AT(ops), "N,T", "A itself, its transpose (both)"},
-    {"json", 0, OPTION_FLAG, AT(json), NULL, "as JSON"},
+    {"json", 0, OPTION_JSON, AT(json), "FILE", JSON_WHAT},
     {0}};
 
 /* Scalars, each with the error that it hunts. */
@@ -453,7 +453,7 @@ static heddle_status run(struct session *s, void *into)
     struct checking *k = NULL;
     TRY(NEW_ZEROED(k, 1));
     k->s = s;
-    k->json_wanted = c->json;
+    k->json_wanted = c->json != NULL;
     TRY(choose_kinds(k, c));
     TRY(heddle_open(&k->h, c->device));
     for (int i = 0; i < (c->kernels.count ? c->kernels.count : 1); i++)
@@ -484,7 +484,7 @@ done:
 }
 
 const struct page page_check = {
-    .usage = "MATRIX... [--device D] [--kernel K,...|all] [--type f32,f64] [--op N,T] [--json]",
+    .usage = "MATRIX... [--device D] [--kernel K,...|all] [--type f32,f64] [--op N,T] [--json [FILE]]",
     .details = "Multiplies with every kernel, in both types, with A and its transpose, for several alpha and beta, and compares\n"
                "each entry of y with a reference of twice the precision.  A number below 1 is the largest error as a share of\n"
                "what rounding may cause.  y lies on the device, full of NaN where beta is 0 and between guard words: a kernel that\n"

@@ -29,8 +29,11 @@ enum option_kind {
     OPTION_TEXT, /* const char *, the last one counts */
     OPTION_LIST, /* struct words */
     OPTION_REAL, /* double */
-    OPTION_COUNT /* int64_t, at least 1 */
+    OPTION_COUNT, /* int64_t, at least 1 */
+    OPTION_JSON  /* const char *: "-", or a file that ends in .json or .jsonl; the same in every command */
 };
+
+#define JSON_WHAT "JSON, one object a line, to standard output or to a FILE.json or .jsonl"
 
 struct cli_option {
     const char *name;     /* "output": --output FILE or --output=FILE */
@@ -51,6 +54,7 @@ struct page {
     int least, most;      /* operands */
     size_t size;          /* of the structure that options are stored in, zeroed at first */
     heddle_status (*run)(struct session *s, void *options);
+    int keeps_records;    /* the file of --json grows while it runs; 0: the whole output goes there at the end */
 };
 
 struct command { /* a row of commands.def */
@@ -76,6 +80,7 @@ struct session {
     int colour;   /* standard output is a terminal that wants it */
     int progress; /* standard error is a terminal, and nobody asked for quiet */
     int wrong;    /* a result is wrong: exit status 1 */
+    const char *json; /* what --json was given, "-" for standard output; NULL: it was not */
     int drawn;    /* a progress bar stands on the terminal */
     struct text out; /* goes to standard output */
 };

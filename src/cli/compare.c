@@ -16,7 +16,8 @@
 #define LEAST_CHANGE 0.02 /* smaller ones are never named: clocks and neighbours change by that much from day to day */
 
 struct choices {
-    int all, json;
+    int all;
+    const char *json;
     double least;
     const char *fail;
 };
@@ -26,7 +27,7 @@ static const struct cli_option options[] = {
     {"all", 0, OPTION_FLAG, AT(all), NULL, "name every run that is in both, not only what changed"},
     {"least", 0, OPTION_REAL, AT(least), "PERCENT", "name no change that is smaller (2)"},
     {"fail", 0, OPTION_TEXT, AT(fail), "PERCENT", "exit status 1 if a change that counts is slower by more than this"},
-    {"json", 0, OPTION_FLAG, AT(json), NULL, "as JSON, one object a line"},
+    {"json", 0, OPTION_JSON, AT(json), "FILE", JSON_WHAT},
     {0}};
 
 static const struct column columns[] = {{"matrix", 0, 0}, {"type", 0, 0},   {"op", 0, 0},     {"kernel", 0, 0}, {"time", 0, 0},
@@ -217,7 +218,7 @@ done:
 }
 
 const struct page page_compare = {
-    .usage = "OLD NEW [--all] [--least PERCENT] [--fail PERCENT] [--json]",
+    .usage = "OLD NEW [--all] [--least PERCENT] [--fail PERCENT] [--json [FILE]]",
     .details = "Compares two files of records that heddle bench --json wrote, cold and warm, and names what changed: the median\n"
                "by more than both measurements scatter (their quartile distances) and by more than 2 %, and the shortest time\n"
                "as well, which a busy machine seldom changes.  Fewer than 3 repetitions are never enough.  The largest losses\n"

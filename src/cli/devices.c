@@ -2,11 +2,11 @@
 #include "cli/cli.h"
 
 struct choices {
-    int json;
+    const char *json;
 };
 
 static const struct cli_option options[] = {
-    {"json", 0, OPTION_FLAG, offsetof(struct choices, json), NULL, "as JSON"},
+    {"json", 0, OPTION_JSON, offsetof(struct choices, json), "FILE", JSON_WHAT},
     {0}};
 
 static const struct column columns[] = {{"device", 0, 0}, {"what", 0, 0},   {"arch", 0, 0}, {"units", 1, 0},
@@ -50,7 +50,7 @@ static heddle_status run(struct session *s, void *into)
 }
 
 const struct page page_devices = {
-    .usage = "[--json]",
+    .usage = "[--json [FILE]]",
     .details = "The names in the first column are what --device takes.  Options follow a colon:\n"
                "cpu:threads=4,isa=generic uses four threads and no wider instructions;\n"
                "emu:wave=64,seed=7 runs GPU kernels on the CPU, 64 lanes a wave, with every rule of a GPU checked.\n"

@@ -6,14 +6,15 @@
 
 struct choices {
     const char *output, *type;
-    int list, json;
+    int list;
+    const char *json;
 };
 
 static const struct cli_option options[] = {
     {"output", 'o', OPTION_TEXT, offsetof(struct choices, output), "FILE", "where to; the ending names the format"},
     {"type", 't', OPTION_TEXT, offsetof(struct choices, type), "f32|f64", "type of the values (f64)"},
     {"list", 'l', OPTION_FLAG, offsetof(struct choices, list), NULL, "families with their parameters, and sets"},
-    {"json", 0, OPTION_FLAG, offsetof(struct choices, json), NULL, "the list as JSON, sets with all of their members"},
+    {"json", 0, OPTION_JSON, offsetof(struct choices, json), "FILE", JSON_WHAT},
     {0}};
 
 static const struct column family_columns[] = {{"family", 0, 0}, {"what; parameters with their defaults", 0, 0}, {0}};

@@ -9,10 +9,10 @@ static void list_commands(struct session *s)
     out(s, "heddle %s: sparse matrix times vector\n\n", heddle_version());
     for (const struct command *c = commands; c->name; c++)
         if (c->what)
-            out(s, "  heddle %-8s  %s\n", c->name, c->what);
+            out(s, "  heddle %-9s  %s\n", c->name, c->what);
     out(s, "\n"
-           "A MATRIX is a file (.mtx, .rb, each also .gz or .xz; .tar.gz; .hdl), gen:FAMILY:key=value,..., set:SET,\n"
-           "set:SET/MEMBER or set:DIRECTORY.  'heddle COMMAND --help' tells more, with examples; start with:\n"
+           "A MATRIX is a file (.mtx, .rb, each also .gz or .xz; .tar.gz; .hdl), - for standard input, gen:FAMILY:key=value,...,\n"
+           "set:SET, set:SET/MEMBER, set:DIRECTORY or set:DIRECTORY/MEMBER.  'heddle COMMAND --help' tells more, with examples; start with:\n"
            "\n"
            "  heddle gen grid3d:n=100 -o a.mtx\n"
            "  heddle info a.mtx\n"
@@ -26,7 +26,7 @@ static void list_options(struct session *s, const struct cli_option *o)
         int size = o->letter ? snprintf(left, sizeof left, "-%c, --%s", o->letter, o->name)
                              : snprintf(left, sizeof left, "    --%s", o->name);
         if (o->argument)
-            snprintf(left + size, sizeof left - (size_t)size, " %s", o->argument);
+            snprintf(left + size, sizeof left - (size_t)size, o->kind == OPTION_JSON ? " [%s]" : " %s", o->argument);
         out(s, "  %-26s  %s\n", left, o->what);
     }
 }

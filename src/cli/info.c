@@ -7,11 +7,11 @@
 #include "cli/cli.h"
 
 struct choices {
-    int json;
+    const char *json;
 };
 
 static const struct cli_option options[] = {
-    {"json", 0, OPTION_FLAG, offsetof(struct choices, json), NULL, "as JSON"},
+    {"json", 0, OPTION_JSON, offsetof(struct choices, json), "FILE", JSON_WHAT},
     {0}};
 
 /* Bytes in each storage format that any kernel uses. */
@@ -198,28 +198,34 @@ static heddle_status run(struct session *s, void *into)
     heddle_status status = HEDDLE_OK;
     const struct choices *c = into;
     struct subject_list list = {0};
-    struct facts facts = {0};
-    TRY(one_subject(&list, s->operand[0]));
-    facts.subject = &list.item[0];
-    progress(s, 0, 1, "looking at %s", list.item[0].name);
-    TRY(find_facts(&facts));
-    progress_clear(s);
-    if (c->json)
-        TRY(as_json(s, &facts));
-    else
+    for (int i = 0; i < s->operands; i++)
+        TRY(subjects_add(&list, s->operand[i]));
+    for (int64_t i = 0; i < list.count; i++) {
+        struct facts facts = {.subject = &list.item[i]};
+        progress(s, i, list.count, "looking at %s", list.item[i].name);
+        TRY(find_facts(&facts));
+        progress_clear(s);
+        if (c->json) {
+            TRY(as_json(s, &facts));
+            continue;
+        }
+        if (i > 0)
+            out(s, "\n");
         for_people(s, &facts);
+    }
 done:
     subjects_free(&list);
     return status;
 }
 
 const struct page page_info = {
-    .usage = "MATRIX [--json]",
+    .usage = "MATRIX... [--json [FILE]]",
     .details = "Size, row and column lengths, bandwidth, symmetry, distinct values, and the bytes that the matrix takes in\n"
                "every storage format.  A member of a set that stands in for a published matrix is shown beside it.\n"
                "\n"
                "Examples:\n"
                "  heddle info a.mtx\n"
-               "  heddle info set:paper/cant\n"
+               "  heddle info set:paper/cant b.mtx\n"
+               "  zcat b.mtx.gz | heddle info -\n"
                "  heddle info gen:rmat:n=1e5 --json\n",
-    .option = options, .least = 1, .most = 1, .size = sizeof(struct choices), .run = run};
+    .option = options, .least = 1, .most = 1 << 20, .size = sizeof(struct choices), .run = run};

@@ -6,13 +6,14 @@
 #include "kernel/kernel.h"
 
 struct choices {
-    int json, options, resources;
+    const char *json;
+    int options, resources;
 };
 
 static const struct cli_option options[] = {
     {"options", 0, OPTION_FLAG, offsetof(struct choices, options), NULL, "every option with the values that it takes"},
     {"resources", 0, OPTION_FLAG, offsetof(struct choices, resources), NULL, "what the compilers said about GPU kernels"},
-    {"json", 0, OPTION_FLAG, offsetof(struct choices, json), NULL, "as JSON"},
+    {"json", 0, OPTION_JSON, offsetof(struct choices, json), "FILE", JSON_WHAT},
     {0}};
 
 static const struct column columns[] = {{"kernel", 0, 0},     {"device", 0, 0},  {"format", 0, 0}, {"op", 0, 0},
@@ -40,7 +41,7 @@ static heddle_status as_json(struct session *s)
     return out_json(s, &j);
 }
 
-static heddle_status list(struct session *s, int json)
+static heddle_status list(struct session *s, const char *json)
 {
     struct table t;
     heddle_kernel_desc k;
@@ -92,7 +93,7 @@ static void options_as_rows(struct table *t, const struct kernel *k)
     }
 }
 
-static heddle_status list_options(struct session *s, int json)
+static heddle_status list_options(struct session *s, const char *json)
 {
     struct json j = {0};
     struct table t;
@@ -153,7 +154,7 @@ static heddle_status resources_as_json(struct session *s)
     return out_json(s, &j);
 }
 
-static heddle_status list_resources(struct session *s, int json)
+static heddle_status list_resources(struct session *s, const char *json)
 {
     struct table t;
     char registers[NUMBER_TEXT], shared[NUMBER_TEXT], spills[NUMBER_TEXT];
@@ -183,7 +184,7 @@ static heddle_status run(struct session *s, void *into)
 }
 
 const struct page page_kernels = {
-    .usage = "[--options | --resources] [--json]",
+    .usage = "[--options | --resources] [--json [FILE]]",
     .details = "Each kernel computes the operations in the column op on its storage format.  repeatable: bitwise the\n"
                "same result every run.  Options, shown with their defaults, follow the name after a colon:\n"
                "cpu_sell:slice=8,window=512.  Two more names are taken wherever a kernel is: auto (what heddle_mv\n"

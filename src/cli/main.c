@@ -73,7 +73,10 @@ static heddle_status run_command(struct session *s, int argc, char **argv)
     }
     TRY(s->command->page->run(s, options));
     progress_clear(s);
-    TRY(out_flush(s));
+    if (s->json && strcmp(s->json, "-") != 0 && !s->command->page->keeps_records)
+        TRY(output_text(s->json, &s->out));
+    else
+        TRY(out_flush(s));
 done:
     progress_clear(s);
     mem_free(s->operand);

@@ -47,6 +47,12 @@ static heddle_status unknown(const struct session *s, const char *word)
                        s->command->name);
 }
 
+/* What --json takes for a file: nothing that could be an operand. */
+static int is_json_file(const char *word)
+{
+    return strcmp(word, "-") == 0 || text_ends(word, ".json") || text_ends(word, ".jsonl");
+}
+
 static heddle_status store(const struct cli_option *o, void *into, const char *value)
 {
     heddle_status status = HEDDLE_OK;
@@ -57,6 +63,7 @@ static heddle_status store(const struct cli_option *o, void *into, const char *v
         *(int *)at = 1;
         break;
     case OPTION_TEXT:
+    case OPTION_JSON:
         *(const char **)at = value;
         break;
     case OPTION_LIST:
@@ -82,6 +89,12 @@ static heddle_status value_of(struct cursor *c, const struct cli_option *o, cons
     if (o->kind == OPTION_FLAG)
         return attached ? fail(HEDDLE_BAD_ARGUMENT, "--%s takes no value, but is given '%s'", o->name, attached)
                         : HEDDLE_OK;
+    if (o->kind == OPTION_JSON) {
+        int follows = !attached && c->next < c->argc && is_json_file(c->argv[c->next]);
+        c->s->json = *value = attached ? attached : follows ? c->argv[c->next++] : "-";
+        return is_json_file(*value) ? HEDDLE_OK
+                                    : fail(HEDDLE_BAD_ARGUMENT, "--json=%s: a file of JSON ends in .json or .jsonl", *value);
+    }
     *value = attached ? attached : c->next < c->argc ? c->argv[c->next++] : NULL;
     return *value ? HEDDLE_OK : fail(HEDDLE_BAD_ARGUMENT, "--%s needs a value: --%s %s", o->name, o->name, o->argument);
 }

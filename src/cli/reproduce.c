@@ -26,7 +26,7 @@ static const struct cli_option options[] = {
     {"device", 'd', OPTION_TEXT, AT(device), "DEVICE", "where to compute (auto)"},
     {"output", 'o', OPTION_TEXT, AT(output), "DIR", "folder of drawings, pages and records (" FOLDER ")"},
     {"type", 't', OPTION_TEXT, AT(type), "f32,f64", "only these of the types that an experiment has"},
-    {"json", 0, OPTION_TEXT, AT(json), "FILE", "the records (DIR/records.jsonl); what it holds is not measured again"},
+    {"json", 0, OPTION_JSON, AT(json), "FILE", "the records, as of bench (DIR/records.jsonl); what FILE holds is kept"},
     {"fresh", 0, OPTION_FLAG, AT(fresh), NULL, "start the records over"},
     {"from", 0, OPTION_LIST, AT(from), "FILE", "measure nothing, draw from these records"},
     {"with", 0, OPTION_LIST, AT(with), "FILE", "further records, as of an AMD GPU: drawn beside"},
@@ -399,6 +399,8 @@ static heddle_status run(struct session *s, void *into)
     struct text records = {0};
     if (c->list)
         return list(s);
+    if (c->json && strcmp(c->json, "-") == 0)
+        return fail(HEDDLE_BAD_ARGUMENT, "reproduce reads its records again: --json needs a FILE that ends in .jsonl");
     c->output = c->output ? c->output : FOLDER;
     text_add(&records, c->json ? "%s" : "%s/records.jsonl", c->json ? c->json : c->output);
     TRY(records.failed ? HEDDLE_NO_MEMORY : HEDDLE_OK);
@@ -450,4 +452,4 @@ const struct page page_reproduce = {
                "  heddle reproduce all --device cuda:0 --json h200.jsonl -o figures\n"
                "  heddle reproduce all --from h200.jsonl --with mi300.jsonl -o figures\n"
                "  heddle reproduce naive-fig2 --device emu --most 5000\n",
-    .option = options, .least = 0, .most = EXPERIMENTS_MOST, .size = sizeof(struct reproduce_choices), .run = run};
+    .option = options, .least = 0, .most = EXPERIMENTS_MOST, .size = sizeof(struct reproduce_choices), .run = run, .keeps_records = 1};
