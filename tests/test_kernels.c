@@ -310,30 +310,37 @@ TEST(alpha_zero_reads_neither_matrix_nor_x)
     CHECK(strcmp(ran, "scale") == 0);
 }
 
-/* Inf in one x entry and NaN in one value show in exactly the entries of y that touch them. */
+/* NaN in one value and Inf or NaN in one x entry show in exactly the entries of y that touch them: at the first and last place, which
+ * padding would read, in the middle and anywhere. */
 static void specials(struct trial *t)
 {
     if (t->A.nnz == 0)
         return;
-    int64_t bad_x = t->n_x / 2, bad_k = t->A.nnz / 3;
-    double x_before = value_at(t->x, t->A.value, bad_x), val_before = value_at(t->A.val, t->A.value, bad_k);
-    awkward_put(t->x, t->A.value, bad_x, INFINITY);
+    uint64_t random = (uint64_t)t->A.nnz;
+    const struct {
+        int64_t at;
+        double value;
+    } bad[] = {{0, INFINITY}, {t->n_x - 1, NAN}, {t->n_x / 2, INFINITY}, {(int64_t)(test_random(&random) % (uint64_t)t->n_x), NAN}};
+    int64_t bad_k = t->A.nnz / 3;
+    double val_before = value_at(t->A.val, t->A.value, bad_k);
     awkward_put(t->A.val, t->A.value, bad_k, NAN);
     struct bound *b = bind(t);
-    if (b) {
+    for (int i = 0; b && i < 4; i++) {
+        double x_before = value_at(t->x, t->A.value, bad[i].at);
+        int64_t wrong = 0;
+        awkward_put(t->x, t->A.value, bad[i].at, bad[i].value);
         reset_y(t);
         CHECK_OK(bound_run(b, (struct scalars){1, 0}, t->x, at(t, t->y, GUARD)));
         awkward_reference(t->exact, &t->A, t->op != HEDDLE_N, t->x);
-        int64_t wrong = 0;
-        for (int64_t i = 0; i < t->n_y; i++) {
-            double got = value_at(t->y, t->A.value, i + GUARD), want = (double)t->exact[i].sum;
+        for (int64_t k = 0; k < t->n_y; k++) {
+            double got = value_at(t->y, t->A.value, k + GUARD), want = (double)t->exact[k].sum;
             wrong += isnan(want) ? !isnan(got) : got != want;
         }
-        CHECK_THAT(wrong == 0, "%s, '%s', op %d: NaN or Inf in %lld wrong entries", t->kernel, t->matrix, t->op,
-                   (long long)wrong);
+        CHECK_THAT(wrong == 0, "%s, '%s', op %d: %g at x[%lld] is in %lld wrong entries", t->kernel, t->matrix, t->op, bad[i].value,
+                   (long long)bad[i].at, (long long)wrong);
+        awkward_put(t->x, t->A.value, bad[i].at, x_before);
     }
     bound_free(b);
-    awkward_put(t->x, t->A.value, bad_x, x_before);
     awkward_put(t->A.val, t->A.value, bad_k, val_before);
 }
 
