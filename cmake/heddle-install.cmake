@@ -16,16 +16,8 @@ install(FILES scripts/_heddle DESTINATION ${CMAKE_INSTALL_DATADIR}/zsh/site-func
 install(FILES scripts/heddle.fish DESTINATION ${CMAKE_INSTALL_DATADIR}/fish/vendor_completions.d)
 
 # What a program must link besides libheddle.a: plain names of what belongs to the compiler and to libc, and the libraries that
-# come in packages of their own, which heddle-config.cmake looks for.  gcc's OpenMP is a library like any other; another
-# compiler's is found by its flag alone.
+# come in packages of their own, which heddle-config.cmake looks for.
 set(static_plain m pthread ${CMAKE_DL_LIBS})
-if(OpenMP_C_FOUND)
-  if("gomp" IN_LIST OpenMP_C_LIB_NAMES)
-    list(APPEND static_plain gomp)
-  else()
-    list(APPEND static_plain ${OpenMP_C_FLAGS})
-  endif()
-endif()
 set(static_found z)
 if(LibLZMA_FOUND)
   list(APPEND static_found lzma)

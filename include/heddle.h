@@ -123,12 +123,15 @@ HEDDLE_API heddle_status heddle_device_info(int number, heddle_device_desc *desc
 
 /* Opens a device.  `device` is
  *   "auto"    (or NULL) the first GPU there is, else the CPU;
- *   "cpu"     or "cpu:threads=4,isa=generic".  threads: 1 to 4096, by default what OpenMP would use (OMP_NUM_THREADS is
- *             honoured); isa: the widest instruction set that kernels may use, by default the best of the processor;
+ *   "cpu"     or "cpu:threads=4,isa=generic".  threads: 1 to 4096, by default OMP_NUM_THREADS where that is set, else as many
+ *             as there are processors for this process; fewer run where the system grants no more, and where other handles have
+ *             them.  isa: the widest instruction set that kernels may use, by default the best of the processor;
  *   "cuda:0"  an NVIDIA GPU, "hip:0" an AMD GPU: through the vendor's driver, which is looked for now, not when Heddle
  *             was built.  The device's primary context is used, so that pointers and streams of the CUDA and HIP
  *             runtimes can be passed in as they are;
  *   "emu"     or "emu:wave=64,seed=7": GPU kernels run on the CPU, slowly, with every rule of a GPU checked.
+ * After fork the child may go on with handles of the CPU and the emulator, and their matrices, if no other thread of the
+ * parent was in a call just then; drivers of GPUs do not work in a child.
  * Errors: HEDDLE_NO_DEVICE for a device that is not there, HEDDLE_BAD_ARGUMENT for an option that does not parse
  * or that the device does not have. */
 HEDDLE_API heddle_status heddle_open(heddle **h, const char *device);

@@ -9,7 +9,6 @@ set -u
 build=$(cd "$1" && pwd) passed=0 failed=0 scratch=$(mktemp -d)
 cd "$2" || exit 2
 trap 'rm -rf "$scratch"' EXIT
-export OMP_WAIT_POLICY=passive
 good() { passed=$((passed + 1)); }
 bad() { failed=$((failed + 1)); echo "$*"; }
 try() { # what it shows, command...

@@ -8,7 +8,7 @@ stage() {
     local folder=$1 name
     local -a same=()
     shift
-    for name in HEDDLE_LZMA HEDDLE_OPENMP HEDDLE_D3 CMAKE_C_COMPILER CMAKE_BUILD_TYPE; do
+    for name in HEDDLE_LZMA HEDDLE_D3 CMAKE_C_COMPILER CMAKE_BUILD_TYPE; do
         same+=("-D$name=$(grep -oP "^$name:[^=]*=\K.*" "$build/CMakeCache.txt")")
     done
     cmake -S "$source" -B "$folder" -DHEDDLE_TESTS=OFF -DHEDDLE_CUDA_COMPILER=none -DHEDDLE_HIP_COMPILER=none \

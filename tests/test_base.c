@@ -298,7 +298,7 @@ TEST(the_processor_is_known_and_its_instruction_sets_have_names)
     CHECK(strcmp(isa_name(ISA_generic), "neon") == 0);
 #endif
     CHECK(isa_by_name("none such") == -1);
-    CHECK(threads_default() >= 1 && strlen(threads_backend()) > 3);
+    CHECK(threads_default() >= 1);
 }
 
 TEST(the_clock_does_not_go_back)

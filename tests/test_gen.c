@@ -3,9 +3,6 @@
  * Matrix families: the same matrix on every machine and for any number of threads, at every size; errors that help. */
 #include <stdlib.h>
 #include <string.h>
-#ifdef _OPENMP
-#include <omp.h>
-#endif
 
 #include "base/memory.h"
 #include "base/thread.h"
@@ -64,9 +61,6 @@ static void use_threads(int threads)
     char text[16];
     snprintf(text, sizeof text, "%d", threads);
     setenv("OMP_NUM_THREADS", text, 1);
-#ifdef _OPENMP
-    omp_set_num_threads(threads);
-#endif
 }
 
 static int is_good(const struct csr *A, const char *spec)

@@ -64,8 +64,10 @@ TEST(every_function_refuses_a_handle_that_is_in_use)
     const heddle_matrix *const nobody = (const heddle_matrix *)(uintptr_t)8;
     heddle_matrix *B = (heddle_matrix *)(uintptr_t)nobody;
     heddle_plan *plan = (heddle_plan *)(uintptr_t)8;
-    const heddle_csr_desc csr = {.rows = 100, .cols = 100, .nnz = s.csr.nnz, .row_ptr = s.csr.row_ptr, .col = s.csr.col, .val = s.csr.val};
-    const heddle_csc_desc csc = {.rows = 100, .cols = 100, .nnz = s.csr.nnz, .col_ptr = s.csr.row_ptr, .row = s.csr.col, .val = s.csr.val};
+    const heddle_csr_desc csr = {.rows = 100, .cols = 100, .nnz = s.csr.nnz,
+                                 .row_ptr = s.csr.row_ptr, .col = s.csr.col, .val = s.csr.val};
+    const heddle_csc_desc csc = {.rows = 100, .cols = 100, .nnz = s.csr.nnz,
+                                 .col_ptr = s.csr.row_ptr, .row = s.csr.col, .val = s.csr.val};
     const heddle_coo_desc coo = {.rows = 100, .cols = 100, .nnz = 1, .row = s.csr.col, .col = s.csr.col, .val = s.csr.val};
     s.y[0] = 17;
     CHECK_OK(handle_take(s.h)); /* as a call of another thread does */
@@ -145,8 +147,8 @@ static void share_a_handle(const char *device, const char *family, int planned)
             all.good += v[i].good, all.refused += v[i].refused, all.wrong += v[i].wrong, all.other += v[i].other;
         }
     }
-    CHECK_THAT(all.wrong == 0 && all.other == 0 && all.good > 0 && all.refused > 0, "%s: %d good, %d refused, %d wrong, %d else", device,
-               all.good, all.refused, all.wrong, all.other);
+    CHECK_THAT(all.wrong == 0 && all.other == 0 && all.good > 0 && all.refused > 0,
+               "%s: %d good, %d refused, %d wrong, %d else", device, all.good, all.refused, all.wrong, all.other);
     scene_free(&s);
 }
 

@@ -158,8 +158,9 @@ void heddle_close(heddle *h)
 
 heddle_status handle_refused(const heddle *h)
 {
-    return fail(HEDDLE_BAD_ARGUMENT, h ? "the handle is in use by another thread: open a handle for each thread, they may share matrices"
-                                       : "the handle is NULL");
+    if (!h)
+        return fail(HEDDLE_BAD_ARGUMENT, "the handle is NULL");
+    return fail(HEDDLE_BAD_ARGUMENT, "the handle is in use by another thread: open a handle for each, they may share matrices");
 }
 
 heddle_status heddle_sync(heddle *h)
