@@ -142,7 +142,15 @@ HEDDLE_API void heddle_close(heddle *h); /* after the plans made with it; matric
 HEDDLE_API heddle_status heddle_sync(heddle *h);
 
 /* Later products of this handle go to `stream`: a CUstream, cudaStream_t or hipStream_t of the caller; NULL is the default
- * stream.  It must outlive them.  HEDDLE_BAD_ARGUMENT on a CPU handle. */
+ * stream.  HEDDLE_BAD_ARGUMENT on a CPU handle.
+ *   order    The products of a handle share its workspace: those in the new stream come after those in the old one, for which the
+ *            new stream waits and the host does not.  A stream that is being captured neither waits nor is waited for, because
+ *            what is captured does not run yet; once it is no longer captured, its next product comes after the others again.
+ *   life     The stream must live until heddle_sync has waited for its products, another stream is set, or the handle is closed.
+ *   graphs   A captured product goes on using the workspace of its handle, or of its plan.  That stays where it is until the
+ *            handle is closed, also when a larger matrix makes the handle take a larger one; a plan's until it is freed or its
+ *            values are updated.  When such a graph runs among other products of that handle is up to the caller: not at
+ *            the same time.  A handle of its own makes a graph independent. */
 HEDDLE_API heddle_status heddle_set_stream(heddle *h, void *stream);
 
 /* Checks A (as heddle_check does) before every product when `on` is not 0.  For debugging: it costs more than the

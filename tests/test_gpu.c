@@ -453,6 +453,7 @@ static heddle_status everything(const struct fake_vendor *v)
     TRY(d->launch(gpu, f, 1, 1, 0, pinned, 8, NULL));
     TRY(d->event_new(gpu, &event));
     TRY(d->event_record(gpu, event, NULL));
+    TRY(d->stream_wait(gpu, NULL, event));
     TRY(d->event_ms(gpu, &ms, event, event));
     TRY(d->sync(gpu, NULL));
 done:

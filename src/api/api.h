@@ -17,13 +17,23 @@ struct shared_gpu {
     atomic_int users;
 };
 
+/* Memory of the device that is kept until the handle is closed. */
+struct outgrown {
+    struct outgrown *next;
+    void *p;
+};
+
 struct heddle {
     atomic_int taken;        /* 1: a call is under way (handle_take) */
     struct device device;
     struct shared_gpu *shared; /* NULL on the CPU */
+    struct gpu_event *left;  /* GPU: behind the last work in the stream that was left last; NULL before the first */
+    int behind;              /* the stream does not wait for `left` yet: it was being captured when it was set */
+    int used;                /* the stream may have work of this handle that nobody has waited for */
     int debug;               /* check the matrix before every product */
     int deterministic;       /* immediate products are repeatable */
     struct room room;        /* of the immediate product, on the device; grows by heddle_reserve only */
+    struct outgrown *outgrown; /* rooms that became too small: graphs may know their addresses */
     void *stage;             /* GPU: where x and y of the host go, on the device; grows likewise */
     int64_t stage_bytes;
     const char *last_kernel; /* "" before the first product */
@@ -87,6 +97,10 @@ void view_free(struct view *v);
 /* Room on the device for an x and a y of A, each aligned to MEM_ALIGN. */
 int64_t stage_bytes(const struct view *A);
 int64_t stage_y(const struct view *A, heddle_op op); /* where y begins */
+
+/* workspace.c: what goes to the handle's stream from now on comes after what it gave to others; for all who use its workspace. */
+heddle_status stream_use(heddle *h);
+void workspace_free(heddle *h);
 
 /* Allocates an empty matrix; matrix_done gives it to the caller once the handle has reserved workspace for it. */
 heddle_status matrix_new(heddle_matrix **A);

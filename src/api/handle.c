@@ -149,9 +149,7 @@ void heddle_close(heddle *h)
 {
     if (!h)
         return;
-    device_free(&h->device, h->room.workspace);
-    device_free(&h->device, h->room.counters);
-    device_free(&h->device, h->stage);
+    workspace_free(h);
     gpu_leave(h->shared);
     mem_free(h);
 }
@@ -161,24 +159,6 @@ heddle_status handle_refused(const heddle *h)
     if (!h)
         return fail(HEDDLE_BAD_ARGUMENT, "the handle is NULL");
     return fail(HEDDLE_BAD_ARGUMENT, "the handle is in use by another thread: open a handle for each, they may share matrices");
-}
-
-heddle_status heddle_sync(heddle *h)
-{
-    RETURN_ALONE(h, device_sync(&h->device));
-}
-
-static heddle_status set_stream(heddle *h, void *stream)
-{
-    if (!h->shared)
-        return fail(HEDDLE_BAD_ARGUMENT, "a CPU handle has no stream");
-    h->device.stream = stream;
-    return HEDDLE_OK;
-}
-
-heddle_status heddle_set_stream(heddle *h, void *stream)
-{
-    RETURN_ALONE(h, set_stream(h, stream));
 }
 
 heddle_status heddle_set_debug(heddle *h, int on)
@@ -194,42 +174,4 @@ heddle_status heddle_set_deterministic(heddle *h, int on)
 const char *heddle_last_kernel(const heddle *h)
 {
     return h ? h->last_kernel : "";
-}
-
-/* Grows memory of the device to `bytes`, all of them 0; what was in it is lost. */
-static heddle_status grow(const heddle *h, void **p, int64_t *have, int64_t bytes)
-{
-    heddle_status status = HEDDLE_OK;
-    void *larger = NULL;
-    if (bytes <= *have)
-        return HEDDLE_OK;
-    TRY(device_alloc(&h->device, &larger, bytes));
-    TRY(device_fill(&h->device, larger, 0, bytes));
-    device_free(&h->device, *p);
-    *p = larger;
-    *have = bytes;
-    larger = NULL;
-done:
-    device_free(&h->device, larger);
-    return status;
-}
-
-heddle_status handle_reserve(heddle *h, const heddle_matrix *A)
-{
-    heddle_status status = HEDDLE_OK;
-    if (!A)
-        return fail(HEDDLE_BAD_ARGUMENT, "the matrix is NULL");
-    TRY((h->deterministic ? repeatable_load : immediate_load)(&h->device, &A->view));
-    struct room needed = (h->deterministic ? repeatable_room : immediate_room)(&h->device, &A->view);
-    TRY(grow(h, &h->room.workspace, &h->room.workspace_bytes, needed.workspace_bytes));
-    TRY(grow(h, &h->room.counters, &h->room.counters_bytes, needed.counters_bytes));
-    if (h->shared)
-        TRY(grow(h, &h->stage, &h->stage_bytes, stage_bytes(&A->view)));
-done:
-    return status;
-}
-
-heddle_status heddle_reserve(heddle *h, const heddle_matrix *A)
-{
-    RETURN_ALONE(h, handle_reserve(h, A));
 }

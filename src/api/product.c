@@ -108,9 +108,10 @@ heddle_status multiply(heddle *h, const struct request *m)
     heddle_status status = gpu_hold(h->device.gpu, &before); /* once, and not for each of the calls below */
     if (status != HEDDLE_OK)
         return status;
-    if (on_device(h, m->x) && on_device(h, m->y))
+    status = stream_use(h);
+    if (status == HEDDLE_OK && on_device(h, m->x) && on_device(h, m->y))
         status = launch(h, m, m->x, m->y);
-    else
+    else if (status == HEDDLE_OK)
         status = launch_staged(h, m);
     gpu_let_go(h->device.gpu, before);
     return status;
@@ -144,6 +145,8 @@ static heddle_status plan_create(heddle_plan **out, heddle *h, const heddle_matr
     options.ops = options.ops ? options.ops : HEDDLE_PLAN_N;
     options.expected_products = options.expected_products ? options.expected_products : 1000;
     TRY(matrix_check(h, A)); /* a preparation follows every index */
+    if (h->shared)
+        TRY(stream_use(h));
     TRY(NEW_ZEROED(p, 1));
     p->h = h;
     p->A = A;
@@ -265,6 +268,8 @@ static heddle_status update_values(heddle_plan *p, const void *val)
         return fail(HEDDLE_BAD_ARGUMENT, "val is not aligned to its elements of %d bytes", (int)size);
     if (nnz == 0)
         return HEDDLE_OK;
+    if (p->h->shared)
+        TRY(stream_use(p->h));
     int stages = p->h->shared && !on_device(p->h, val);
     if (stages)
         TRY(values_stage(p, val, nnz * size));

@@ -41,10 +41,10 @@ static heddle_status new_auto(struct candidate *c, const char *name)
     TRY(parse_choice(name, &c->deterministic));
     if (!c->deterministic)
         return HEDDLE_OK;
-    int64_t before = c->h->room.workspace_bytes + c->h->room.counters_bytes;
+    struct room all = repeatable_room(&c->h->device, &c->A->view), usual = immediate_room(&c->h->device, &c->A->view);
     TRY(heddle_set_deterministic(c->h, 1));
     TRY(heddle_reserve(c->h, c->A));
-    c->bytes = c->h->room.workspace_bytes + c->h->room.counters_bytes - before;
+    c->bytes = all.workspace_bytes + all.counters_bytes - usual.workspace_bytes - usual.counters_bytes;
 done:
     heddle_set_deterministic(c->h, 0);
     return status;

@@ -232,6 +232,11 @@ static void detach(struct gpu *gpu)
     own.drop(gpu->device);
 }
 
+static int capturing(void *stream, int *status)
+{
+    return graph.is_capturing ? graph.is_capturing(stream, status) : 0;
+}
+
 /* Once per kernel, so that a launch need not ask: it may use all that its static shared memory leaves, and knows to wait if it
  * was compiled for an architecture that has the instruction.  The driver loads a kernel when it is first used; it is told to do
  * so now, because a launch that finds no memory for that is lost. */
@@ -310,6 +315,7 @@ static struct vendor cuda = {
     .launch_pair = launch_pair,
     .prefer_shared = prefer_shared,
     .prepare = prepare,
+    .capturing = capturing,
     .error_name = error_name,
     .call = {.copy = copy, .fill = fill, .pointer = pointer},
 };

@@ -86,6 +86,11 @@ struct gpu_driver {
     void (*event_free)(struct gpu *gpu, struct gpu_event *event);
     heddle_status (*event_record)(struct gpu *gpu, struct gpu_event *event, void *stream);
     heddle_status (*event_ms)(struct gpu *gpu, double *ms, struct gpu_event *from, struct gpu_event *to); /* waits for `to` */
+    /* What is given to `stream` from now on comes after `event` as it was last recorded; the host does not wait.  NULL: there is one
+     * order for all streams. */
+    heddle_status (*stream_wait)(struct gpu *gpu, void *stream, struct gpu_event *event);
+    /* 1: what is given to the stream is noted down for a graph, not run, and must not wait for what is not; NULL: never. */
+    int (*capturing)(struct gpu *gpu, void *stream);
 };
 
 /* Who is told of the launches of products: for measurements. */

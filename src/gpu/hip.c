@@ -18,6 +18,7 @@ enum { COPY_DEFAULT = 4 }; /* hipMemcpyDefault: the runtime sees from the pointe
     ROW(pointer, int, (void *value, int attribute, void *p), hipPointerGetAttribute, 0)                                \
     ROW(error_name, const char *, (int code), hipGetErrorName, 0)                                                      \
     ROW(last_error, int, (void), hipGetLastError, 0)                                                                   \
+    ROW(is_capturing, int, (void *stream, int *status), hipStreamIsCapturing, 1)                                       \
     ROW(properties_6, int, (void *properties, int device), hipGetDevicePropertiesR0600, 1)                             \
     ROW(properties_5, int, (void *properties, int device), hipGetDeviceProperties, 1)
 
@@ -40,6 +41,11 @@ static int pointer(void *value, int attribute, const void *p)
 static int fill(void *p, int byte, size_t bytes, void *stream)
 {
     return own.fill(p, byte, bytes, stream);
+}
+
+static int capturing(void *stream, int *status)
+{
+    return own.is_capturing ? own.is_capturing(stream, status) : 0;
 }
 
 /* The properties are the only place that tells the architecture ("gfx90a:sramecc+:xnack-"), and their layout changes between
@@ -149,6 +155,7 @@ static struct vendor hip = {
     .detach = detach,
     .enter = enter,
     .leave = leave,
+    .capturing = capturing,
     .error_name = error_name,
     .forget_error = forget_error,
     .call = {.copy = copy, .fill = fill, .pointer = pointer},

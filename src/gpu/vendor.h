@@ -61,6 +61,7 @@ struct vendor {
     int (*launch_pair)(struct gpu *gpu, const struct gpu_launch pair[2], void *stream, void **arguments);
     int (*prepare)(struct gpu *gpu, struct gpu_function *function); /* once for each that is found; NULL: they can be launched */
     void (*prefer_shared)(struct gpu *gpu, struct gpu_function *function, int64_t bytes); /* NULL: there is nothing to choose */
+    int (*capturing)(void *stream, int *status); /* status: 0 where it is not */
     const char *(*error_name)(int code);
     void (*forget_error)(void);                     /* NULL: failed calls leave nothing behind */
 
@@ -127,6 +128,8 @@ heddle_status vendor_event_new(struct gpu *gpu, struct gpu_event **event);
 void vendor_event_free(struct gpu *gpu, struct gpu_event *event);
 heddle_status vendor_event_record(struct gpu *gpu, struct gpu_event *event, void *stream);
 heddle_status vendor_event_ms(struct gpu *gpu, double *ms, struct gpu_event *from, struct gpu_event *to);
+heddle_status vendor_stream_wait(struct gpu *gpu, void *stream, struct gpu_event *event);
+int vendor_capturing(struct gpu *gpu, void *stream);
 
 #define VENDOR_FUNCTIONS                                                                                               \
     .close = vendor_close, .hold = vendor_hold, .let_go = vendor_let_go, .alloc = vendor_alloc,                        \
@@ -135,6 +138,7 @@ heddle_status vendor_event_ms(struct gpu *gpu, double *ms, struct gpu_event *fro
     .unload = vendor_unload, .find = vendor_find, .launch = vendor_launch,                                             \
     .prefer_shared = vendor_prefer_shared, .launch_pair = vendor_launch_pair, .launches_ms = vendor_launches_ms,       \
     .sync = vendor_sync, .event_new = vendor_event_new, .event_free = vendor_event_free,                               \
-    .event_record = vendor_event_record, .event_ms = vendor_event_ms
+    .event_record = vendor_event_record, .event_ms = vendor_event_ms, .stream_wait = vendor_stream_wait,               \
+    .capturing = vendor_capturing
 
 #endif

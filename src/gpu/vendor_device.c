@@ -381,3 +381,22 @@ heddle_status vendor_event_ms(struct gpu *gpu, double *ms, struct gpu_event *fro
     *ms = (double)passed;
     return status;
 }
+
+heddle_status vendor_stream_wait(struct gpu *gpu, void *stream, struct gpu_event *event)
+{
+    RETURN_CALL(gpu, stream_wait, NULL, stream, event, 0);
+}
+
+/* The default stream cannot even be asked while one that it waits for is captured: then nothing may be given to it either. */
+int vendor_capturing(struct gpu *gpu, void *stream)
+{
+    void *before;
+    int status = 0;
+    if (gpu->lost || gpu->vendor->enter(gpu, &before) != 0)
+        return 0;
+    int code = gpu->vendor->capturing(stream, &status);
+    if (code && gpu->vendor->forget_error)
+        gpu->vendor->forget_error();
+    gpu->vendor->leave(gpu, before);
+    return code != 0 || status != 0;
+}

@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { INVALID_VALUE = 1, OUT_OF_MEMORY = 2, INVALID_IMAGE = 200, NO_BINARY = 209, INVALID_PTX = 218, NOT_FOUND = 500 };
+enum { INVALID_VALUE = 1, OUT_OF_MEMORY = 2, INVALID_IMAGE = 200, NO_BINARY = 209, INVALID_PTX = 218, NOT_FOUND = 500, CAPTURE_ISOLATION = 905 };
 
 #define PIECES 4096
 
@@ -50,8 +50,23 @@ struct fake_state *fake_state(void)
     return &state;
 }
 
+/* Who waits for whom: the first `after[t]` launches of stream t come before what is given to this stream next. */
+#define STREAMS 64
+static struct order {
+    void *stream;
+    int64_t launches, after[STREAMS];
+} orders[STREAMS];
+static int streams;
+
+struct event {
+    int64_t after[STREAMS];
+};
+
 void fake_reset(void)
 {
+    memset(orders, 0, sizeof orders);
+    streams = state.unordered = 0;
+    state.captured = NULL;
     sticky = 0;
     script[0] = 0;
     script_calls = 0;
@@ -258,6 +273,52 @@ int fake_find(void **function, void *module, const char *name)
     return 0;
 }
 
+static struct order *order_of(void *stream)
+{
+    int i = 0;
+    while (i < streams && orders[i].stream != stream)
+        i++;
+    if (i == STREAMS)
+        abort();
+    streams += i == streams;
+    orders[i].stream = stream;
+    return &orders[i];
+}
+
+int fake_capturing(const void *stream)
+{
+    return fake_number("FAKE_CAPTURING", 0) != 0 || (stream && stream == state.captured);
+}
+
+static void order_launch(void *stream)
+{
+    struct order *o = order_of(stream);
+    int behind = 0;
+    for (int i = 0; i < streams; i++)
+        behind |= &orders[i] != o && o->after[i] < orders[i].launches;
+    state.unordered += behind;
+    o->after[o - orders] = ++o->launches;
+}
+
+int fake_event_record(void *event, void *stream)
+{
+    if (fake_capturing(stream))
+        return CAPTURE_ISOLATION;
+    memcpy(((struct event *)event)->after, order_of(stream)->after, sizeof orders[0].after);
+    return 0;
+}
+
+int fake_stream_wait(void *stream, const void *event)
+{
+    struct order *o = order_of(stream);
+    const int64_t *after = ((const struct event *)event)->after;
+    if (fake_capturing(stream))
+        return CAPTURE_ISOLATION;
+    for (int i = 0; i < STREAMS; i++)
+        o->after[i] = o->after[i] > after[i] ? o->after[i] : after[i];
+    return 0;
+}
+
 int fake_launch(void *function, const unsigned size[3], void *stream, void **arguments)
 {
     snprintf(state.launch.kernel, sizeof state.launch.kernel, "%s", ((struct function *)function)->name);
@@ -269,12 +330,14 @@ int fake_launch(void *function, const unsigned size[3], void *stream, void **arg
     if (arguments)
         memcpy(&state.launch.argument, arguments[0], sizeof state.launch.argument);
     state.launch.count++;
+    if (!fake_capturing(stream))
+        order_launch(stream);
     return 0;
 }
 
 int fake_event_new(void **event)
 {
-    *event = calloc(1, 1);
+    *event = calloc(1, sizeof(struct event));
     state.events++;
     return 0;
 }

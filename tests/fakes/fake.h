@@ -27,6 +27,8 @@ struct fake_state {
     int depth;                                         /* of this thread's stack of contexts (HIP: its device) */
     int64_t switches;                                  /* of context or device */
     int last_error;                                    /* what hipGetLastError would say */
+    int unordered; /* launches that need not wait for an earlier one in another stream; since fake_reset */
+    void *captured; /* a stream that is being captured, for the test to set: launches there are not run, and events are refused */
     int shared_percent, shared_asked;                  /* what kernels were last told to prefer, and how often they were */
     struct {
         char kernel[128];
@@ -82,6 +84,9 @@ int fake_find(void **function, void *module, const char *name);
 int fake_launch(void *function, const unsigned size[3], void *stream, void **arguments);
 int fake_event_new(void **event);
 int fake_event_free(void *event);
+int fake_event_record(void *event, void *stream);
+int fake_stream_wait(void *stream, const void *event);
+int fake_capturing(const void *stream);
 #endif
 
 #endif

@@ -294,8 +294,7 @@ static int tell(struct fake_node *n, const CUDA_KERNEL_NODE_PARAMS_v2 *p)
 EXPORT cuStreamIsCapturing(CUstream stream, CUstreamCaptureStatus *status)
 {
     ENTER_IN_CONTEXT(cuStreamIsCapturing);
-    (void)stream;
-    *status = (CUstreamCaptureStatus)fake_number("FAKE_CAPTURING", 0);
+    *status = (CUstreamCaptureStatus)fake_capturing(stream);
     return 0;
 }
 EXPORT cuGraphCreate(CUgraph *graph, unsigned flags)
@@ -398,8 +397,12 @@ EXPORT cuEventDestroy_v2(CUevent event)
 EXPORT cuEventRecord(CUevent event, CUstream stream)
 {
     ENTER_IN_CONTEXT(cuEventRecord);
-    (void)event, (void)stream;
-    return 0;
+    return (CUresult)fake_event_record(event, stream);
+}
+EXPORT cuStreamWaitEvent(CUstream stream, CUevent event, unsigned flags)
+{
+    ENTER_IN_CONTEXT(cuStreamWaitEvent);
+    return (CUresult)(flags ? 1 : fake_stream_wait(stream, event));
 }
 EXPORT cuEventSynchronize(CUevent event)
 {

@@ -9,7 +9,7 @@
 #include <hip/hip_runtime_api.h>
 #undef hipGetDeviceProperties
 #else
-typedef int hipError_t, hipDevice_t, hipDeviceAttribute_t, hipPointer_attribute, hipJitOption, hipMemcpyKind;
+typedef int hipError_t, hipDevice_t, hipDeviceAttribute_t, hipPointer_attribute, hipJitOption, hipMemcpyKind, hipStreamCaptureStatus;
 typedef void *hipDeviceptr_t;
 typedef struct module *hipModule_t;
 typedef struct function *hipFunction_t;
@@ -208,7 +208,17 @@ EXPORT hipEventDestroy(hipEvent_t event)
 EXPORT hipEventRecord(hipEvent_t event, hipStream_t stream)
 {
     ENTER(hipEventRecord);
-    (void)event, (void)stream;
+    return (hipError_t)fake_event_record(event, stream);
+}
+EXPORT hipStreamWaitEvent(hipStream_t stream, hipEvent_t event, unsigned flags)
+{
+    ENTER(hipStreamWaitEvent);
+    return (hipError_t)(flags ? 1 : fake_stream_wait(stream, event));
+}
+EXPORT hipStreamIsCapturing(hipStream_t stream, hipStreamCaptureStatus *status)
+{
+    ENTER(hipStreamIsCapturing);
+    *status = (hipStreamCaptureStatus)fake_capturing(stream);
     return 0;
 }
 EXPORT hipEventSynchronize(hipEvent_t event)
