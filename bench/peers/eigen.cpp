@@ -55,3 +55,7 @@ extern "C" void peer_free(void *peer)
 {
     delete static_cast<Peer *>(peer);
 }
+extern "C" int peer_version()
+{
+    return EIGEN_WORLD_VERSION * 10000 + EIGEN_MAJOR_VERSION * 100 + EIGEN_MINOR_VERSION;
+}

@@ -94,7 +94,8 @@ static heddle_status new_bound(struct candidate *c, const char *name)
 static double peer_reads(const struct peer *p)
 {
     double entries = (double)p->A.nnz * (double)(sizeof(int32_t) + type_size(p->A.value));
-    if (strcmp(peer_library_devices(p->row->library), "cpu") == 0)
+    int as_given = p->row->library == PEER_LIBRARY_eigen || p->row->library == PEER_LIBRARY_scipy;
+    if (strcmp(peer_library_devices(p->row->library), "cpu") == 0 && !as_given)
         return NAN;
     if (p->row->format == PEER_csr)
         return (double)csr_bytes(&p->A);

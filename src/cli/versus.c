@@ -20,7 +20,7 @@ static heddle_status below(struct session *s, const struct versus *v, const stru
     TRY(versus_matrices(v, row, &list, &count));
     for (int64_t i = 0; i < count && list[i].ratio < VERSUS_LEVEL; i++) {
         char item[128];
-        int size = snprintf(item, sizeof item, "%.80s %.2f", list[i].matrix, list[i].ratio);
+        int size = snprintf(item, sizeof item, list[i].ratio < 0.1 ? "%.80s %.1g" : "%.80s %.2f", list[i].matrix, list[i].ratio);
         if (i > 0)
             out(s, letters + size > LINE ? ",\n    " : ", ");
         letters = letters + size > LINE ? size : letters + size + 2;

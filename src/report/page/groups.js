@@ -164,7 +164,7 @@ function percent(share) {
 
 function times(value) {
   if (!Number.isFinite(value)) return "–";
-  return (value >= 100 ? count(Math.round(value)) : value.toFixed(value >= 9.995 ? 1 : 2)) + "×";
+  return (value >= 100 ? count(Math.round(value)) : value < 0.1 ? String(+value.toPrecision(1)) : value.toFixed(value >= 9.995 ? 1 : 2)) + "×";
 }
 
 function measureText(measure, value) {
