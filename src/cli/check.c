@@ -182,9 +182,10 @@ static int broke_a_rule(heddle_status status, const struct candidate *c, struct 
 {
     if (status != HEDDLE_DEVICE_ERROR || device_sync(&c->h->device) != HEDDLE_OK)
         return 0;
+    if (!o->wrong) /* the first thing that went wrong is told */
+        snprintf(o->text, sizeof o->text, "alpha %g, beta %g: %s", s.alpha, s.beta, heddle_last_error());
     o->wrong = 1;
     o->error = INFINITY;
-    snprintf(o->text, sizeof o->text, "alpha %g, beta %g: %s", s.alpha, s.beta, heddle_last_error());
     return 1;
 }
 
