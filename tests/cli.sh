@@ -3,7 +3,7 @@
 #
 # The command as a user meets it: bash tests/cli.sh BUILD_DIR SOURCE_DIR.
 # Good lines work and their JSON parses; each kind of broken input gives one clear line on standard error, exit status 2,
-# nothing on standard output and no file.  Ends in 'N passed, N failed'.
+# nothing on standard output and no file.  Ends in 'N passed, N failed, N skipped'.
 set -u
 build=$(cd "$1" && pwd)
 source=$(cd "${2:-.}" && pwd)
@@ -48,7 +48,7 @@ bad() { # bad NAME WORDS COMMAND...: status 2, one line on standard error with W
 
 python=$(command -v python3)
 json() { # json NAME FILE: every line is a JSON value
-    [ -n "$python" ] || return 0
+    [ -n "$python" ] || { skip "$1" 'there is no python3' && return; }
     local problem=''
     while IFS= read -r line; do
         printf '%s' "$line" | "$python" -m json.tool >/dev/null 2>"$work/err" || problem=$(head -c 300 "$work/err")
@@ -161,6 +161,8 @@ if [ -f "$fake" ]; then
     good 'the comparison takes what was recorded before' 'Best peer over kernel, warm' \
         heddle bench s.mtx --device cpu --kernel auto,cpu_csr --peer rsb --time-limit 0.01 --no-cold --json peers.jsonl
     unset HEDDLE_RSB_LIBRARY
+else
+    skip 'peers' "there is no $fake"
 fi
 good 'bench tells what determinism costs' 'times the time, geometric mean of 2' \
     heddle bench s.mtx gen:grid2d:n=9 --device cpu --kernel auto:deterministic=1,auto --op N,T --time-limit 0.01 --no-cold \

@@ -144,5 +144,5 @@ if [ -n "${HEDDLE_SLOW_TESTS:-}" ] && ! grep -qF "${rows[0]}" src/kernel/kernels
   try "the document, followed to the letter" env -u HEDDLE_TEST_KERNELS bash -c "$(declare -f follow block)
     scratch='$scratch' build='$build'; rows=($(printf "'%s' " "${rows[@]}")); follow"
 fi
-echo "$passed passed, $failed failed"
+echo "$passed passed, $failed failed, ${skipped:-0} skipped"
 [ "$failed" -eq 0 ]

@@ -141,5 +141,5 @@ if [ -z "$sanitize" ] && command -v nvcc >/dev/null; then
     ends 1 ./cg_cuda "$device" gen:grid3d:n=60 20
   done
 fi
-echo "$passed passed, $failed failed"
+echo "$passed passed, $failed failed, ${skipped:-0} skipped"
 [ $failed -eq 0 ]

@@ -26,5 +26,5 @@ unlicensed=$(files | grep -E '\.(c|h|def|sh|cmake|py|cpp)$|CMakeLists.txt$|Makef
 
 raw=$(grep -rnE '[^a-z_](malloc|calloc|realloc|aligned_alloc|strdup)\(' src --include='*.c' | grep -v '^src/base/memory.c')
 [ -z "$raw" ] && good || bad "allocations that bypass base/memory: $raw"
-echo "$passed passed, $failed failed"
+echo "$passed passed, $failed failed, ${skipped:-0} skipped"
 [ $failed -eq 0 ]

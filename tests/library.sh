@@ -48,5 +48,5 @@ if compgen -G "$build/device/*.co" >/dev/null; then
     bare=$(grep -L '\.symtab' "$build"/device/*.co | head -n 1)
     [ -z "$bare" ] && good || bad "$bare has no .symtab"
 fi
-echo "$passed passed, $failed failed"
+echo "$passed passed, $failed failed, ${skipped:-0} skipped"
 [ $failed -eq 0 ]

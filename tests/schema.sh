@@ -7,7 +7,7 @@
 set -u
 build=$(cd "$1" && pwd)
 source=$(cd "${2:-.}" && pwd)
-python=$(command -v python3) || { echo "0 passed, 0 failed (no python3 here)"; exit 0; }
+python=$(command -v python3) || { echo "0 passed, 0 failed, 1 skipped (no python3 here)"; exit 0; }
 work=$(mktemp -d "${TMPDIR:-/tmp}/heddle-schema-XXXXXX")
 trap 'rm -rf "$work"' EXIT
 . "$source/tests/verdict.bash"

@@ -5,7 +5,7 @@
  *     TEST(transposing_twice_sorts_every_row) { ... CHECK(csr_is_sorted(&A)); ... }
  *
  * Each tests/test_*.c is one program; its tests run in the order in which they stand, and it ends in the line
- * 'N passed, N failed'.  With an argument only tests whose name contains it are run. */
+ * 'N passed, N failed, N skipped'.  With an argument only tests whose name contains it are run. */
 #ifndef TESTS_TEST_H
 #define TESTS_TEST_H
 
@@ -34,6 +34,15 @@ void test_register(const char *name, test_function *function);
 /* The same, and the text of the error holds `words`. */
 #define CHECK_FAILS(call, expected, words) test_fails((call), (expected), (words), __FILE__, __LINE__, #call)
 
+/* Ends a test that cannot run here, with the reason: SKIP("there is no xz program").  What was checked before still counts
+ * where it failed, but a skipped test has not passed. */
+#define SKIP(...)                   \
+    do {                            \
+        test_skip(__VA_ARGS__);     \
+        return;                     \
+    } while (0)
+
+void test_skip(const char *format, ...) __attribute__((format(printf, 1, 2)));
 int test_check(int good, const char *file, int line, const char *format, ...) __attribute__((format(printf, 4, 5)));
 int test_status(heddle_status got, heddle_status expected, const char *file, int line, const char *call);
 int test_fails(heddle_status got, heddle_status expected, const char *words, const char *file, int line, const char *call);

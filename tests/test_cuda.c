@@ -171,7 +171,7 @@ TEST(products_are_captured_into_a_graph_and_replayed_with_new_vectors)
     struct scene s;
     void *context = NULL;
     if (!device_name() || !driver_ready())
-        return;
+        SKIP("there is no NVIDIA GPU");
     scene_new(&s);
     int number = ((struct gpu_head *)s.h->device.gpu)->number;
     CHECK(cu.retain(&context, number) == 0 && cu.use(context) == 0);
@@ -192,7 +192,7 @@ TEST(products_that_are_under_way_keep_what_they_were_asked_for)
     enum { ROUNDS = 40 };
     struct scene s;
     if (!device_name())
-        return;
+        SKIP("there is no NVIDIA GPU");
     scene_new(&s);
     int64_t n = s.csr.rows;
     fill(s.host_x, n, 1);
@@ -219,7 +219,7 @@ TEST(a_product_that_cannot_be_captured_says_so)
     struct scene s;
     void *context = NULL;
     if (!device_name() || !driver_ready())
-        return;
+        SKIP("there is no NVIDIA GPU");
     scene_new(&s);
     int number = ((struct gpu_head *)s.h->device.gpu)->number;
     CHECK(cu.retain(&context, number) == 0 && cu.use(context) == 0);
@@ -271,7 +271,7 @@ TEST(out_of_memory_is_a_status_and_passes)
     struct bound *bound = NULL;
     void *p;
     if (!device_name())
-        return;
+        SKIP("there is no NVIDIA GPU");
     int64_t live = mem_live(); /* binaries that are loaded meanwhile stay until the device is closed */
     CHECK_OK(gen_matrix(&csr, "grid3d:n=100", HEDDLE_F64)); /* 84 MB on the device */
     CHECK_OK(heddle_open(&h, device_name()));
@@ -337,7 +337,7 @@ TEST(a_kernel_that_does_not_fit_the_device_is_no_kernel)
     char before[512] = "", ending[64];
     heddle *h = NULL;
     if (!device_name())
-        return;
+        SKIP("there is no NVIDIA GPU");
     snprintf(before, sizeof before, "%s", saved ? saved : "");
     CHECK_OK(heddle_open(&h, device_name()));
     snprintf(ending, sizeof ending, "%s.cubin", gpu_info_of(h->device.gpu)->arch);
@@ -375,7 +375,7 @@ TEST(a_kernel_that_reads_nowhere_loses_the_device_but_not_the_program)
     const char *ran;
     void *x = NULL, *y = NULL, *nowhere = (void *)(uintptr_t)0x10000;
     if (!device_name())
-        return;
+        SKIP("there is no NVIDIA GPU");
     if (!getenv("HEDDLE_TEST_CHILD")) {
         in_a_child(__func__);
         return;
@@ -410,7 +410,7 @@ TEST(a_vector_that_was_freed_does_not_end_the_program)
     heddle_matrix *A = NULL;
     void *x = NULL, *y = NULL;
     if (!device_name())
-        return;
+        SKIP("there is no NVIDIA GPU");
     if (!getenv("HEDDLE_TEST_CHILD")) {
         in_a_child(__func__);
         return;

@@ -209,7 +209,7 @@ TEST(a_kernel_that_is_built_for_other_architectures_says_for_which)
     while (first->driver && strcmp(first->driver, "cuda") != 0)
         first++;
     if (!first->driver)
-        return; /* no compiler for NVIDIA was here */
+        SKIP("this build has no code for NVIDIA");
     CHECK_OK(pack_open(&pack, first));
     snprintf(page, sizeof page, "%s", pack_name(pack, 0));
     *strstr(page, "__") = 0;

@@ -212,10 +212,10 @@ TEST(the_matrices_of_a_collection_have_the_sizes_that_its_index_gives)
     char path[1024], row[4096], name[256];
     FILE *index;
     if (!folder)
-        return;
+        SKIP("HEDDLE_MATRICES names no folder of matrices");
     snprintf(path, sizeof path, "%s/INDEX.tsv", folder);
     if (!(index = fopen(path, "r")))
-        return;
+        SKIP("there is no %.200s", path);
     while (fgets(row, sizeof row, index)) {
         long long rows, cols, stored, nnz;
         struct file_matrix F;

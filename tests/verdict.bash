@@ -3,6 +3,7 @@
 # What the shell tests share: they source it, give a verdict a test, and end with `told`.
 passed=0
 failed=0
+skipped=0
 
 verdict() { # verdict NAME PROBLEM: a test passed if PROBLEM is empty
     if [ -z "$2" ]; then
@@ -12,7 +13,11 @@ verdict() { # verdict NAME PROBLEM: a test passed if PROBLEM is empty
         printf 'FAILED %s: %s\n' "$1" "$2"
     fi
 }
+skip() { # skip NAME REASON: a test that cannot run here has not passed
+    skipped=$((skipped + 1))
+    printf 'skipped %s: %s\n' "$1" "$2"
+}
 told() { # the last line, and the exit status
-    printf '%d passed, %d failed\n' "$passed" "$failed"
+    printf '%d passed, %d failed, %d skipped\n' "$passed" "$failed" "$skipped"
     [ "$failed" -eq 0 ]
 }

@@ -412,7 +412,7 @@ def main():
                 failed += 1
                 print(f"FAILED {test.__name__}: {error}")
         browser.close()
-    print(f"{passed} passed, {failed} failed")
+    print(f"{passed} passed, {failed} failed, 0 skipped")
     sys.exit(failed > 0 or passed == 0)
 
 

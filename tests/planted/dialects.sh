@@ -5,10 +5,11 @@
 # headers, as PTX 7.0; clang for the AMD targets without ROCm's.
 set -u
 cd "$2" || exit 2
-passed=0 failed=0 scratch=$(mktemp -d)
+passed=0 failed=0 skipped=0 scratch=$(mktemp -d)
 trap 'rm -rf "$scratch"' EXIT
 clang=$(command -v clang-19 || command -v clang) nvcc=$(command -v nvcc)
 
+skip() { skipped=$((skipped + 1)) && echo "skipped $1: the compiler is not here"; }
 compiles() { # name, command...
   local name=$1
   shift
@@ -22,8 +23,8 @@ compiles() { # name, command...
 for types in "float int32_t f32_i32" "double int32_t f64_i32" "float int64_t f32_o64" "double int64_t f64_o64"; do
   read -r real off variant <<<"$types"
   flags=(-Dreal="$real" -Doff="$off" -DVARIANT_NAME="$variant" -O3)
-  [ -z "$nvcc" ] || compiles "nvcc, $variant" "$nvcc" -x cu -fatbin -arch=sm_90 "${flags[@]}"
-  [ -n "$clang" ] || continue
+  if [ -n "$nvcc" ]; then compiles "nvcc, $variant" "$nvcc" -x cu -fatbin -arch=sm_90 "${flags[@]}"; else skip "nvcc, $variant"; fi
+  [ -n "$clang" ] || { skip "clang, $variant" && continue; }
   compiles "PTX, $variant" "$clang" -x cuda --cuda-device-only --cuda-gpu-arch=sm_80 -nocudainc -nocudalib \
     --cuda-path=/nowhere --cuda-feature=+ptx70 -Wall -Wextra -Werror -S "${flags[@]}"
   grep -q '^\.version 7\.0' "$scratch/out" || { failed=$((failed + 1)) && echo "PTX, $variant: not version 7.0"; }
@@ -32,5 +33,5 @@ for types in "float int32_t f32_i32" "double int32_t f64_i32" "float int64_t f32
       --no-gpu-bundle-output -munsafe-fp-atomics -Wall -Wextra -Werror "${flags[@]}"
   done
 done
-echo "$passed passed, $failed failed"
+echo "$passed passed, $failed failed, $skipped skipped"
 [ "$failed" -eq 0 ]
