@@ -70,7 +70,8 @@ HEDDLE_API const char *heddle_status_name(heddle_status status);
 HEDDLE_API const char *heddle_status_text(heddle_status status);
 
 /* What went wrong in the last call of this thread that failed: "cant.mtx:1043: column 62452 is outside 1..62451".
- * Valid until the next failing call of the same thread; "" when nothing failed yet.  Calls that succeed leave it as it is. */
+ * One line, in which control characters (of a file's name, say) are written as \x1b.  Valid until the next failing call of the
+ * same thread; "" when nothing failed yet.  Calls that succeed leave it as it is. */
 HEDDLE_API const char *heddle_last_error(void);
 
 /* The version of the library that is loaded ("0.1.0"), which may differ from the macros above, and what was built
@@ -173,7 +174,7 @@ HEDDLE_API const char *heddle_last_kernel(const heddle *h);
  * (New values under the same pattern need neither a new matrix nor a new plan: heddle_plan_update_values.)
  * With copy = 1 they are copied, in parallel, each thread's part near that thread.  What cannot be borrowed is copied
  * in any case, and heddle_matrix_info says so: 64-bit indices, base 1, COO that is not sorted by rows.
- * An array may be NULL where its length is 0.  Any element alignment is valid.
+ * An array may be NULL where its length is 0.  Each is aligned to its elements, as C has them; nothing beyond that is asked for.
  * Columns within a row may be unsorted and may repeat: repeats add up in the product.
  * Only sizes and pointers are looked at here, not the entries: heddle_check does that.
  * On a GPU handle, arrays that lie on the host (where = HEDDLE_ON_HOST) are copied to the device; those that lie on the
@@ -212,7 +213,7 @@ typedef struct heddle_coo_desc {
 } heddle_coo_desc;
 
 /* Create a matrix on a handle, which reserves the workspace that heddle_mv will need for it there.
- * Errors: HEDDLE_BAD_ARGUMENT (a null pointer, negative or too large size, unknown type, row_ptr[rows] is not nnz),
+ * Errors: HEDDLE_BAD_ARGUMENT (a null or misaligned pointer, negative or too large size, unknown type, row_ptr[rows] is not nnz),
  * HEDDLE_BAD_MATRIX (COO that must be sorted has an index out of range), HEDDLE_NO_MEMORY. */
 HEDDLE_API heddle_status heddle_csr(heddle_matrix **A, heddle *h, const heddle_csr_desc *desc);
 HEDDLE_API heddle_status heddle_csc(heddle_matrix **A, heddle *h, const heddle_csc_desc *desc);
@@ -386,7 +387,8 @@ typedef struct heddle_read_options {
 HEDDLE_API heddle_status heddle_read(heddle_matrix **A, heddle *h, const char *path, const heddle_read_options *opt);
 
 /* Writes a matrix; the ending of the path chooses the format: .mtx, .mtx.gz, .rb, .hdl.  The file appears under its name
- * only when it is complete. */
+ * only when it is complete, with the mode of the file that it replaces; a symbolic link stays one and what it leads to is
+ * replaced.  A device or a pipe is written in place.  Until then PATH.NUMBER.part beside it is the only trace. */
 HEDDLE_API heddle_status heddle_write(heddle *h, const heddle_matrix *A, const char *path);
 
 /* Vectors: Matrix Market arrays (one column) or coordinate vectors, and plain text (numbers, white space between them).

@@ -72,6 +72,24 @@ static int64_t integer_at(const void *array, heddle_type type, int64_t i)
     return type == HEDDLE_I64 ? ((const int64_t *)array)[i] : ((const int32_t *)array)[i];
 }
 
+/* Any C compiler assumes that an array is aligned to its elements: x86 forgives what vector loads and ARM do not. */
+static heddle_status check_alignment(const struct arrays *a)
+{
+    const struct {
+        const void *at;
+        const char *name;
+        uintptr_t size;
+    } arrays[] = {{a->ptr, a->ptr_name, type_size(a->types.offset)},
+                  {a->row, a->row_name, type_size(a->types.index)},
+                  {a->index, a->index_name, type_size(a->types.index)},
+                  {a->val, "val", type_size(a->types.value)}};
+    for (int i = 0; i < 4; i++)
+        if ((uintptr_t)arrays[i].at % arrays[i].size)
+            return fail(HEDDLE_BAD_ARGUMENT, "%s is not aligned to its elements of %d bytes", arrays[i].name,
+                        (int)arrays[i].size);
+    return HEDDLE_OK;
+}
+
 static int must_copy(const struct arrays *a)
 {
     return a->copy || a->base || a->types.index == HEDDLE_I64;
@@ -111,6 +129,8 @@ static heddle_status check_arrays(struct arrays *a, const heddle *h)
     if (a->nnz > 0 && (!a->index || !a->val || (a->row_name && !a->row)))
         return fail(HEDDLE_BAD_ARGUMENT, "%s is NULL, but there are %" PRId64 " entries",
                     !a->index ? a->index_name : !a->val ? "val" : a->row_name, a->nnz);
+    if ((status = check_alignment(a)) != HEDDLE_OK)
+        return status;
     if (!a->ptr_name)
         return HEDDLE_OK;
     if (!a->ptr && a->rows == 0) {
@@ -124,7 +144,7 @@ static heddle_status check_arrays(struct arrays *a, const heddle *h)
     status = last_offset(&last, a, h);
     if (status != HEDDLE_OK)
         return status;
-    if (last - a->base != a->nnz)
+    if (last < a->base || last - a->base != a->nnz)
         return fail(HEDDLE_BAD_ARGUMENT, "%s[%" PRId64 "] is %" PRId64 ", but nnz is %" PRId64 "%s", a->ptr_name, a->rows, last,
                     a->nnz, a->base ? " (base 1: one more is expected)" : "");
     return HEDDLE_OK;
@@ -144,10 +164,12 @@ static void narrow(int32_t *to, const void *from, heddle_type type, int base, in
                    atomic_llong *unfit)
 {
     for (int64_t k = begin; k < end; k++) {
-        int64_t index = integer_at(from, type, k) - base;
-        if (index != (int32_t)index)
+        int64_t index = integer_at(from, type, k);
+        if (index < (int64_t)INT32_MIN + base || index > (int64_t)INT32_MAX + base) {
             atomic_store(unfit, k);
-        to[k] = (int32_t)index;
+            index = base;
+        }
+        to[k] = (int32_t)(index - base);
     }
 }
 
@@ -167,10 +189,11 @@ static void copy_part(void *argument, const struct team *team)
     begin = part_begin(a->rows + 1, team->thread, team->threads);
     end = part_begin(a->rows + 1, team->thread + 1, team->threads);
     for (int64_t i = begin; i < end; i++) {
+        int64_t offset = integer_at(a->ptr, a->types.offset, i), based = offset < a->base ? -1 : offset - a->base;
         if (a->types.offset == HEDDLE_I64)
-            ((int64_t *)n->ptr)[i] = ((const int64_t *)a->ptr)[i] - a->base;
+            ((int64_t *)n->ptr)[i] = based; /* what is below the base stays wrong: heddle_check finds it */
         else
-            ((int32_t *)n->ptr)[i] = ((const int32_t *)a->ptr)[i] - a->base;
+            ((int32_t *)n->ptr)[i] = (int32_t)based;
     }
 }
 

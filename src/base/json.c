@@ -5,30 +5,20 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-/* The length of the valid UTF-8 sequence at s, 0 if there is none. */
-static int utf8(const unsigned char *s)
-{
-    int n = s[0] < 0x80 ? 1 : s[0] >= 0xc2 && s[0] < 0xe0 ? 2 : s[0] >= 0xe0 && s[0] < 0xf0 ? 3
-          : s[0] >= 0xf0 && s[0] < 0xf5 ? 4 : 0;
-    for (int i = 1; i < n; i++)
-        if ((s[i] & 0xc0) != 0x80)
-            return 0;
-    return n;
-}
-
 static void quoted(struct json *j, const char *value)
 {
     text_add(&j->text, "\"");
-    for (const unsigned char *s = (const unsigned char *)value; *s;) {
-        int n = utf8(s);
+    for (const char *s = value; *s;) {
+        int n = text_letter(s);
+        unsigned code = n == 2 ? (s[0] & 0x1fu) << 6 | (s[1] & 0x3fu) : (unsigned char)*s;
         if (n == 0)
             text_add(&j->text, "\\ufffd");
         else if (*s == '"' || *s == '\\')
             text_add(&j->text, "\\%c", *s);
-        else if (*s < 0x20)
-            text_add(&j->text, "\\u%04x", *s);
+        else if ((n == 1 && code < 0x20) || (n <= 2 && code >= 0x7f && code < 0xa0)) /* what a terminal would obey */
+            text_add(&j->text, "\\u%04x", code);
         else
-            text_add(&j->text, "%.*s", n, (const char *)s);
+            text_add(&j->text, "%.*s", n, s);
         s += n ? n : 1;
     }
     text_add(&j->text, "\"");

@@ -22,6 +22,8 @@ struct json_value {
 struct json_tree {
     struct json_value *value; /* value[0] is the outermost */
     int64_t count, capacity;
+    const char **keys;        /* size key_capacity: of the object that was read last, sorted */
+    int64_t key_capacity;
 };
 
 /* HEDDLE_BAD_FILE with the column and what is wrong there.  A member that stands twice in an object is wrong. */

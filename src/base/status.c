@@ -4,6 +4,8 @@
 #include <stdarg.h>
 #include <stdio.h>
 
+#include "base/text.h"
+
 static _Thread_local struct error_text last_error;
 
 static const struct {
@@ -45,10 +47,12 @@ const char *heddle_last_error(void)
 
 heddle_status fail(heddle_status status, const char *format, ...)
 {
+    char text[sizeof last_error.text];
     va_list args;
     va_start(args, format);
-    vsnprintf(last_error.text, sizeof last_error.text, format, args);
+    vsnprintf(text, sizeof text, format, args);
     va_end(args);
+    text_printable(last_error.text, sizeof last_error.text, text, ""); /* names of files and members may hold anything */
     return status;
 }
 

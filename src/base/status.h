@@ -7,7 +7,7 @@
 
 #include "heddle.h"
 
-/* Keeps the formatted text for this thread and returns `status`. */
+/* Keeps the formatted text for this thread, fit for a terminal and on one line, and returns `status`. */
 heddle_status fail(heddle_status status, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
 /* Puts "where: " in front of the kept text (a file name in front of a message about its contents); returns `status`. */

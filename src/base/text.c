@@ -163,6 +163,44 @@ char *text_bytes(char buffer[NUMBER_TEXT], double bytes)
     return buffer;
 }
 
+int text_letter(const char *s)
+{
+    const unsigned char *u = (const unsigned char *)s;
+    int n = u[0] < 0x80 ? 1 : u[0] >= 0xc2 && u[0] < 0xe0 ? 2 : u[0] >= 0xe0 && u[0] < 0xf0 ? 3
+          : u[0] >= 0xf0 && u[0] < 0xf5 ? 4 : 0;
+    for (int i = 1; i < n; i++)
+        if ((u[i] & 0xc0) != 0x80)
+            return 0;
+    return n;
+}
+
+/* Of a letter of n bytes: below a blank, delete, or one of U+0080 to U+009F. */
+static int is_control(const char *s, int n)
+{
+    const unsigned char *u = (const unsigned char *)s;
+    return (n == 1 && (u[0] < 0x20 || u[0] == 0x7f)) || (n == 2 && u[0] == 0xc2 && u[1] < 0xa0);
+}
+
+int64_t text_printable(char *out, int64_t size, const char *text, const char *keep)
+{
+    int64_t at = 0;
+    while (*text) {
+        int n = text_letter(text);
+        int shown = n > 0 && (!is_control(text, n) || (n == 1 && strchr(keep, *text)));
+        int bytes = n > 0 ? n : 1, room = shown ? bytes : 4 * bytes;
+        if (at + room >= size)
+            break;
+        for (int i = 0; i < bytes; i++)
+            if (shown)
+                out[at++] = text[i];
+            else
+                at += snprintf(out + at, 5, "\\x%02x", (unsigned char)text[i]);
+        text += bytes;
+    }
+    out[at] = 0;
+    return at;
+}
+
 int text_ends(const char *text, const char *ending)
 {
     size_t n = strlen(text), e = strlen(ending);

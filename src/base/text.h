@@ -48,6 +48,12 @@ void text_free(struct text *t);
 char *text_count(char buffer[NUMBER_TEXT], int64_t n);
 char *text_bytes(char buffer[NUMBER_TEXT], double bytes);
 
+/* The bytes of the UTF-8 letter at s, 0 if there is none. */
+int text_letter(const char *s);
+/* Copies what a terminal may be shown: control characters, which it would obey, and bytes that are no UTF-8 become \x1b, except
+ * for the characters of `keep`.  What does not fit into `size` bytes is left out; the copy ends in a zero.  Returns its length. */
+int64_t text_printable(char *out, int64_t size, const char *text, const char *keep);
+
 /* Does `text` end in `ending`? */
 int text_ends(const char *text, const char *ending);
 

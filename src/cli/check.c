@@ -64,6 +64,7 @@ struct checking {
     int several, unread; /* matrices: one of several that cannot be read is skipped, one alone is an error */
     int unreadable;      /* of several: how many are broken, as one that Heddle has no kernel for is not */
     int64_t done, total, wrong, skipped, products;
+    int64_t starved;     /* of the skipped ones, those that memory did not suffice for: nobody knows whether they are right */
 };
 
 /* The matrix in one type, with vectors for one operation and the references of all cases.  Products are given vectors that lie on
@@ -233,6 +234,7 @@ static heddle_status check_kernel(struct checking *k, struct bench_top *b, heddl
     heddle_status status = candidate_new(&c, k->h, b->A, op, name);
     if (status == HEDDLE_NO_KERNEL || status == HEDDLE_NO_MEMORY || status == HEDDLE_NOT_SUPPORTED) {
         o->skipped = 1;
+        k->starved += status == HEDDLE_NO_MEMORY;
         snprintf(o->text, sizeof o->text, "%s", heddle_last_error());
         return HEDDLE_OK;
     }
@@ -267,6 +269,7 @@ static heddle_status check_matrix(struct checking *k, const struct subject *subj
     status = subject_load(&m, subject, k->kind[k->kinds - 1].type); /* the widest */
     k->unread = status != HEDDLE_OK && k->several;
     if (k->unread) {
+        k->starved += status == HEDDLE_NO_MEMORY ? (int64_t)k->kernels.count * k->kinds : 0;
         k->unreadable += status == HEDDLE_BAD_FILE || status == HEDDLE_FILE_ERROR || status == HEDDLE_BAD_ARGUMENT;
         skip_matrix(k);
         status = HEDDLE_OK;
@@ -473,6 +476,11 @@ static heddle_status run(struct session *s, void *into)
         TRY(fail(HEDDLE_BAD_FILE, "%d of %lld matrices could not be read; see above why", k->unreadable,
                  (long long)list.count));
     }
+    if (k->starved > 0 && k->wrong == 0) {
+        TRY(out_flush(s));
+        TRY(fail(HEDDLE_NO_MEMORY, "%lld combinations were skipped for want of memory and are not verified; see above which",
+                 (long long)k->starved));
+    }
 done:
     if (k) {
         json_free(&k->json);
@@ -490,7 +498,8 @@ const struct page page_check = {
                "each entry of y with a reference of twice the precision.  A number below 1 is the largest error as a share of\n"
                "what rounding may cause.  y lies on the device, full of NaN where beta is 0 and between guard words: a kernel that\n"
                "reads y, leaves out a row or writes outside of y is wrong, too.  One more product, of integers, must be right to the\n"
-               "last bit.  The exit status is 1 when a result is wrong.\n"
+               "last bit.  The exit status is 1 when a result is wrong, 2 when something could not be read\n"
+               "or was skipped for want of memory.\n"
                "\n"
                "Examples:\n"
                "  heddle check a.mtx\n"

@@ -30,7 +30,8 @@ int market_banner(const char *text, int64_t size)
     return size >= (int64_t)sizeof banner - 1 && strncasecmp(text, banner, sizeof banner - 1) == 0;
 }
 
-/* Splits a line at blanks into at most `most` words, each cut to WORD_SIZE - 1 characters; returns how many there are. */
+/* Splits a line at blanks into at most `most` words; returns how many there are.  No word of a banner and no number that is
+ * allowed has WORD_SIZE characters: what is longer is cut so that it cannot be taken for one, with "..." at its end. */
 static int split(char (*word)[WORD_SIZE], int most, const char *p, const char *end)
 {
     int n = 0;
@@ -42,8 +43,9 @@ static int split(char (*word)[WORD_SIZE], int most, const char *p, const char *e
         const char *first = p;
         while (p < end && !is_blank(*p))
             p++;
+        int cut = p - first >= WORD_SIZE;
         if (n < most)
-            snprintf(word[n], WORD_SIZE, "%.*s", (int)(p - first < WORD_SIZE ? p - first : WORD_SIZE - 1), first);
+            snprintf(word[n], WORD_SIZE, "%.*s%s", cut ? WORD_SIZE - 4 : (int)(p - first), first, cut ? "..." : "");
         n++;
     }
 }
@@ -84,7 +86,7 @@ static heddle_status read_banner(struct source *s, struct market *m)
     heddle_status status = HEDDLE_OK;
     const char *line;
     int64_t size;
-    char word[WORDS][WORD_SIZE] = {"", "", "", "", ""};
+    char word[WORDS][WORD_SIZE] = {"", "", "", "", ""}, quoted[QUOTE_SIZE];
     int field = 0, symmetry = 0;
     TRY(source_line(s, &line, &size));
     if (!line || !market_banner(line, size))
@@ -94,7 +96,8 @@ static heddle_status read_banner(struct source *s, struct market *m)
         return source_fail(s, HEDDLE_BAD_FILE, 1, "the banner has %d words after %s, not 4: matrix, format, field, symmetry",
                            count, banner);
     if (strcasecmp(word[1], "matrix") != 0)
-        return source_fail(s, HEDDLE_BAD_FILE, 1, "the file holds a '%.20s', expected a matrix", word[1]);
+        return source_fail(s, HEDDLE_BAD_FILE, 1, "the file holds a %s, expected a matrix",
+                           quote(quoted, word[1], word[1] + strlen(word[1])));
     TRY(pick(s, formats, word[2], "format", &m->array));
     TRY(pick(s, fields, word[3], "field", &field));
     TRY(pick(s, symmetries, word[4], "symmetry", &symmetry));
@@ -110,9 +113,11 @@ done:
 /* A count of the size line. */
 static heddle_status read_size(const struct source *s, const char *word, const char *what, int64_t limit, int64_t *n)
 {
+    char quoted[QUOTE_SIZE];
     size_t digits = strspn(word, "0123456789");
     if (digits == 0 || word[digits])
-        return source_fail(s, HEDDLE_BAD_FILE, s->line, "expected the number of %s, found '%.20s'", what, word);
+        return source_fail(s, HEDDLE_BAD_FILE, s->line, "expected the number of %s, found %s", what,
+                           quote(quoted, word, word + strlen(word)));
     *n = 0;
     for (const char *p = word; *p; p++)
         if (__builtin_mul_overflow(*n, 10, n) || __builtin_add_overflow(*n, *p - '0', n))

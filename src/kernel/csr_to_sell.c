@@ -131,9 +131,10 @@ DEVICE struct row row_at(const struct product *p, int64_t place)
 struct span {
     int32_t low, high;
 };
-DEVICE struct span span_of(struct span s, const idx *col, int64_t from, int64_t n, int step)
+/* Entries from, from + step, ... below `end` of col, which may be no array at all where there are none. */
+DEVICE struct span span_of(struct span s, const idx *col, int64_t from, int64_t end, int step)
 {
-    for (int64_t j = from; j < n; j += step) {
+    for (int64_t j = from; j < end; j += step) {
         const int32_t c = simt_readonly(col + j);
         s.low = c < s.low ? c : s.low;
         s.high = c > s.high ? c : s.high;
@@ -145,11 +146,11 @@ DEVICE struct span span_of(struct span s, const idx *col, int64_t from, int64_t 
 DEVICE struct span row_span(const idx *col, struct row r)
 {
     const struct span none = {INT32_MAX, 0};
-    struct span mine = span_of(none, col + r.begin, 0, r.n < SHARE ? r.n : SHARE, 1);
+    struct span mine = span_of(none, col, r.begin, r.begin + (r.n < SHARE ? r.n : SHARE), 1);
     for (uint64_t many = simt_ballot(r.n > SHARE); many; many &= many - 1) {
         const int from = simt_ffs(many) - 1;
         const int64_t begin = simt_shfl(r.begin, from, WAVE), n = simt_shfl(r.n, from, WAVE);
-        const struct span part = span_of(none, col + begin, SHARE + simt_lane(), n, WAVE);
+        const struct span part = span_of(none, col, begin + SHARE + simt_lane(), begin + n, WAVE);
         const int32_t low = -wave_max_int(-part.low, WAVE), high = wave_max_int(part.high, WAVE);
         if (simt_lane() == from) {
             mine.low = low < mine.low ? low : mine.low;

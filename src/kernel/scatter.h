@@ -37,10 +37,10 @@ struct target {
 
 static inline struct target scatter_target(const struct product *p, int64_t n, int64_t part)
 {
+    if (part == 0)
+        return (struct target){(real *)p->y, 0}; /* one part alone has no workspace */
     unsigned char *flags = (unsigned char *)p->workspace;
     real *copies = (real *)(flags + (p->parts - 1) * scatter_flags(n));
-    if (part == 0)
-        return (struct target){(real *)p->y, 0};
     return (struct target){copies + (part - 1) * scatter_pages(n) * PAGE, flags + (part - 1) * scatter_flags(n)};
 }
 

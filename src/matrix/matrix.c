@@ -209,6 +209,8 @@ static void copy_array_part(void *argument, int part)
     const struct array_copy *c = argument;
     int64_t k = part_begin(c->count, part, COO_PARTS), end = part_begin(c->count, part + 1, COO_PARTS);
     size_t size = type_size(c->to_type);
+    if (k == end)
+        return; /* there may be no array at all */
     if (c->to_type == c->from_type)
         memcpy((char *)c->to + (size_t)k * size, (const char *)c->from + (size_t)k * size, (size_t)(end - k) * size);
     else if (c->to_type == HEDDLE_F32)
