@@ -137,6 +137,20 @@ static heddle_status add_matrix(struct past *p, const struct line *l)
     return HEDDLE_OK;
 }
 
+/* Of any kind and schema: what record.c writes, today and later. */
+static int is_record(const struct line *l)
+{
+    return l->tree.value->kind == JSON_OBJECT && number_of(l, "schema") >= 1 && text_of(l, "record")[0];
+}
+
+/* What a killed run leaves of its last record. */
+static int begins_record(const char *text, int64_t size)
+{
+    static const char begin[] = "{\"schema\":";
+    int64_t n = (int64_t)sizeof begin - 1;
+    return memcmp(text, begin, (size_t)(size < n ? size : n)) == 0;
+}
+
 static heddle_status read_line(struct past *p, struct line *l, const char *begin, int64_t size)
 {
     heddle_status status = HEDDLE_OK;
@@ -147,6 +161,8 @@ static heddle_status read_line(struct past *p, struct line *l, const char *begin
     memcpy(l->text, begin, (size_t)size);
     l->text[size] = 0;
     status = json_read(&l->tree, l->text);
+    if (p->foreign == 0 && (status == HEDDLE_BAD_FILE || (status == HEDDLE_OK && !is_record(l))))
+        p->foreign = p->lines;
     if (status == HEDDLE_BAD_FILE || (status == HEDDLE_OK && l->tree.value->kind != JSON_OBJECT)) {
         p->broken++;
         status = HEDDLE_OK;
@@ -199,6 +215,8 @@ heddle_status past_read(struct past *p, const char *path)
             begin = i + 1;
         }
     p->whole = begin;
+    if (p->foreign == 0 && !begins_record(data + begin, size - begin))
+        p->foreign = p->lines + 1;
     if (p->count > 0)
         qsort(p->run, (size_t)p->count, sizeof *p->run, by_order);
     if (p->matrices > 0)

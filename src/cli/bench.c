@@ -62,7 +62,7 @@ volatile sig_atomic_t benching_interrupted;
 static void interrupt(int number)
 {
     benching_interrupted = 1;
-    signal(number, SIG_DFL);
+    signal(number, ends_by_signal);
 }
 
 void benching_heed_interrupts(void)
@@ -344,11 +344,8 @@ static heddle_status ready(struct benching *k, const struct choices *c)
     for (int i = 0; i < s->operands; i++)
         TRY(subjects_add(&k->list, s->operand[i]));
     k->to_stdout = c->json && strcmp(c->json, "-") == 0;
-    k->to_file = c->json && !k->to_stdout;
-    if (k->to_file && !c->fresh && access(c->json, F_OK) == 0)
-        TRY(past_read(&k->past, c->json));
-    if (k->to_file)
-        TRY(output_grow(&k->file, c->json, k->past.whole));
+    if (c->json && !k->to_stdout)
+        TRY(benching_records(k, c->json, c->fresh));
     TRY(probe_new(&b->probe, &b->h->device));
     clocks_open(&b->clocks, &b->h->device);
     b->keep_going = k->list.count > 1;

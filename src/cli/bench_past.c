@@ -2,8 +2,28 @@
  *
  * A bench that goes on: what its file of records holds is not measured again. */
 #include <string.h>
+#include <sys/stat.h>
 
 #include "cli/benching.h"
+
+/* Whatever is in the file stays there unless all of it are records: a name that was mistaken must not cost a matrix. */
+heddle_status benching_records(struct benching *k, const char *path, int fresh)
+{
+    heddle_status status = HEDDLE_OK;
+    struct stat info;
+    if (stat(path, &info) == 0 && S_ISREG(info.st_mode)) {
+        TRY(past_read(&k->past, path));
+        if (k->past.foreign > 0)
+            TRY(fail(HEDDLE_BAD_FILE, "%.400s:%lld: this is no record of heddle bench, so nothing is added to the file or taken from "
+                     "it; name another file", path, (long long)k->past.foreign));
+        if (fresh)
+            past_free(&k->past);
+    }
+    k->to_file = 1;
+    TRY(output_grow(&k->file, path, k->past.whole));
+done:
+    return status;
+}
 
 /* The earlier record of a run by this version on this device, or NULL. */
 static const struct past_run *before(const struct benching *k, const struct run *r)

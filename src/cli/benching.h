@@ -88,7 +88,9 @@ heddle_status benching_limits(struct benching *k);
 heddle_status benching_price(struct benching *k, const struct run *r, double ms);
 void benching_prices_told(struct benching *k);
 
-/* bench_past.c: the argument is a struct benching.  Is the run (kernel NULL: the description of the matrix) in the file? */
+/* bench_past.c: opens the file that records go to; what it holds is known afterwards, unless all is to be measured again. */
+heddle_status benching_records(struct benching *k, const char *path, int fresh);
+/* The argument is a struct benching.  Is the run (kernel NULL: the description of the matrix) in the file? */
 int benching_known(void *argument, const struct run *r);
 /* Counts what need not be measured again, so that totals and the comparison are those of the whole. */
 heddle_status benching_take_over(struct benching *k);

@@ -105,10 +105,12 @@ struct column {
     int width; /* at least */
 };
 
-/* A cell that begins with one of these is coloured on a terminal. */
+/* A cell that begins with one of these is coloured on a terminal; out_flush knows which sequences that are, so that no others
+ * get through.  PLAIN ends a colour. */
 #define GREEN "\1"
 #define RED "\2"
 #define DIM "\3"
+#define PLAIN "\4"
 
 struct table {
     const struct column *column; /* ends in a column without a title */
@@ -137,20 +139,26 @@ void told_written(struct session *s, const char *path, const struct csr *A, doub
 /* What `v` has gathered, as a table; `cold` says which times these are. */
 heddle_status versus_told(struct session *s, struct versus *v, int cold);
 
-/* A file that appears under its name only when it is complete. */
+/* A whole file at once, which appears under its name when it is complete. */
+heddle_status output_text(const char *path, const struct text *t);
+
+/* Records: a file that grows line by line under its own name, so that a killed run loses nothing.  Only its last line can be
+ * incomplete, and the next run cuts that off. */
 struct output_file {
-    const char *path;
-    char *temporary; /* NULL for a file that grows */
-    void *stream;    /* FILE * */
+    const char *path; /* borrowed */
+    int file;         /* open when path is not NULL */
+    int regular;      /* else a pipe or a device, of which nothing can be taken back */
+    int64_t size;     /* up to the end of the last line */
     int created, lines;
 };
-heddle_status output_open(struct output_file *f, const char *path);
-/* A file that grows line by line under its own name: `keep` bytes of what it holds stay.  output_drop removes it if it was not
- * there before and nothing was written. */
+/* Opens it, creates it if need be, and keeps `keep` bytes of what it holds. */
 heddle_status output_grow(struct output_file *f, const char *path, int64_t keep);
 heddle_status output_line(struct output_file *f, const char *line);
-heddle_status output_commit(struct output_file *f); /* closes and renames */
-void output_drop(struct output_file *f);            /* removes it; nothing after a commit */
-heddle_status output_text(const char *path, const struct text *t); /* a whole file at once */
+heddle_status output_commit(struct output_file *f);
+void output_drop(struct output_file *f); /* removes it if it was not there before and holds nothing; nothing after a commit */
+
+/* SIGINT, SIGTERM and SIGHUP remove temporary files before they end the command. */
+void ends_by_signal(int number);
+void heed_signals(void);
 
 #endif

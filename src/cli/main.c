@@ -2,7 +2,6 @@
  *
  * The command `heddle`: finds the command, parses its options, runs it, and is the only place that prints an error and
  * chooses the exit status. */
-#include <signal.h>
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
@@ -89,7 +88,7 @@ int main(int argc, char **argv)
 {
     const char *no_colour = environment("NO_COLOR"), *name = argc > 1 ? spelled(argv[1]) : "help";
     struct session s = {.command = command_by_name(name)};
-    signal(SIGPIPE, SIG_IGN); /* a closed pipe is a write error like others */
+    heed_signals();
     s.colour = terminal(STDOUT_FILENO) && !(no_colour && no_colour[0]);
     heddle_status status = s.command ? run_command(&s, argc > 1 ? argc - 2 : 0, argv + (argc > 1 ? 2 : 1))
                                      : no_command(name);

@@ -3,14 +3,36 @@
  * What reaches the user: standard output (only complete, and with its errors noticed), files that appear when they are
  * complete, and the progress bar. */
 #include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/memory.h"
 #include "base/timer.h"
 #include "cli/cli.h"
+#include "io/sink.h"
+
+/* The text as standard output gets it: colours become the sequences of a terminal, other control characters are quoted. */
+static heddle_status put_out(const struct session *s)
+{
+    static const char *const sequence[] = {"", "\033[32m", "\033[31m", "\033[2m", "\033[0m"}; /* GREEN, RED, DIM, PLAIN */
+    static const char *const kept[] = {"\n\t", "\n\t" GREEN RED DIM PLAIN};
+    char *text = mem_alloc(4 * s->out.size + 1, 1);
+    if (!text)
+        return HEDDLE_NO_MEMORY;
+    int64_t size = text_printable(text, 4 * s->out.size + 1, s->out.data, kept[s->colour != 0]);
+    for (int64_t i = 0; i < size; i++)
+        if (text[i] >= 1 && text[i] <= 4)
+            fputs(sequence[(int)text[i]], stdout);
+        else
+            putc_unlocked(text[i], stdout);
+    mem_free(text);
+    return HEDDLE_OK;
+}
 
 heddle_status out_flush(struct session *s)
 {
@@ -18,8 +40,9 @@ heddle_status out_flush(struct session *s)
     errno = 0;
     if (s->out.failed)
         status = HEDDLE_NO_MEMORY;
-    else if ((s->out.size > 0 && fwrite(s->out.data, 1, (size_t)s->out.size, stdout) != (size_t)s->out.size) ||
-             fflush(stdout) != 0)
+    else if (s->out.size > 0)
+        status = put_out(s);
+    if (status == HEDDLE_OK && (fflush(stdout) != 0 || ferror(stdout)))
         status = errno == EPIPE ? fail(HEDDLE_FILE_ERROR, "standard output was closed before everything was written")
                                 : fail(HEDDLE_FILE_ERROR, "cannot write to standard output: %s", strerror(errno));
     text_free(&s->out);
@@ -37,86 +60,98 @@ heddle_status out_json(struct session *s, struct json *j)
 
 /* ------------------------------------------------------------------ files */
 
-heddle_status output_open(struct output_file *f, const char *path)
+heddle_status output_text(const char *path, const struct text *t)
 {
-    struct text name = {0};
-    *f = (struct output_file){.path = path};
-    text_add(&name, "%s.part-%ld", path, (long)getpid());
-    if (name.failed)
+    struct sink file;
+    if (t->failed)
         return HEDDLE_NO_MEMORY;
-    f->temporary = name.data;
-    f->stream = fopen(f->temporary, "w");
-    if (!f->stream) {
-        int error = errno;
-        text_free(&name);
-        *f = (struct output_file){0};
-        return fail(HEDDLE_FILE_ERROR, "%s: cannot be written: %s", path, strerror(error));
-    }
-    return HEDDLE_OK;
+    heddle_status status = sink_open(&file, path, 0);
+    return status == HEDDLE_OK ? sink_close(&file, sink_write(&file, t->data, t->size)) : status;
+}
+
+static heddle_status unwritable(const char *path)
+{
+    return fail(HEDDLE_FILE_ERROR, "%s: cannot be written: %s", path, strerror(errno));
 }
 
 heddle_status output_grow(struct output_file *f, const char *path, int64_t keep)
 {
-    *f = (struct output_file){.path = path, .created = access(path, F_OK) != 0};
-    f->stream = fopen(path, "a");
-    if (!f->stream || ftruncate(fileno(f->stream), (off_t)keep) != 0) {
-        int error = errno;
+    heddle_status status = HEDDLE_OK;
+    struct stat info = {0};
+    *f = (struct output_file){.path = path, .size = keep};
+    f->file = open(path, O_WRONLY | O_APPEND | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+    f->created = f->file >= 0;
+    if (!f->created)
+        f->file = open(path, O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC, 0666);
+    if (f->file < 0 || fstat(f->file, &info) != 0)
+        TRY(unwritable(path));
+    f->regular = S_ISREG(info.st_mode);
+    if (f->regular && info.st_size != (off_t)keep && ftruncate(f->file, (off_t)keep) != 0)
+        TRY(unwritable(path));
+done:
+    if (status != HEDDLE_OK)
         output_drop(f);
-        return fail(HEDDLE_FILE_ERROR, "%s: cannot be written: %s", path, strerror(error));
-    }
-    return HEDDLE_OK;
+    return status;
 }
 
 heddle_status output_line(struct output_file *f, const char *line)
 {
-    f->lines++;
-    if (fprintf(f->stream, "%s\n", line) < 0 || fflush(f->stream) != 0)
-        return fail(HEDDLE_FILE_ERROR, "%s: cannot be written: %s", f->path, strerror(errno));
-    return HEDDLE_OK;
+    struct text whole = {0};
+    int64_t done = 0;
+    text_add(&whole, "%s\n", line);
+    heddle_status status = whole.failed ? HEDDLE_NO_MEMORY : HEDDLE_OK;
+    while (status == HEDDLE_OK && done < whole.size) {
+        ssize_t n = write(f->file, whole.data + done, (size_t)(whole.size - done));
+        if (n < 0 && errno != EINTR)
+            status = unwritable(f->path);
+        done += n > 0 ? n : 0;
+    }
+    if (status == HEDDLE_OK) {
+        f->lines++;
+        f->size += whole.size;
+    } else if (f->regular && done > 0 && ftruncate(f->file, (off_t)f->size) != 0) {
+        f->lines++; /* half a line stays, for the next run to mend */
+    }
+    text_free(&whole);
+    return status;
 }
 
 heddle_status output_commit(struct output_file *f)
 {
-    FILE *stream = f->stream;
-    f->stream = NULL;
-    if (!stream)
-        return HEDDLE_OK;
     heddle_status status = HEDDLE_OK;
-    if (fclose(stream) != 0 || (f->temporary && rename(f->temporary, f->path) != 0)) {
-        status = fail(HEDDLE_FILE_ERROR, "%s: cannot be written: %s", f->path, strerror(errno));
-        if (f->temporary)
-            remove(f->temporary);
-    }
-    mem_free(f->temporary);
-    f->temporary = NULL;
+    if (f->path && ((f->regular && fsync(f->file) != 0) | (close(f->file) != 0)))
+        status = unwritable(f->path);
+    f->file = -1;
     return status;
 }
 
 void output_drop(struct output_file *f)
 {
-    if (f->stream) {
-        fclose(f->stream);
-        if (f->temporary)
-            remove(f->temporary);
-        else if (f->created && f->lines == 0)
+    if (f->path && f->file >= 0) {
+        close(f->file);
+        if (f->created && f->lines == 0)
             remove(f->path);
-        mem_free(f->temporary);
     }
-    *f = (struct output_file){0};
+    *f = (struct output_file){.file = -1};
 }
 
-heddle_status output_text(const char *path, const struct text *t)
+/* ------------------------------------------------------------------ signals */
+
+void ends_by_signal(int number)
 {
-    heddle_status status = HEDDLE_OK;
-    struct output_file file = {0};
-    TRY(t->failed ? HEDDLE_NO_MEMORY : HEDDLE_OK);
-    TRY(output_open(&file, path));
-    if (fwrite(t->data, 1, (size_t)t->size, file.stream) != (size_t)t->size)
-        TRY(fail(HEDDLE_FILE_ERROR, "%s: cannot be written: %s", path, strerror(errno)));
-    TRY(output_commit(&file));
-done:
-    output_drop(&file);
-    return status;
+    sinks_abandon();
+    signal(number, SIG_DFL);
+    raise(number);
+}
+
+void heed_signals(void)
+{
+    static const int numbers[] = {SIGINT, SIGTERM, SIGHUP};
+    for (size_t i = 0; i < sizeof numbers / sizeof numbers[0]; i++)
+        if (signal(numbers[i], ends_by_signal) == SIG_IGN)
+            signal(numbers[i], SIG_IGN); /* nohup, or a job in the background, meant it */
+    signal(SIGPIPE, SIG_IGN); /* a closed pipe and a full quota are write errors like others */
+    signal(SIGXFSZ, SIG_IGN);
 }
 
 /* ------------------------------------------------------------------ progress */
@@ -127,7 +162,7 @@ done:
 void progress(struct session *s, int64_t done, int64_t total, const char *format, ...)
 {
     static double last;
-    char bar[BAR + 1], text[64];
+    char bar[BAR + 1], text[64], shown[64];
     va_list args;
     if (!s->progress || (s->drawn && now_ms() - last < REDRAW_MS))
         return;
@@ -139,7 +174,8 @@ void progress(struct session *s, int64_t done, int64_t total, const char *format
     va_start(args, format);
     vsnprintf(text, sizeof text, format, args); /* what does not fit on a line is cut */
     va_end(args);
-    fprintf(stderr, "\r\033[K[%s] %lld/%lld %.48s", bar, (long long)done, (long long)total, text);
+    text_printable(shown, 49, text, "");
+    fprintf(stderr, "\r\033[K[%s] %lld/%lld %s", bar, (long long)done, (long long)total, shown);
     fflush(stderr);
     s->drawn = 1;
 }

@@ -35,8 +35,11 @@ static void show_warnings(struct session *s, const struct records *r)
     const char *line = r->warnings.data;
     progress_clear(s);
     for (int shown = 0; line && *line && shown < WARNINGS_SHOWN; shown++) {
+        char text[1024], printable[4096];
         size_t size = strcspn(line, "\n");
-        fprintf(stderr, "heddle: %.*s\n", (int)size, line);
+        snprintf(text, sizeof text, "%.*s", (int)size, line);
+        text_printable(printable, sizeof printable, text, "");
+        fprintf(stderr, "heddle: %s\n", printable);
         line += size + 1;
     }
     if (r->warning_count > WARNINGS_SHOWN)

@@ -323,10 +323,7 @@ static heddle_status measure_passes(struct reproducing *r, const char *records)
     struct benching *k = &r->bench;
     TRY(heddle_open(&k->bench.h, r->c->device));
     TRY(choose_subjects(r));
-    if (!r->c->fresh && access(records, F_OK) == 0)
-        TRY(past_read(&k->past, records));
-    k->to_file = 1;
-    TRY(output_grow(&k->file, records, k->past.whole));
+    TRY(benching_records(k, records, r->c->fresh));
     benching_heed_interrupts();
     TRY(measure_on(r, r->c->device));
     r->host = 1;

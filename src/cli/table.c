@@ -8,7 +8,7 @@
 #include "base/memory.h"
 #include "cli/cli.h"
 
-static const char *const colours[] = {"", "\033[32m", "\033[31m", "\033[2m"}; /* plain, GREEN, RED, DIM */
+static const char *const colours[] = {"", GREEN, RED, DIM};
 
 /* The colour that a cell begins with; *cell moves behind it. */
 static int colour_of(const char **cell)
@@ -62,7 +62,7 @@ static void put(struct session *s, const struct table *t, int c, const char *cel
     int gap = t->width[c] - letters(cell, size), last = !t->column[c + 1].title;
     gap = gap < 0 ? 0 : gap;
     out(s, "%s%*s%s%.*s%s%*s", c > 0 ? "  " : "", t->column[c].right ? gap : 0, "", s->colour ? colours[colour] : "",
-        (int)size, cell, s->colour && colour ? "\033[0m" : "", t->column[c].right || last ? 0 : gap, "");
+        (int)size, cell, s->colour && colour ? PLAIN : "", t->column[c].right || last ? 0 : gap, "");
 }
 
 void table_head(struct table *t, struct session *s)
