@@ -26,7 +26,7 @@ help:
 	@echo "make install     build and install under PREFIX ($(PREFIX)); ARCHS=native: kernels for this machine's GPUs alone; none: for none"
 	@echo "make deb         Debian packages of library, development files and command in build/packages; ARCHS as for install"
 	@echo "make coverage    statement coverage of the tests, per folder"
-	@echo "make fuzz        fuzz the file readers, SECONDS=$(SECONDS) each"
+	@echo "make fuzz        fuzz the file readers and the API, SECONDS=$(SECONDS) each"
 	@echo "make clean       remove everything that was built"
 
 setup:

@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
 #
-# fuzz/run.sh [SECONDS_PER_TARGET [BUILD_FOLDER]]: builds the fuzz targets with clang and runs each for a bounded time.
+# fuzz/run.sh [SECONDS_PER_TARGET [BUILD_FOLDER]]: builds the fuzz targets (the six readers, .hdl through the API, descriptions,
+# options and specs of the API against an exact oracle) with clang and runs each for a bounded time, one after the other.
 # Ends with a status other than 0 if one of them finds something; the input that did it is named and kept.
 set -eu
 seconds=${1:-60}
@@ -27,9 +28,11 @@ for target in $targets; do
     name=${target#fuzz_}
     program=$(find "$build" -type f -name "$target" -perm -u+x | head -1)
     mkdir -p "$build/corpus/$name" "$build/found/$name" "$build/seeds/$name"
+    kept=$root/fuzz/corpus/$name
+    [ -d "$kept" ] || kept=$build/seeds/$name
     echo "$target: $seconds s"
-    if ! "$program" -max_total_time="$seconds" -timeout=10 -rss_limit_mb=2048 -max_len=8192 -print_final_stats=1 \
-            -artifact_prefix="$build/found/$name/" "$build/corpus/$name" "$root/fuzz/corpus/$name" "$build/seeds/$name" \
+    if ! "$program" -max_total_time="$seconds" -timeout=60 -rss_limit_mb=3072 -max_len=8192 -print_final_stats=1 \
+            -artifact_prefix="$build/found/$name/" "$build/corpus/$name" "$kept" "$build/seeds/$name" \
             > "$build/$target.log" 2>&1; then
         tail -40 "$build/$target.log"
         echo "$target: FAILED, see $build/found/$name"

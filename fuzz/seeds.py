@@ -47,6 +47,8 @@ def main():
     for value in (1, 2):
         for offset in (16, 17):
             put(folder, "hdl", f"v{value}o{offset}.hdl", hdl(value, offset))
+            for how in range(0, 256, 5):
+                put(folder, "hdl_api", f"v{value}o{offset}h{how}", hdl(value, offset) + bytes([how]))
     plain = tar(tarfile.USTAR_FORMAT, ("fuzz/readme", b"hello"), ("fuzz/fuzz.mtx", SMALL))
     put(folder, "archive", "ustar.tar", plain)
     put(folder, "archive", "gnu.tar", tar(tarfile.GNU_FORMAT, ("long" * 40 + "/a.mtx", SMALL)))
@@ -54,6 +56,8 @@ def main():
     put(folder, "archive", "small.mtx.gz", gzip.compress(SMALL, mtime=0))
     put(folder, "archive", "two.mtx.gz", gzip.compress(SMALL[:40], mtime=0) + gzip.compress(SMALL[40:], mtime=0))
     put(folder, "archive", "fuzz.tar.gz", gzip.compress(plain, mtime=0))
+    for seed in range(64):  # of each kind of damage and format, with entries enough
+        put(folder, "api", f"s{seed}", bytes((seed * 7 + i * (seed + 3) + i * i) % 251 for i in range(700)))
     try:
         import lzma
         put(folder, "archive", "small.mtx.xz", lzma.compress(SMALL))

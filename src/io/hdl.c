@@ -48,7 +48,7 @@ static heddle_status check_header(const struct hdl_header *h, const char *path)
     if ((h->value != HEDDLE_F32 && h->value != HEDDLE_F64) || (h->offset != HEDDLE_I32 && h->offset != HEDDLE_I64))
         return fail(HEDDLE_NOT_SUPPORTED, "%s: unknown types %u and %u in the header", path, h->value, h->offset);
     if (h->rows < 0 || h->cols < 0 || h->rows >= INDEX_LIMIT || h->cols >= INDEX_LIMIT || h->nnz < 0 ||
-        h->nnz > INT64_MAX / 16)
+        h->nnz > INT64_MAX / 16 || (h->nnz > 0 && (h->rows == 0 || h->cols == 0)))
         return fail(HEDDLE_BAD_FILE, "%s: impossible sizes in the header: %lld x %lld with %lld entries", path,
                     (long long)h->rows, (long long)h->cols, (long long)h->nnz);
     return HEDDLE_OK;
