@@ -101,15 +101,17 @@ untouched() { # untouched NAME FILE WORDS OPTIONS...: bench refuses to add to it
     local name=$1 file=$2 words=$3
     shift 3
     cp -p "$file" "$work/copy"
-    run bench --json "$file" "$@"
+    run bench --json="$file" "$@"
     verdict "$name" "$([ $rc -eq 2 ] && grep -qF "$words" "$work/err" && cmp "$file" "$work/copy" || told_of)"
 }
-untouched 'a matrix as its own file of records' a.mtx 'a.mtx:1: this is no record'
-untouched 'the same, afresh' a.mtx 'a.mtx:1: this is no record' --fresh
-printf 'no end of line' >text.txt
-untouched 'a text without a line end' text.txt 'text.txt:1: this is no record'
-head -c 3000 /dev/urandom >bytes.bin
-untouched 'binary data' bytes.bin 'this is no record'
+untouched 'a matrix as its own file of records' a.mtx 'ends in .json or .jsonl' --fresh
+cp a.mtx matrix.jsonl
+untouched 'a matrix under the name of records' matrix.jsonl 'matrix.jsonl:1: this is no record'
+untouched 'the same, afresh' matrix.jsonl 'matrix.jsonl:1: this is no record' --fresh
+printf 'no end of line' >text.jsonl
+untouched 'a text without a line end' text.jsonl 'text.jsonl:1: this is no record'
+head -c 3000 /dev/urandom >bytes.jsonl
+untouched 'binary data' bytes.jsonl 'this is no record'
 printf '{"a":1}\n' >other.json
 untouched 'JSON of another kind' other.json 'other.json:1: this is no record' --fresh
 { head -n 2 "$records"; echo 'notes of mine'; } >mixed.jsonl
