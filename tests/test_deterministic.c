@@ -117,7 +117,7 @@ static int different(const char *spec, heddle_type value, heddle_format format, 
     return different_by(NULL, spec, value, format, op, seeds);
 }
 
-/* The last has rows that csr_weave cuts into pieces, which its scouts take each from its own range, or share. */
+/* The last has rows that csr_weave cuts into pieces. */
 static const char skewed[] = "powerlaw:n=900,mean=4,longest=400", wide[] = "circuit:n=700,longest=500,dense=2";
 static const char cut[] = "circuit:n=6000,longest=5500,dense=4";
 
@@ -127,7 +127,7 @@ TEST(a_hundred_orders_of_blocks_give_one_result_n_and_t)
     CHECK(different(skewed, HEDDLE_F64, HEDDLE_CSR, HEDDLE_T, SEEDS) == 0);
     CHECK(different(wide, HEDDLE_F32, HEDDLE_CSR, HEDDLE_T, SEEDS / 5) == 0);
     CHECK(different(cut, HEDDLE_F64, HEDDLE_CSR, HEDDLE_N, SEEDS) == 0);
-    CHECK(different_by("csr_weave:scouts=together", cut, HEDDLE_F64, HEDDLE_CSR, HEDDLE_N, SEEDS) == 0);
+    CHECK(different_by("csr_weave:way=blocks", cut, HEDDLE_F64, HEDDLE_CSR, HEDDLE_N, SEEDS) == 0);
 }
 
 TEST(so_it_is_for_csc_and_coo)

@@ -326,7 +326,7 @@ TEST(copies_and_hoards_are_added_to_y_once)
     }
 }
 
-/* Groups of csr_weave that have too many entries for one block, be it in rows that are short, long or huge. */
+/* More entries than one block takes, be it in rows that are short, long or huge. */
 static int64_t crowded_rows(int64_t i, int64_t rows, int64_t cols)
 {
     (void)rows;
@@ -373,74 +373,36 @@ static int64_t rows_off_lines(int64_t i, int64_t rows, int64_t cols)
     return i == 0 ? 5 : i < 16 ? 0 : rows_like_pieces(i - 16, rows, cols) - (i == 16 ? 5 : 0);
 }
 
-/* Rows of so many pieces that a block does not take one, and beside it. */
-static int64_t long_rows_like_pieces(int64_t i, int64_t rows, int64_t cols)
+/* Rows of as many entries as a window, a capacity, a row that is not cut, or several pieces of csr_weave have in a small matrix (768, 960,
+ * 1536), and beside it. */
+static int64_t rows_at_limits(int64_t i, int64_t rows, int64_t cols)
 {
-    static const int64_t n[] = {7168, 0, 6145, 1, 8192, 6144, 7167, 24, 10245};
+    static const int64_t n[] = {768, 767, 769, 0, 960, 959, 961, 958, 1536, 1, 1537, 1535, 2304, 2305, 2303, 3072, 0, 24};
     (void)rows;
     (void)cols;
-    return n[i % 9];
+    return n[i % 18];
 }
 
-/* The rows of a group of up to so many pieces as a wave has lanes are put together in another way than those of more. */
-TEST(every_way_through_csr_weave_takes_every_group_once)
-{
-    static const struct awkward matrices[] = {
-        {"crowded groups", "groups taken twice or not at all", 2600, 9000, crowded_rows, strewn_column},
-        {"huge groups", "rows of more pieces than a wave has lanes", 2600, 300000, crowded_rows, strewn_column},
-        {"rows like pieces", "rows that are cut where pieces end", 47, 4000, rows_like_pieces, strewn_column},
-        {"rows off lines", "pieces that begin within a line", 63, 4000, rows_off_lines, strewn_column},
-        {"long rows like pieces", "rows beyond a block's limit that end where pieces do", 27, 12000, long_rows_like_pieces, strewn_column},
-    };
-    static const char *const ways[] = {"1", "1deep", "2", "4", "8", "8direct", "8place", "16", "32", "block"};
-    for (int i = 0; i < 5; i++) {
-        every_way("csr_weave", ways, sizeof ways / sizeof ways[0], ",scouts=alone", &matrices[i], HEDDLE_N);
-        every_way("csr_weave", ways, sizeof ways / sizeof ways[0], ",scouts=together", &matrices[i], HEDDLE_N);
-    }
-}
-
-/* A wave of a scout looks at as many spans of groups as it has lanes: the last of all groups has one full row. */
-static int64_t last_is_full(int64_t i, int64_t rows, int64_t cols)
-{
-    return i == rows - 1 ? cols : i % 7 == 0;
-}
-
-TEST(scouts_that_look_alone_miss_no_group)
-{
-    static const struct {
-        const char *way;
-        int64_t height;
-    } ways[] = {{"4", 64}, {"8", 16}, {"8direct", 16}, {"32", 8}, {"block", 1}};
-    static const int64_t groups[] = {1, 31, 32, 33, 512};
-    for (size_t i = 0; i < sizeof ways / sizeof ways[0]; i++)
-        for (size_t k = 0; k < sizeof groups / sizeof groups[0]; k++) {
-            const struct awkward few = {"few groups", "a cut group that nobody has looked at", groups[k] * ways[i].height, 9000,
-                                        last_is_full, strewn_column};
-            every_way("csr_weave", &ways[i].way, 1, "", &few, HEDDLE_N);
-        }
-}
-
-/* So many entries that scouts look at three groups of eight rows (way=16) together.  Some of the groups are cut, and some have too many
- * entries only together. */
-static int64_t many_rows(int64_t i, int64_t rows, int64_t cols)
+/* More short rows in a row block than it has threads, behind a long one. */
+static int64_t many_short_rows(int64_t i, int64_t rows, int64_t cols)
 {
     (void)rows;
-    return i % 5003 == 17 ? cols : i / 200 == 500 ? 240 : 60;
+    return i == 700 ? cols / 2 : i % 11 == 0 ? 40 : i % 2;
 }
 
-TEST(scouts_that_look_at_several_groups_together_miss_none)
+TEST(csr_weave_takes_every_row_block_once)
 {
-    static const struct awkward many = {"many groups", "groups that nobody has looked at", 270000, 3000, many_rows, strewn_column};
-    static const char *const names[] = {"emu:wave=32,seed=7", "emu:wave=64,seed=8"};
-    for (int i = 0; i < 2 && awkward_wants("csr_weave"); i++) {
-        struct gpu *gpu;
-        CHECK_OK(gpu_open(&gpu, names[i]));
-        struct trial t = {.name = names[i], .kernel = "csr_weave:way=16", .device = {.kind = DEVICE_gpu, .gpu = gpu}};
-        trial_new(&t, &many, i ? VARIANT_f32_i32 : VARIANT_f64_i32, HEDDLE_N, 1);
-        two_products(&t);
-        trial_free(&t);
-        gpu_close(gpu);
-    }
+    static const struct awkward matrices[] = {
+        {"crowded rows", "row blocks taken twice or not at all", 2600, 9000, crowded_rows, strewn_column},
+        {"huge rows", "rows of more pieces than a block has threads", 2600, 600000, crowded_rows, strewn_column},
+        {"rows like pieces", "rows that are cut where pieces end", 47, 4000, rows_like_pieces, strewn_column},
+        {"rows off lines", "row blocks that begin within a line", 63, 4000, rows_off_lines, strewn_column},
+        {"rows at limits", "a limit that is one too high or too low", 19, 4000, rows_at_limits, strewn_column},
+        {"many short rows", "rows behind those that have threads", 5000, 9000, many_short_rows, strewn_column},
+    };
+    static const char *const ways[] = {"auto", "blocks"};
+    for (size_t i = 0; i < sizeof matrices / sizeof matrices[0]; i++)
+        every_way("csr_weave", ways, sizeof ways / sizeof ways[0], "", &matrices[i], HEDDLE_N);
 }
 
 /* Thousands of rows with next to nothing, of which a chunk has more than can be taken entry by entry if nobody sees to it, and one

@@ -275,15 +275,15 @@ DRAWINGS = {
         "notes": ["Limits:  NVIDIA 1,000,000 entries or a row of 1,024;  AMD 100,000,000 entries or a row of 768."],
     },
     "csr_weave": {
-        "title": "groups of rows staged in shared memory, a lane a row (here groups of 4 rows)",
+        "title": "row blocks staged in shared memory, a lane a row (here two row blocks)",
         "panels": [{"cell": 44, "waves": ["block 0: rows 0 to 3", "block 1: rows 4 and 5"], "steps": [
             ("multiply", "a b c d | i j k l"), ("", "e f g h | . . . ."),
             ("stage", ":a,_e :b,_f :c,_g :d,_h | :i :j :k :l"),
             ("add up", "=a+b =0 =c…g =h | =i…k =l . ."),
             ("write", "y0 y1 y2 y3 | y4 y5 . .")]}],
         "strips": [("val", "a b c d e f g h | i j k l")],
-        "notes": ["A block finds its rows by its number alone.  A row that is long for its lanes is added up by the wave; a group that",
-                  "is too much for a block is taken by others, the first of the launch, piece by piece."],
+        "notes": ["Cuts, made once, when the matrix is created: a block reads which rows and entries are its own.  A row that is long for",
+                  "its lanes is added up by the wave; a very long one has several blocks, and the last of them adds up their sums."],
     },
     "csr_adaptive": {
         "title": "blocks of whole rows, staged in shared memory (here capacity 8, window 7)",

@@ -41,7 +41,7 @@ heddle_status heddle_matrix_info(const heddle_matrix *A, heddle_matrix_desc *des
         .types = {view_value(v), coo ? offset_for(v->coo.nnz) : v->csr.offset, HEDDLE_I32},
         .copied = A->owned.csr.row_ptr || A->owned.coo.row || A->file.copied || A->placed[0],
         .sorted_now = A->sorted_now,
-        .bytes = coo ? coo_bytes(&v->coo) : csr_bytes(&v->csr),
+        .bytes = coo ? coo_bytes(&v->coo) : csr_bytes(&v->csr), .look_bytes = v->look.bytes, .look_ms = v->look.ms,
         .ptr = coo ? NULL : v->csr.row_ptr,
         .index = coo ? v->coo.col : v->csr.col,
         .row = coo ? v->coo.row : NULL,

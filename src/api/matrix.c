@@ -20,9 +20,11 @@ heddle_status matrix_new(heddle_matrix **A)
 
 heddle_status matrix_done(heddle_matrix **out, heddle *h, heddle_matrix *A)
 {
-    heddle_status status = handle_reserve(h, A);
-    if (status == HEDDLE_OK)
-        *out = A;
+    heddle_status status = HEDDLE_OK;
+    TRY(look_new(&A->view.look, &h->device, &A->view));
+    TRY(handle_reserve(h, A));
+    *out = A;
+done:
     return status;
 }
 
@@ -30,6 +32,7 @@ void heddle_matrix_free(heddle_matrix *A)
 {
     if (!A)
         return;
+    look_free(&A->view.look, &A->device);
     view_free(&A->owned);
     file_matrix_free(&A->file);
     for (int i = 0; i < 3; i++)

@@ -9,7 +9,7 @@
 /* ------------------------------------------------------------------ the tables */
 
 /* How experiments are drawn; the names stand in experiments.def. */
-static const struct look look_gflops = {.kind = &grid_rows},
+static const struct drawn_as look_gflops = {.kind = &grid_rows},
     look_gflops3 = {.kind = &grid_rows, .shown = SHOW_GFLOPS3, .cold = 1},
     look_ms = {.kind = &grid_rows, .shown = SHOW_MS, .cold = 1},
     look_table1 = {.statistics = 1},

@@ -23,7 +23,7 @@ enum shown { SHOW_GFLOPS, SHOW_GFLOPS3, SHOW_MS, SHOW_RATIO, SHOW_BYTES, SHOW_LA
 enum over { OVER_NNZ, OVER_DENSEST, OVER_SIGMA };
 enum reduced { AS_IT_IS, WEIGHTED, CORRELATED };
 
-struct look {
+struct drawn_as {
     const struct grid_kind *kind; /* NULL: a table without a drawing */
     enum shown shown;
     enum over over;
@@ -38,7 +38,7 @@ struct experiment {
     const char *name, *paper, *where, *what;
     enum experiment_group group;
     const char *list, *types;
-    const struct look *look;
+    const struct drawn_as *look;
     const char *comment;
 
 };

@@ -145,7 +145,7 @@ done:
 static heddle_status numbers_new(struct numbers *n, const struct panel *p)
 {
     heddle_status status = HEDDLE_OK;
-    const struct look *look = p->e->look;
+    const struct drawn_as *look = p->e->look;
     static const char *const over[] = {[OVER_NNZ] = "nonzeros", [OVER_DENSEST] = "entries of the longest row over rows",
                                        [OVER_SIGMA] = "deviation of columns from the diagonal"};
     int ratio = look->shown == SHOW_RATIO || look->shown == SHOW_DEVICES;

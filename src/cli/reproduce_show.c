@@ -214,7 +214,7 @@ static void add_references(struct text *words, const struct panel *p)
 /* How the table of statistics is read. */
 static void legend(struct showing *w, const struct panel *p)
 {
-    const struct look *look = w->e->look;
+    const struct drawn_as *look = w->e->look;
     struct text first = {0};
     if (look->shown == SHOW_DEVICES)
         text_add(&first, "this device over the other");
@@ -241,7 +241,7 @@ static heddle_status show_device(struct showing *w, int64_t device, int64_t othe
     static const char *const types[] = {"f32", "f64"};
     struct pair d = {.count = 0};
     struct table table;
-    const struct look *look = w->e->look;
+    const struct drawn_as *look = w->e->look;
     const struct column *columns = look->statistics ? table1_columns : statistics_columns;
     table_begin(&table, columns);
     for (int t = 0; t < 2; t++)

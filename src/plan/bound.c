@@ -23,6 +23,7 @@ struct bound {
     struct stored stored;
     struct work work;
     void *workspace, *counters;
+    int borrows_look;     /* what the kernel derives from the pattern is A's own look */
     struct bound_info info;
 };
 
@@ -90,12 +91,13 @@ done:
 }
 
 /* Binaries are loaded here as well, and not at the first product: that may be part of a graph which is being captured. */
-static heddle_status prepare(struct bound *b, const int64_t *option)
+static heddle_status prepare(struct bound *b, const int64_t *option, const struct view *A)
 {
     heddle_status status;
     const struct route *r = &b->route;
     b->work = work_for(b->work.kernel, &b->device, &b->stored, r->transposed && !r->transpose, option);
-    int64_t bytes = work_workspace(&b->work), held = work_held(&b->work), counters = work_counters(&b->work);
+    b->borrows_look = !b->made.row_ptr && look_lend(&b->work, A);
+    int64_t bytes = work_workspace(&b->work), held = b->borrows_look ? 0 : work_held(&b->work), counters = work_counters(&b->work);
     TRY(work_applies(&b->work));
     TRY(kernel_load(&b->device, b->work.kernel, b->work.variant));
     TRY(gpu_scale_load(&b->device, b->work.value));
@@ -109,7 +111,7 @@ static heddle_status prepare(struct bound *b, const int64_t *option)
         TRY(device_alloc(&b->device, &b->work.product.prepared, held));
     b->work.product.workspace = b->workspace;
     b->work.product.counters = b->counters;
-    if (b->work.kernel->prepare && b->stored.nnz > 0) {
+    if (b->work.kernel->prepare && !b->borrows_look && b->stored.nnz > 0) {
         double start = device_clock(&b->device);
         TRY(b->work.kernel->prepare(&b->work));
         TRY(device_sync(&b->device));
@@ -133,7 +135,7 @@ heddle_status bound_make(struct bound **result, const struct device *device, con
     b->route = route;
     b->work.kernel = kernel;
     TRY(convert(b, option, A));
-    TRY(prepare(b, option));
+    TRY(prepare(b, option, A));
     kernel_spell(b->info.kernel, sizeof b->info.kernel, kernel, option);
     b->info.format = b->stored.format->name;
     b->info.transposed = route.transpose;
@@ -195,7 +197,8 @@ void bound_free(struct bound *b)
     device_csr_free(&b->device, &b->made);
     device_free(&b->device, b->workspace);
     device_free(&b->device, b->counters);
-    device_free(&b->device, b->work.product.prepared);
+    if (!b->borrows_look)
+        device_free(&b->device, b->work.product.prepared);
     mem_free(b);
 }
 
@@ -291,11 +294,12 @@ heddle_status bound_estimate(struct estimate *e, const struct device *device, co
     struct work w = work_for(kernel, device, &s, r.transposed && !r.transpose, option);
     TRY(work_applies(&w));
     e->cost = predict(&w, &s, r.transpose ? NULL : rows);
-    int64_t beside = work_workspace(&w) + work_counters(&w) + work_held(&w);
+    int looked = !r.transpose && !r.from_coo && look_lend(&w, A);
+    int64_t beside = work_workspace(&w) + work_counters(&w) + (looked ? 0 : work_held(&w));
     e->turns = r.transpose;
     e->borrows = s.borrowed != 0;
     e->converts = r.from_coo || stored_owned(&s) > 0;
-    e->derives = kernel->prepare != NULL;
+    e->derives = kernel->prepare && !looked;
     int64_t made = r.transpose || r.from_coo ? (s.rows + 1) * (int64_t)type_size(s.offset) +
                                                    s.nnz * (int64_t)(sizeof(int32_t) + type_size(s.value)) : 0;
     e->bytes = stored_owned(&s) + beside + (s.borrowed ? made : 0);

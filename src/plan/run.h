@@ -19,6 +19,9 @@ struct source view_source(const struct view *A);
 /* The kernel that needs no preparation: format csr, or coo for a COO matrix. */
 const struct kernel *select_kernel(const struct device *device, const struct view *A, int transposed);
 
+/* What A's look found, for a work with A's own arrays whose kernel it was made for; 0: it was not. */
+int look_lend(struct work *w, const struct view *A);
+
 /* One that takes any CSR matrix, for products that launch nothing. */
 const struct kernel *any_kernel(const struct device *device);
 

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
  * The immediate product: which kernel can take the arrays as they are, and which of those balances. */
+#include <string.h>
+
 #include "base/thread.h"
 #include "kernel/service.h"
 #include "plan/run.h"
@@ -94,6 +96,48 @@ static heddle_status stored_view(struct stored *s, const struct view *A)
     return status == HEDDLE_OK ? stored_build(s, &source) : status;
 }
 
+heddle_status look_new(struct look *look, const struct device *device, const struct view *A)
+{
+    heddle_status status = HEDDLE_OK;
+    struct stored s;
+    *look = (struct look){0};
+    if (device->kind == DEVICE_cpu || A->format == HEDDLE_COO || A->csr.nnz == 0)
+        return HEDDLE_OK;
+    TRY(stored_view(&s, A));
+    struct work w = work_for(select_kernel(device, A, 0), device, &s, 0, NULL);
+    const double start = device_clock(device);
+    look->bytes = work_held(&w);
+    TRY(device_alloc(device, &look->prepared, look->bytes));
+    w.product.prepared = look->prepared;
+    TRY(w.kernel->prepare(&w));
+    memcpy(look->fact, w.product.fact, sizeof look->fact);
+    look->ms = device_clock(device) - start;
+done:
+    if (status != HEDDLE_OK)
+        look_free(look, device);
+    return status;
+}
+
+void look_free(struct look *look, const struct device *device)
+{
+    device_free(device, look->prepared);
+    *look = (struct look){0};
+}
+
+int look_lend(struct work *w, const struct view *A)
+{
+    const int64_t *option = w->option;
+    const struct option *o = kernel_options(w->kernel);
+    if (!A->look.prepared || w->product.transposed || w->kernel != select_kernel(w->device, A, 0))
+        return 0;
+    for (int i = 0; o[i].name; i++)
+        if (option[i] != o[i].initial)
+            return 0;
+    w->product.prepared = A->look.prepared;
+    memcpy(w->product.fact, A->look.fact, sizeof A->look.fact);
+    return 1;
+}
+
 heddle_status immediate_load(const struct device *device, const struct view *A)
 {
     heddle_status status = HEDDLE_OK;
@@ -144,6 +188,8 @@ heddle_status immediate_run(const struct device *device, const struct view *A, h
                     (long long)(room->workspace_bytes + room->counters_bytes));
     w.product.workspace = room->workspace;
     w.product.counters = room->counters;
+    if (!trivial && kernel->prepare && !look_lend(&w, A))
+        return fail(HEDDLE_INTERNAL, "%s multiplies with a matrix that nobody has looked at", kernel->name);
     TRY(product_run(&w, s, x, y, &launched));
     *ran = launched ? kernel->name : "scale";
 done:

@@ -22,9 +22,7 @@
  * Where am I    simt_thread_id() < simt_block_size(), simt_block_id() < simt_grid_size() (blocks), and across the grid
  *               simt_global_id() < simt_global_size() (int64_t).  simt_lane() < WAVE, simt_wave_id() < simt_waves();
  *               WAVE is 32 or 64, a constant everywhere but on the emulator.  simt_lanes is an unsigned integer
- *               with a bit a lane.  SIMT_FEW_REGISTERS is 1 where a thread has 32 of a full multiprocessor, and code is written for
- *               that (NVIDIA; the emulator runs what it does), else 0.
- *               simt_thread_anew()  simt_thread_id(), and no register keeps it, or what follows from it, from one use to the next
+ *               with a bit a lane.
  *
  * Together      simt_sync()         every thread of the block comes here; orders all memory of the block
  *               simt_sync_any(c)    the same, and tells every thread whether c was not 0 in one of them
@@ -38,7 +36,7 @@
  *               block, the whole wave, or (shuffles) the whole group; groups of one wave may be at different places.
  *               Shuffles and ballots carry values but do not order memory.  In a last wave with fewer lanes the absent
  *               ones vote 0, and a shuffle must not read from them.  Blocks never wait for blocks: which of them are on the device
- *               is not known.  One may look a while for what others have to tell, if it can go on without.
+ *               is not known.
  *
  * Memory        simt_atomic_add(p, v), _min, _max, _or, _exchange, simt_atomic_cas(p, expected, v): return what stood there
  *               before; in global and shared memory, for (u)int32_t and (u)int64_t, _add for float and double as well.
@@ -51,16 +49,12 @@
  *               simt_after_previous() such a kernel says this, and from there on sees all that was launched before it done; earlier
  *                                   it may read only what the kernel right before it does not write
  *               simt_readonly(p)    *p, of global memory that nobody writes during the launch
- *               simt_again(p)       the same, read anew even where the compiler could keep it in a register
  *               simt_stream(p)      the same, and nobody will read it again soon: it should not displace x in the caches
  *               simt_stream_if(condition, p): simt_stream(p), or 0 without reading p; costs no branch
- *               simt_send_for(p, bytes) may have so much from p on brought to the second-level cache; a thread says it for all.
+ *               simt_prefetch(p, bytes) may have so much from p on brought to the L2 cache; a thread says it for all.
  *                                   What is read soon after costs less waiting; what is not costs memory's time
  *               simt_with(i, value) i, an index, known no sooner than a value: where both are loaded, both loads come before that of what
  *                                   i leads to
- *               simt_held(p)      p, an array in shared memory whose address a register should keep
- *               simt_passing(p)   p, and what is read through it should be the first that the second-level cache gives up;
- *                                 SIMT_PASSES is 0 where that is p alone (AMD), and one loop will do for both, else 1
  *               simt_load2(to, p), simt_load4(to, p); simt_stream2, simt_stream4: p[0], p[1] (and p[2], p[3]) into an array of
  *               the thread's own, by wide accesses where p's alignment allows them; any element alignment is valid.  They
  *               read as simt_readonly and simt_stream do.

@@ -11,8 +11,6 @@
 
 #define WAVE 32
 typedef uint32_t simt_lanes;
-#define SIMT_FEW_REGISTERS 1
-#define SIMT_PASSES 1
 #define DEVICE static __device__ __forceinline__ __attribute__((unused))
 
 #define KERNEL(name) extern "C" __global__ void SIMT_NAME(name)
@@ -31,12 +29,6 @@ extern __shared__ __attribute__((aligned(16))) char simt_dynamic[];
 DEVICE int simt_thread_id(void)
 {
     return (int)threadIdx.x;
-}
-DEVICE int simt_thread_anew(void)
-{
-    int id;
-    asm volatile("mov.u32 %0, %%tid.x;" : "=r"(id));
-    return id;
 }
 DEVICE int simt_block_size(void)
 {
@@ -201,22 +193,6 @@ template <class T> DEVICE T simt_fresh(const T *p)
     return *(const volatile T *)p;
 }
 
-template <class T> DEVICE T simt_again(const T *p)
-{
-    static_assert(sizeof(T) == 4 || sizeof(T) == 8, "loads take 32 or 64 bits");
-    T value;
-    if (sizeof(T) == 4) {
-        uint32_t bits;
-        asm volatile("ld.global.nc.b32 %0, [%1];" : "=r"(bits) : "l"(p));
-        __builtin_memcpy(&value, &bits, sizeof(T) & 4);
-    } else {
-        uint64_t bits;
-        asm volatile("ld.global.nc.b64 %0, [%1];" : "=l"(bits) : "l"(p));
-        __builtin_memcpy(&value, &bits, sizeof(T) & 8);
-    }
-    return value;
-}
-
 /* Programmatic dependent launch, since sm_90; before, and where the host did not ask for it, kernels of a stream never meet. */
 DEVICE void simt_let_next(void)
 {
@@ -265,7 +241,7 @@ template <class T> DEVICE T simt_stream(const T *p)
 }
 
 /* A bulk prefetch, since sm_90: it takes whole units of 16 bytes. */
-DEVICE void simt_send_for(const void *p, int64_t bytes)
+DEVICE void simt_prefetch(const void *p, int64_t bytes)
 {
 #if !defined(__CUDA_ARCH__) || __CUDA_ARCH__ >= 900
     const uint64_t from = ((uint64_t)p + 15) & ~(uint64_t)15, to = ((uint64_t)p + bytes) & ~(uint64_t)15;
@@ -274,16 +250,6 @@ DEVICE void simt_send_for(const void *p, int64_t bytes)
 #else
     (void)p;
     (void)bytes;
-#endif
-}
-
-/* All loads through the pointer carry the policy "evict first", which createpolicy makes; clang has no such pointers. */
-template <class T> DEVICE const T *simt_passing(const T *p)
-{
-#if !defined(__clang__) && (!defined(__CUDA_ARCH__) || __CUDA_ARCH__ >= 800)
-    return (const T *)__nv_associate_access_property(p, 0x12f0000000000000);
-#else
-    return p;
 #endif
 }
 
@@ -298,19 +264,6 @@ template <class T> DEVICE int32_t simt_with(int32_t i, T value)
 #else
     (void)value;
     return i;
-#endif
-}
-
-/* nvcc takes the address of a shared array for a constant, and Hopper works it out from the block's place in its cluster at every
- * use; what comes out of an assembler statement it keeps. */
-template <class T> DEVICE T *simt_held(T *p)
-{
-#ifdef __NVCC__
-    uint32_t at = (uint32_t)__cvta_generic_to_shared(p);
-    asm volatile("" : "+r"(at));
-    return (T *)__cvta_shared_to_generic(at);
-#else
-    return p;
 #endif
 }
 

@@ -14,8 +14,6 @@
 
 #define WAVE (emu_now->width)
 typedef uint64_t simt_lanes;
-#define SIMT_FEW_REGISTERS 1
-#define SIMT_PASSES 1
 #define DEVICE static inline __attribute__((unused))
 
 #ifdef SIMT_HOOKED
@@ -232,7 +230,6 @@ SIMT_ATOMIC_REAL(double, f64)
 
 #define simt_fence() emu_fence()
 #define simt_fresh(p) (*(const volatile __typeof__(*(p)) *)(p))
-#define simt_again(p) simt_fresh(p)
 #define simt_let_next() ((void)0)
 #define simt_after_previous() ((void)0)
 
@@ -243,7 +240,7 @@ SIMT_ATOMIC_REAL(double, f64)
 #define simt_stream_if(condition, p) ((condition) ? *(p) : 0)
 
 /* There is no cache to fill, but a sanitizer sees what does not belong to the array. */
-DEVICE void simt_send_for(const void *p, int64_t bytes)
+DEVICE void simt_prefetch(const void *p, int64_t bytes)
 {
     const volatile char *byte = (const volatile char *)p;
     if (bytes > 0) {
@@ -252,10 +249,7 @@ DEVICE void simt_send_for(const void *p, int64_t bytes)
     }
 }
 
-#define simt_passing(p) (p)
 #define simt_with(i, value) (i)
-#define simt_held(p) (p)
-#define simt_thread_anew() simt_thread_id()
 
 /* Element by element: no more alignment is assumed than a page may assume. */
 #define SIMT_LOADS(type, suffix)                                    \

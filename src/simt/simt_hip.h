@@ -13,8 +13,6 @@ typedef uint64_t simt_lanes;
 #else
 typedef uint32_t simt_lanes;
 #endif
-#define SIMT_FEW_REGISTERS 0
-#define SIMT_PASSES 0
 #define DEVICE static inline __attribute__((device, always_inline, unused))
 
 #define KERNEL(name) KERNEL_BOUND(name, SIMT_USUAL_BLOCK)
@@ -34,10 +32,6 @@ extern __attribute__((shared, aligned(16))) char simt_dynamic[];
 DEVICE int simt_thread_id(void)
 {
     return (int)__builtin_amdgcn_workitem_id_x();
-}
-DEVICE int simt_thread_anew(void)
-{
-    return simt_thread_id();
 }
 DEVICE int simt_block_size(void)
 {
@@ -235,11 +229,6 @@ template <class T> DEVICE T simt_fresh(const T *p)
     return *(const volatile T *)p;
 }
 
-template <class T> DEVICE T simt_again(const T *p)
-{
-    return *(const volatile T *)p;
-}
-
 /* Kernels of a stream never meet. */
 DEVICE void simt_let_next(void)
 {
@@ -264,24 +253,14 @@ template <class T> DEVICE int32_t simt_with(int32_t i, T)
     return i;
 }
 
-template <class T> DEVICE T *simt_held(T *p)
-{
-    return p;
-}
-
 template <class T> DEVICE T simt_stream_if(int condition, const T *p)
 {
     return condition ? __builtin_nontemporal_load(p) : (T)0;
 }
 
 /* There is no such instruction. */
-DEVICE void simt_send_for(const void *, int64_t)
+DEVICE void simt_prefetch(const void *, int64_t)
 {
-}
-
-template <class T> DEVICE const T *simt_passing(const T *p)
-{
-    return p;
 }
 
 /* simt_NAME_words: `bytes` (8 or 16, aligned to that) at once. */

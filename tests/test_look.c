@@ -1,0 +1,127 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * The look: what a matrix on a GPU is known by since its creation. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "heddle.h"
+#include "test.h"
+
+/* A matrix of one entry a row on the emulator, but for the offsets. */
+enum { ROWS = 5000 };
+static int32_t offsets[ROWS + 1], columns[ROWS];
+static double values[ROWS], x[ROWS], y[ROWS];
+
+static void plain_matrix(void)
+{
+    for (int i = 0; i < ROWS; i++) {
+        offsets[i] = columns[i] = i;
+        values[i] = 1 + i % 3;
+        x[i] = 2;
+    }
+    offsets[ROWS] = ROWS;
+}
+
+static heddle_matrix *matrix_on(heddle *h)
+{
+    heddle_matrix *A;
+    CHECK_OK(heddle_csr(&A, h, &(heddle_csr_desc){.rows = ROWS, .cols = ROWS, .nnz = ROWS, .row_ptr = offsets, .col = columns,
+                                                  .val = values}));
+    return A;
+}
+
+/* No product follows offsets that lead nowhere, and heddle_check still tells where they are. */
+static void refused(heddle *h, const char *where)
+{
+    heddle_matrix *A = matrix_on(h);
+    memset(y, 0x55, sizeof y);
+    double before = y[0];
+    CHECK_FAILS(heddle_mv(h, HEDDLE_N, NULL, A, x, NULL, y), HEDDLE_BAD_MATRIX, "heddle_check");
+    CHECK(y[0] == before);
+    CHECK_FAILS(heddle_check(h, A), HEDDLE_BAD_MATRIX, where);
+    heddle_matrix_free(A);
+}
+
+TEST(offsets_that_lead_nowhere_are_found_at_creation)
+{
+    static const struct {
+        int at;
+        int32_t offset;
+        const char *where;
+    } bad[] = {{17, 16 - 5, "16"}, {2500, -3, "2500"}, {4999, 2000000000, ""}, {1, INT32_MIN, ""}, {0, 1, ""}, {ROWS / 2, ROWS + 1, ""}};
+    heddle *h;
+    CHECK_OK(heddle_open(&h, "emu"));
+    for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++) {
+        plain_matrix();
+        offsets[bad[i].at] = bad[i].offset;
+        refused(h, bad[i].where);
+    }
+    heddle_close(h);
+}
+
+TEST(no_garbage_leads_out_of_the_arrays)
+{
+    uint64_t random = 88172645463325252u;
+    heddle *h;
+    CHECK_OK(heddle_open(&h, "emu:wave=64,seed=3"));
+    for (int round = 0; round < 60; round++) {
+        plain_matrix();
+        for (int i = 0; i < ROWS; i += 1 + round * 7) {
+            random ^= random << 13, random ^= random >> 7, random ^= random << 17;
+            offsets[i] = round % 3 == 0 ? (int32_t)random : (int32_t)(random % (round % 3 == 1 ? ROWS + 1 : 3 * ROWS)) - (round % 3 == 2 ? ROWS : 0);
+        }
+        offsets[ROWS] = ROWS;
+        heddle_matrix *A = matrix_on(h);
+        if (heddle_check(h, A) != HEDDLE_OK)
+            CHECK_FAILS(heddle_mv(h, HEDDLE_N, NULL, A, x, NULL, y), HEDDLE_BAD_MATRIX, "heddle_check");
+        heddle_matrix_free(A);
+    }
+    heddle_close(h);
+}
+
+/* What is held stays below a hundredth of the matrix and 64 KB, also where rows are cut, empty, or short. */
+TEST(a_look_holds_next_to_nothing)
+{
+    static const char *const specs[] = {"grid2d:n=150", "circuit:n=15000,longest=8000", "empty:n=200000,share=99", "dense:rows=40,cols=9000",
+                                        "powerlaw:n=60000,mean=12,longest=30000", "random:n=300,mean=9"};
+    heddle *h;
+    CHECK_OK(heddle_open(&h, "emu"));
+    for (size_t i = 0; i < sizeof specs / sizeof specs[0]; i++) {
+        heddle_matrix *A;
+        heddle_matrix_desc d;
+        CHECK_OK(heddle_generate(&A, h, specs[i], HEDDLE_F32));
+        CHECK_OK(heddle_matrix_info(A, &d));
+        CHECK_THAT(d.look_bytes > 0 && d.look_bytes < d.bytes / 100 + 65536, "%s: %lld of %lld bytes", specs[i], (long long)d.look_bytes,
+                   (long long)d.bytes);
+        CHECK(d.look_ms > 0);
+        heddle_matrix_free(A);
+    }
+    heddle_close(h);
+}
+
+TEST(coordinates_empty_matrices_and_cpus_have_no_look)
+{
+    heddle *h[2];
+    heddle_matrix *A;
+    heddle_matrix_desc d;
+    static const int64_t none[4];
+    CHECK_OK(heddle_open(&h[0], "cpu"));
+    CHECK_OK(heddle_open(&h[1], "emu"));
+    plain_matrix();
+    CHECK_OK(heddle_coo(&A, h[1], &(heddle_coo_desc){.rows = ROWS, .cols = ROWS, .nnz = ROWS, .row = columns, .col = columns, .val = values}));
+    CHECK_OK(heddle_matrix_info(A, &d));
+    CHECK(d.look_bytes == 0);
+    heddle_matrix_free(A);
+    CHECK_OK(heddle_csr(&A, h[1], &(heddle_csr_desc){.rows = 3, .cols = 3, .row_ptr = none, .types.offset = HEDDLE_I64}));
+    CHECK_OK(heddle_matrix_info(A, &d));
+    CHECK(d.look_bytes == 0);
+    CHECK_OK(heddle_mv(h[1], HEDDLE_N, NULL, A, x, NULL, y));
+    CHECK(y[0] == 0 && y[2] == 0);
+    heddle_matrix_free(A);
+    A = matrix_on(h[0]);
+    CHECK_OK(heddle_matrix_info(A, &d));
+    CHECK(d.look_bytes == 0 && d.look_ms == 0);
+    heddle_matrix_free(A);
+    heddle_close(h[0]);
+    heddle_close(h[1]);
+}
