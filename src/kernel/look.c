@@ -110,7 +110,7 @@ KERNEL_BOUND(look_count, GROUP + 1)(struct product p)
         int64_t total, mine = 0;
         cut[simt_thread_id()] = (int32_t)row_at(&p, i * p.dim[WINDOW]);
         simt_sync();
-        if (i <= windows)
+        if (i < windows ? simt_thread_id() < GROUP : i == windows) /* nobody else has it */
             cuts[i] = cut[simt_thread_id()];
         if (i < windows && simt_thread_id() < GROUP) {
             const struct window w = window_of(&p, cut[simt_thread_id()], cut[simt_thread_id() + 1]);
