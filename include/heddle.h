@@ -164,17 +164,17 @@ HEDDLE_API heddle_status heddle_set_debug(heddle *h, int on);
  * created, or heddle_reserve them again.  On a CPU products are repeatable in any case. */
 HEDDLE_API heddle_status heddle_set_deterministic(heddle *h, int on);
 
-/* The kernel that the last product of this handle ran ("cpu_csr"), "" before the first.  Never a silent fallback.  Valid until the next
- * product, or until the plan is freed that this was of. */
+/* The kernel that the last product of this handle ran ("cpu_csr"), "" before the first.  Never a silent fallback.  Valid until
+ * the next product, or until the plan is freed that this was of. */
 HEDDLE_API const char *heddle_last_kernel(const heddle *h);
 
 /* ------------------------------------------------------------------ matrices ----------------------------------- */
 
-/* Arrays are borrowed (copy = 0): they must stay valid while the matrix lives, offsets and indices unchanged.  Borrowed values may
- * change between products: heddle_mv reads them anew, and plans are told by heddle_plan_update_values.
- * On a CPU creation costs nothing.  On a GPU it looks at the offsets once (CSR and CSC; heddle_matrix_info says how long that took
- * and what it holds): about the time of a product, and less than 1 % of the matrix' memory and 64 KB.  Offsets that do not ascend
- * from 0 to nnz are found then: A x of CSR, and the transposed product of CSC, return HEDDLE_BAD_MATRIX.
+/* Arrays are borrowed (copy = 0): they must stay valid while the matrix lives, offsets and indices unchanged.  Borrowed values
+ * may change between products: heddle_mv reads them anew, and plans are told by heddle_plan_update_values.
+ * On a CPU creation costs nothing.  On a GPU it looks at the offsets once (CSR and CSC; heddle_matrix_info says how long that
+ * took and what it holds): about the time of a product, and less than 1 % of the matrix' memory and 64 KB.  Offsets that do not
+ * ascend from 0 to nnz are found then: A x of CSR, and the transposed product of CSC, return HEDDLE_BAD_MATRIX.
  * With copy = 1 they are copied, in parallel, each thread's part near that thread.  What cannot be borrowed is copied
  * in any case, and heddle_matrix_info says so: 64-bit indices, base 1, COO that is not sorted by rows.
  * An array may be NULL where its length is 0.  Each is aligned to its elements, as C has them; nothing beyond that is asked for.

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT
  *
- * Races in global memory.  Two accesses to one byte by different waves, of one block or of two, race when at least one of them writes,
- * not both are atomic, and nothing orders them.  Within a block a barrier does.  Otherwise the one who wrote must have said
- * simt_fence and then have changed something atomically, and the other one have looked at something atomically since and then said
- * simt_fence; simt_fresh needs the fence of the one who wrote alone.  So the join by the last block to arrive is legal, and the same
- * without its fence is not.
+ * Races in global memory.  Two accesses to one byte by different waves, of one block or of two, race when at least one of them
+ * writes, not both are atomic, and nothing orders them.  Within a block a barrier does.  Otherwise the one who wrote must have
+ * said simt_fence and then have changed something atomically, and the other one have looked at something atomically since and
+ * then said simt_fence; simt_fresh needs the fence of the one who wrote alone.  So the join by the last block to arrive is
+ * legal, and the same without its fence is not.
  *
- * A word remembers its last write, in 64 bits that are loaded and stored as one, so that processors need no lock for it.  Reads are
- * not remembered: one that comes before the write that it races with is found in an order of blocks that has the write first.
+ * A word remembers its last write, in 64 bits that are loaded and stored as one, so that processors need no lock for it.  Reads
+ * are not remembered: one that comes before the write that it races with is found in an order of blocks that has the write first.
  * Through which word two blocks order themselves is not asked.  Both may let a race pass, but no legal kernel is called wrong. */
 #include "gpu/emu_global.h"
 

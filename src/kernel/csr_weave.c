@@ -5,25 +5,26 @@
  * Computes   y = alpha A x + beta y,  A in CSR.
  * Source     Heddle.  Staging the products of a few rows in shared memory is CSR-stream (Greathouse and Daga 2014); that the
  *            last of several blocks finishes what they share is an old trick of reductions.
- * Balance    a look at the row offsets (look.c), once a matrix, has cut it into row blocks of about equal work.  A block of threads
- *            reads its own and does what it says:
- *            - several rows: their products are staged in shared memory, a thread taking every BLOCK-th entry whatever row it belongs
- *              to, and a row is then summed by the lanes that suit this row block; one that is long for them, by its wave;
+ * Balance    a look at the row offsets (look.c), once a matrix, has cut it into row blocks of about equal work.  A block of
+ *            threads reads its own and does what it says:
+ *            - several rows: their products are staged in shared memory, a thread taking every BLOCK-th entry whatever row it
+ *              belongs to, and a row is then summed by the lanes that suit this row block; one that is long for them, by its
+ *              wave;
  *            - one row, by all threads;
  *            - a piece of a long row, likewise; whoever comes last adds the pieces up.  Nobody waits for anybody.
  *            Where every row is so short that its lanes have all of it under way at once, there is nothing to balance: then these
  *            read it directly, and nobody needs row blocks.
- * Memory     val and col are streamed past the caches, each once and by whole lines; x is gathered.  A product waits for memory three
- *            times in a row: for the row block (or the offsets, where rows are read directly), for the entries, and for x; offsets
- *            come beside the entries.  While a block waits for the first, it prefetches the same of one that comes later.
+ * Memory     val and col are streamed past the caches, each once and by whole lines; x is gathered.  A product waits for memory
+ *            three times in a row: for the row block (or the offsets, where rows are read directly), for the entries, and for x;
+ *            offsets come beside the entries.  While a block waits for the first, it prefetches the same of one that comes later.
  * Wins       middle-sized and uneven matrices.
  * Loses      against formats that store fewer bytes or put neighbouring rows side by side, such as sell.
  * Order      fixed per row, whoever comes last: bitwise repeatable.
  */
 #include "kernel/look.h"
 
-/* What `prepare` finds: row blocks, the entries of a tile and of a piece, the longest row, are the offsets bad; and what launch adds: how
- * many blocks of threads, or rows, ahead of one's own the prefetch goes. */
+/* What `prepare` finds: row blocks, the entries of a tile and of a piece, the longest row, are the offsets bad; and what launch
+ * adds: how many blocks of threads, or rows, ahead of one's own the prefetch goes. */
 enum { WEAVE_BLOCKS, WEAVE_TILE, WEAVE_PIECE, WEAVE_LONGEST, WEAVE_BAD, WEAVE_AHEAD };
 
 /* Threads of a block that has row blocks, and how many such a multiprocessor should have registers for. */
@@ -39,7 +40,7 @@ enum { WEAVE_BLOCKS, WEAVE_TILE, WEAVE_PIECE, WEAVE_LONGEST, WEAVE_BAD, WEAVE_AH
 
 /* ------------------------------------------------------------------ rows that are read directly ---------------- */
 
-/* Rows of a few entries a lane: most are one round.  The prefetch is for the block of threads that comes when this one has gone. */
+/* Rows of a few entries a lane: most are one round.  The prefetch is for the block that comes when this one has gone. */
 DEVICE void short_rows(const struct product *p, const int lanes, const int under_way)
 {
     const off *RESTRICT row_ptr = (const off *)p->array[CSR_ROW_PTR];
@@ -112,8 +113,8 @@ DEVICE void stage(const struct product *p, real *tile, int64_t from, int n)
     }
 }
 
-/* The sum of entries begin to end of the tile, one's own row, by its lanes; a row that is long for them by all lanes of the wave, one
- * such row after another.  The first of the lanes has it in the end. */
+/* The sum of entries begin to end of the tile, one's own row, by its lanes; a row that is long for them by all lanes of the
+ * wave, one such row after another.  The first of the lanes has it in the end. */
 #define STAGED 32 /* entries a lane */
 DEVICE real row_sum(const real *tile, int begin, int end, int lanes)
 {
@@ -206,9 +207,10 @@ static const char *const entries[] = {"csr_weave1",  "csr_weave1_deep", "csr_wea
                                       "csr_weave16", "csr_weave32",     "csr_weave_blocks", NULL};
 enum { ONE_LANE, ONE_LANE_DEEP, TWO_LANES };
 
-/* Row blocks of at most WINDOW_MOST rows and entries, fewer where that gives every multiprocessor BLOCKS_EACH of them, four rounds of
- * what it holds, but not so few that threads have nothing to do.  The capacity has room for a last row that is not much longer than
- * others; a tile holds it.  Measured on an H200: 1,024 and blocks of 128 threads, and 8 or 16 row blocks each, are 1 to 3 % slower. */
+/* Row blocks of at most WINDOW_MOST rows and entries, fewer where that gives every multiprocessor BLOCKS_EACH of them, four
+ * rounds of what it holds, but not so few that threads have nothing to do.  The capacity has room for a last row that is not
+ * much longer than others; a tile holds it.  Measured on an H200: 1,024 and blocks of 128 threads, and 8 or 16 row blocks each,
+ * are 1 to 3 % slower. */
 #define WINDOW_MOST (8 * BLOCK)
 #define WINDOW_LEAST (3 * BLOCK)
 #define BLOCKS_EACH (4 * RESIDENT)
@@ -251,9 +253,10 @@ static heddle_status prepare(struct work *w)
     return status;
 }
 
-/* The lanes of a row where rows are read directly: as many as fill the device, but no more than a row has entries on average, if they have
- * every row in one round, two where a lane has it alone.  Or 16, where there are so many rows that these are plenty of threads and each
- * has UNDER_WAY entries: then they read whole lines, as all threads would for a tile, and need no barrier.  0: row blocks. */
+/* The lanes of a row where rows are read directly: as many as fill the device, but no more than a row has entries on average, if
+ * they have every row in one round, two where a lane has it alone.  Or 16, where there are so many rows that these are plenty of
+ * threads and each has UNDER_WAY entries: then they read whole lines, as all threads would for a tile, and need no barrier.  0:
+ * row blocks. */
 static int lanes_of(const struct work *w)
 {
     const int64_t rows = w->product.rows, mean = w->product.nnz / rows, longest = w->product.fact[WEAVE_LONGEST];
@@ -280,7 +283,8 @@ static heddle_status launch_blocks(const struct work *w)
 {
     heddle_status status = HEDDLE_OK;
     const struct gpu_info *info = gpu_info_of(w->device->gpu);
-    const int64_t blocks = w->product.fact[WEAVE_BLOCKS], threads = UINT32_MAX / BLOCK, most = info->grid < threads ? info->grid : threads;
+    const int64_t blocks = w->product.fact[WEAVE_BLOCKS], threads = UINT32_MAX / BLOCK;
+    const int64_t most = info->grid < threads ? info->grid : threads;
     struct work told = *w;
     told.product.fact[WEAVE_AHEAD] = (int64_t)info->multiprocessors * RESIDENT;
     for (int64_t first = 0; first < blocks; first += most) {
@@ -296,7 +300,8 @@ static heddle_status launch(const struct work *w)
 {
     const int lanes = w->option[0] == BY_LENGTH ? lanes_of(w) : 0;
     if (w->product.fact[WEAVE_BAD])
-        return fail(HEDDLE_BAD_MATRIX, "the offsets of the rows do not ascend from 0 to the number of entries: heddle_check tells where");
+        return fail(HEDDLE_BAD_MATRIX, "the offsets of the rows do not ascend from 0 to the number of entries: heddle_check tells "
+                    "where");
     return lanes > 0 ? launch_rows(w, lanes) : launch_blocks(w);
 }
 

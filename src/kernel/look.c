@@ -2,18 +2,19 @@
  *
  * look: cuts a matrix into row blocks, pieces of about equal work.
  *
- * Computes   row blocks (look.h) from the row offsets alone.  Rows are cut where rows plus entries pass multiples of a window, all
- *            cuts at once; where the last row of a window is too long for the block it leaves it, and if it is much too long it is
- *            cut into pieces.
+ * Computes   row blocks (look.h) from the row offsets alone.  Rows are cut where rows plus entries pass multiples of a window,
+ *            all cuts at once; where the last row of a window is too long for the block it leaves it, and if it is much too long
+ *            it is cut into pieces.
  * Balance    the cuts are found by binary search, a thread a window; then a wave has the rows of a window.
  * Memory     every offset once, coalesced, and 16 bytes a row block.
  * Order      integers: the same every run.
  *
- * Offsets may be anything: what is read and written stays within the arrays, and `bad` tells that they do not ascend from 0 to nnz.
- * Three launches follow one another, and nothing is waited for but what they found. */
+ * Offsets may be anything: what is read and written stays within the arrays, and `bad` tells that they do not ascend from 0 to
+ * nnz. Three launches follow one another, and nothing is waited for but what they found. */
 #include "kernel/look.h"
 
-/* What the kernels are given: dimensions, and facts, of which the first ones tell where scratch memory begins in product.prepared. */
+/* What the kernels are given: dimensions, and facts, of which the first ones tell where scratch memory begins in
+ * product.prepared. */
 enum { WINDOW, CAPACITY, THREADS, WINDOWS };
 enum { CUTS_AT, COUNTS_AT, GROUPS_AT, RESULT_AT, SCRATCH_PARTS, WHOLE = SCRATCH_PARTS, PIECE, DELAYS };
 
@@ -149,8 +150,8 @@ KERNEL_UP_TO(look_scan, 1024)(struct product p)
 }
 
 /* How many lanes should sum a row, as the log2?  Rows are done in rounds; each costs something for itself, for the exchange
- * between lanes and for the length of its rows, and the longest row, if it has no more lanes than others, delays one of them.  The
- * weights are rough counts of instructions. */
+ * between lanes and for the length of its rows, and the longest row, if it has no more lanes than others, delays one of them. 
+ * The weights are rough counts of instructions. */
 DEVICE int steps_for(int rows, int entries, int longest, int threads)
 {
     const int mean = entries / rows;
@@ -174,7 +175,8 @@ DEVICE void put_block(const struct product *p, int64_t number, int64_t begin, in
 }
 
 /* A wave a window: its lanes look at the rows together, and write the pieces of a long one. */
-DEVICE void write_window(const struct product *p, const struct window *w, int64_t block, int64_t piece, int64_t *longest, int *bad)
+DEVICE void write_window(const struct product *p, const struct window *w, int64_t block, int64_t piece, int64_t *longest,
+                         int *bad)
 {
     const off *row_ptr = (const off *)p->array[CSR_ROW_PTR];
     const int64_t rows = w->head - w->first, last = w->head;
@@ -206,7 +208,8 @@ KERNEL(look_write)(struct product p)
     int64_t *const result = (int64_t *)scratch(&p, RESULT_AT), longest = 0;
     int bad = 0;
     for (int64_t i = simt_global_id() / WAVE; i < windows; i += simt_global_size() / WAVE) {
-        const int64_t before = ((const int64_t *)scratch(&p, COUNTS_AT))[i] + ((const int64_t *)scratch(&p, GROUPS_AT))[i / GROUP];
+        const int64_t *const count = (const int64_t *)scratch(&p, COUNTS_AT), *const group = (const int64_t *)scratch(&p, GROUPS_AT);
+        const int64_t before = count[i] + group[i / GROUP];
         const struct window w = window_of(&p, cut[i], cut[i + 1]);
         bad |= w.first > w.end || (i == 0 && w.first > 0) || (i == windows - 1 && w.end < p.rows);
         write_window(&p, &w, blocks_of(before), pieces_of(before), &longest, &bad);

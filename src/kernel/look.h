@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * look.h: row blocks, which is what a look at the row offsets makes of them: pieces of the matrix with about equal work, one for a
- * block of threads.  look.c finds them; csr_weave and csr_adaptive multiply by them. */
+ * look.h: row blocks, which is what a look at the row offsets makes of them: pieces of the matrix with about equal work, one for
+ * a block of threads.  look.c finds them; csr_weave and csr_adaptive multiply by them. */
 #ifndef KERNEL_LOOK_H
 #define KERNEL_LOOK_H
 
@@ -11,7 +11,7 @@
 struct row_block {
     int64_t begin;
     int32_t row;
-    int32_t work; /* above 0: whole rows, 1 + log2 of the lanes that should sum one; ONE_ROW; below: -1 - the number of the piece */
+    int32_t work; /* above 0: whole rows, 1 + log2 of the lanes that sum one; ONE_ROW; below: -1 - the number of the piece */
 } __attribute__((aligned(16)));
 
 #define ONE_ROW 0
@@ -20,8 +20,9 @@ struct row_block {
 #include "kernel/gpu.h"
 #include "simt/collective.h"
 
-/* The block has the sum of one row, or of a piece of one.  Pieces leave it in the workspace, and whoever comes last adds them up, in
- * the order of their numbers; pieces, of `size` entries, are counted at the place of a row's first, which the offsets tell. */
+/* The block has the sum of one row, or of a piece of one.  Pieces leave it in the workspace, and whoever comes last adds them
+ * up, in the order of their numbers; pieces, of `size` entries, are counted at the place of a row's first, which the offsets
+ * tell. */
 DEVICE void store_one_row(const struct product *p, struct row_block mine, real sum, int64_t size)
 {
     SHARED(int32_t, arrived, 1);
@@ -56,10 +57,10 @@ DEVICE void store_one_row(const struct product *p, struct row_block mine, real s
 #else
 #include "kernel/device.h"
 
-/* How a matrix is to be cut.  Rows and entries count alike, so that empty rows count, too, and a row belongs to the window in which it
- * begins by this count.  A row block has at most `capacity` rows and entries, more than the window so that the last row may be
- * longer, unless it is one row.  A row of more than `whole` entries is cut into pieces of `piece`; they are numbered through the whole
- * matrix. */
+/* How a matrix is to be cut.  Rows and entries count alike, so that empty rows count, too, and a row belongs to the window in
+ * which it begins by this count.  A row block has at most `capacity` rows and entries, more than the window so that the last row
+ * may be longer, unless it is one row.  A row of more than `whole` entries is cut into pieces of `piece`; they are numbered
+ * through the whole matrix. */
 struct row_cut {
     int64_t window, capacity, whole, piece;
     int64_t threads; /* of a block: decides how many lanes sum a row */

@@ -2,14 +2,16 @@
  *
  * Integers whose sums are exact in any order.
  *
- * A sum of whole numbers is exact as long as no partial sum exceeds 2^p, p the bits of the type.  For f64 that is certain: fewer than
- * 2^31 terms of at most 2^17.  In f32 a row of 10 million terms could reach 2^24 if all had the size 2 and one sign; but signs are
- * random and no kernel knows them, so that a partial sum, whatever its terms, is a random walk: it stays below 8 standard
- * deviations but once in 10^13 rows.  So terms may be as large as makes 8 sqrt(nnz) of them, squared on average, reach 2^p.
+ * A sum of whole numbers is exact as long as no partial sum exceeds 2^p, p the bits of the type.  For f64 that is certain: fewer
+ * than 2^31 terms of at most 2^17.  In f32 a row of 10 million terms could reach 2^24 if all had the size 2 and one sign; but
+ * signs are random and no kernel knows them, so that a partial sum, whatever its terms, is a random walk: it stays below 8
+ * standard deviations but once in 10^13 rows.  So terms may be as large as makes 8 sqrt(nnz) of them, squared on average, reach
+ * 2^p.
  *
- * Every entry matters: no term is 0, so that a dropped or doubled one changes its row by at least 1, and one that goes to another row
- * changes both.  A wrong column shows where the two numbers of x differ: always within an aligned group of exact_largest columns,
- * always if one is column 0, where padding points, and in all but one of 2 exact_largest pairs elsewhere. */
+ * Every entry matters: no term is 0, so that a dropped or doubled one changes its row by at least 1, and one that goes to
+ * another row changes both.  A wrong column shows where the two numbers of x differ: always within an aligned group of
+ * exact_largest columns, always if one is column 0, where padding points, and in all but one of 2 exact_largest pairs elsewhere.
+ * */
 #include <math.h>
 
 #include "base/memory.h"
@@ -56,7 +58,8 @@ static int64_t value_of(const struct filling *f, int64_t i)
     return random >> 63 ? -size : size;
 }
 
-/* A step of an odd number of sizes goes through all of them before one comes again; where it begins, each group has of its own. */
+/* A step of an odd number of sizes goes through all of them before one comes again; where it begins, each group has of its own.
+ * */
 static int64_t entry_of(const struct filling *f, int64_t i)
 {
     const uint64_t begin = hash((uint64_t)(i / f->largest), ~f->seed), step = 2 * (uint64_t)(f->largest * 5 / 16) + 1;
