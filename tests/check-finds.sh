@@ -84,7 +84,7 @@ link_command() {
   each compile
   "${CC:-cc}" -std=c11 -O1 -D_POSIX_C_SOURCE=200809L -I"$scratch" -Isrc -Iinclude -c src/kernel/registry.c \
     -o "$scratch/registry.o" || touch "$scratch/broken"
-  read -ra libraries <<<"$(sed -n 's/^Libs.private: *//p' "$build/heddle.pc")"
+  mapfile -t libraries < <(sed -nE 's/^(ZLIB|LIBLZMA)_LIBRARY_RELEASE:FILEPATH=(.*\.(so|a))$/\2/p' "$build/CMakeCache.txt")
   mapfile -t objects < <(find "$build/CMakeFiles/heddle_command.dir" -name '*.o')
   "${CC:-cc}" "${objects[@]}" "$scratch"/*.o "$build/libheddle_tools.a" "${libraries[@]}" -ldl -lpthread -lm \
     -o "$scratch/heddle" || touch "$scratch/broken"

@@ -80,7 +80,7 @@ static int try_all(const char *device, heddle_type type, heddle_op op, const cha
     int ran = 0;
     make(&s, device, type);
     if (peers)
-        CHECK_OK(candidates_add_peers(&list, peers, ""));
+        CHECK_OK(candidates_add_peers(&list, peers, s.h->device.kind == DEVICE_gpu ? "emu" : "cpu"));
     else
         CHECK_OK(candidates_add(&list, "all,auto:deterministic=1,plan:deterministic=1",
                                 s.h->device.kind == DEVICE_gpu ? "gpu" : "cpu"));

@@ -17,7 +17,7 @@ void benching_noise(struct benching *k)
         return;
     out(k->s, "warning: the machine was not quiet:");
     if (busy)
-        out(k->s, " other programs kept %.1f of %.0f processors busy%s", others, all, scatter ? ";" : "");
+        out(k->s, " other programs kept %.1f of %.0f processors busy%s", others, all, scatter ? ";\n " : "");
     if (scatter)
         out(k->s, " %lld of %lld times scatter by more than %.0f %%", (long long)k->scattered, (long long)k->times,
             100 * SCATTERED);
