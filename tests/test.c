@@ -13,7 +13,8 @@
 
 #define TESTS_MOST 512
 
-/* Under a sanitizer a request that is too large returns NULL, as it does without one. */
+/* Under a sanitizer a request that is too large returns NULL, as it does without one.  ThreadSanitizer would also end a child
+ * that makes threads (test_fork). */
 const char *__asan_default_options(void);
 const char *__tsan_default_options(void);
 const char *__asan_default_options(void)
@@ -22,7 +23,7 @@ const char *__asan_default_options(void)
 }
 const char *__tsan_default_options(void)
 {
-    return "allocator_may_return_null=1";
+    return "allocator_may_return_null=1:die_after_fork=0";
 }
 
 static struct {

@@ -11,14 +11,6 @@
 #include "gen/gen.h"
 #include "test.h"
 
-#ifdef __SANITIZE_THREAD__ /* which would end a child that makes threads */
-const char *__tsan_default_options(void);
-const char *__tsan_default_options(void)
-{
-    return "die_after_fork=0";
-}
-#endif
-
 #define ROWS 3600 /* enough entries for more than one thread */
 
 struct scene {
