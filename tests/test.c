@@ -15,8 +15,8 @@
 
 /* Under a sanitizer a request that is too large returns NULL, as it does without one.  ThreadSanitizer would also end a child
  * that makes threads (test_fork). */
-const char *__asan_default_options(void);
-const char *__tsan_default_options(void);
+__attribute__((visibility("default"))) const char *__asan_default_options(void);
+__attribute__((visibility("default"))) const char *__tsan_default_options(void);
 const char *__asan_default_options(void)
 {
     return "allocator_may_return_null=1";
