@@ -68,7 +68,8 @@ struct kernel {
     /* What the kernel derives from the pattern (not the values, which may change) once, for all products: how many bytes it
      * holds in product.prepared (from sizes and dimensions alone), and the derivation, which may also leave numbers in
      * product.fact, allocate for a while, and wait.
-     * A kernel that prepares is never an immediate product.  NULL: it derives nothing; no bytes. */
+     * Of immediate products only the one from CSR on a GPU prepares, once a matrix (struct look).  NULL: it derives nothing; no
+     * bytes. */
     int64_t (*held)(const struct work *w);
     heddle_status (*prepare)(struct work *w);
     /* Runs the product; neither allocates nor waits for anything but the product itself. */

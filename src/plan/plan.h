@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
  * plan.h: from "op(A) x on this device" to a kernel that runs.  Three steps, each usable alone:
- *   immediate_*   the product with no preparation, on the arrays as they are (heddle_mv);
+ *   immediate_*   the product on the arrays as they are, of which a GPU knows what a look has told (heddle_mv);
  *   bound_*       one given kernel, with whatever conversion and workspace it needs (bench, check, tests);
  *   plan_choose   the kernel that pays best, bound and measured (heddle_plan_create). */
 #ifndef PLAN_PLAN_H

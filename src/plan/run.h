@@ -16,7 +16,7 @@ static inline int stored_transposed(const struct view *A, heddle_op op)
 /* A's arrays as the source of a format, borrowed. */
 struct source view_source(const struct view *A);
 
-/* The kernel that needs no preparation: format csr, or coo for a COO matrix. */
+/* The kernel that needs no more than the arrays and, on a GPU, a look: format csr, or coo for a COO matrix. */
 const struct kernel *select_kernel(const struct device *device, const struct view *A, int transposed);
 
 /* What A's look found, for a work with A's own arrays whose kernel it was made for; 0: it was not. */
