@@ -3,15 +3,16 @@
 # How sources become objects.  Three kinds:
 #   src/FOLDER/*.c            once;
 #   src/FOLDER/*_typed.c      once per row of variants.def, with real, off and VARIANT_NAME defined;
-#   src/kernel/NAME.c         a page with a row KERNEL(NAME, cpu) in kernels.def: its host half once, its device half
+#   src/kernel/cpu/NAME.c     a page with a row KERNEL(NAME, cpu) in kernels.def: its host half once, its device half
 #                             (HEDDLE_DEVICE) once per variant and instruction set of isas.def, or with KERNEL(NAME, cpu_real)
-#                             once per type of values and instruction set; cpu.c is compiled once per variant and holds the
+#                             once per type of values and instruction set; table.c is compiled once per variant and holds the
 #                             table of the others.
+# Pages of kernels.def lie in src/kernel or in a folder of it, those of services.def in src/convert.
 # The .def files are the only lists; this file reads the same rows as the preprocessor does.
 include(CheckCCompilerFlag)
 include(cmake/heddle-device.cmake)
 
-set(library_folders base matrix io gen gpu format kernel plan api)
+set(library_folders base matrix io gen gpu format run convert kernel kernel/* plan api)
 
 # rows(OUT FILE MACRO): the arguments of each MACRO(...) row, commas turned to "|", so that a row stays one list item.
 function(heddle_rows out file macro)
@@ -24,6 +25,17 @@ function(heddle_rows out file macro)
     list(APPEND rows "${row}")
   endforeach()
   set(${out} "${rows}" PARENT_SCOPE)
+endfunction()
+
+# heddle_page_file(OUT PAGE): where the page lies.
+function(heddle_page_file out page)
+  file(GLOB found ${CMAKE_SOURCE_DIR}/src/convert/${page}.c ${CMAKE_SOURCE_DIR}/src/kernel/${page}.c
+                  ${CMAKE_SOURCE_DIR}/src/kernel/*/${page}.c)
+  list(LENGTH found count)
+  if(NOT count EQUAL 1)
+    message(FATAL_ERROR "${page} has a row, but not one page: ${count} files in src/kernel and src/convert are called so")
+  endif()
+  set(${out} ${found} PARENT_SCOPE)
 endfunction()
 
 # The rows of isas.def that hold for the target: those the preprocessor keeps.
@@ -90,7 +102,7 @@ macro(heddle_library_objects)
   list(FILTER plain EXCLUDE REGEX "_typed\\.c$")
   # Exact arithmetic outside the kernels: compensated sums must not be contracted.  What only decides and calls is long but not
   # hot, and a fifth smaller at -Os or -Oz; reading a matrix of 1 GB would take 1.5 times as long.
-  foreach(part io matrix gen kernel)
+  foreach(part io matrix gen convert kernel)
     set(of_${part} ${plain})
     list(FILTER of_${part} INCLUDE REGEX "/src/${part}/")
     list(FILTER plain EXCLUDE REGEX "/src/${part}/")
@@ -98,17 +110,18 @@ macro(heddle_library_objects)
   heddle_objects(heddle_matrix SOURCES ${of_matrix} OPTIONS -ffp-contract=off ${no_unwinding})
   heddle_objects(heddle_readers SOURCES ${of_io} OPTIONS -ffp-contract=off ${no_unwinding})
   heddle_objects(heddle_families SOURCES ${of_gen} OPTIONS -ffp-contract=off ${small} ${no_unwinding})
-  heddle_objects(heddle_pages SOURCES ${of_kernel} OPTIONS -ffp-contract=off ${small} ${no_unwinding})
+  heddle_objects(heddle_pages SOURCES ${of_kernel} ${of_convert} OPTIONS -ffp-contract=off ${small} ${no_unwinding})
   heddle_objects(heddle_plain SOURCES ${plain} OPTIONS -ffp-contract=off ${small} ${no_unwinding})
   target_compile_definitions(heddle_plain PRIVATE HEDDLE_VERSION_TEXT="${PROJECT_VERSION}")
 
-  set(cpu_pages src/kernel/cpu.c)
+  set(cpu_pages src/kernel/cpu/table.c)
   set(cpu_real_pages "")
   list(FILTER kernel_rows INCLUDE REGEX "[|]cpu(_real)?$")
   foreach(row IN LISTS kernel_rows)
     string(REGEX REPLACE "^([^|]*)[|](.*)$" "\\1" kernel "${row}")
     string(REGEX REPLACE "^([^|]*)[|](.*)$" "\\2" kind "${row}")
-    list(APPEND ${kind}_pages src/kernel/${kernel}.c)
+    heddle_page_file(file ${kernel})
+    list(APPEND ${kind}_pages ${file})
   endforeach()
   foreach(row IN LISTS variant_rows)
     string(REPLACE "|" ";" row "${row}")
@@ -209,7 +222,7 @@ endfunction()
 macro(heddle_emu_library_objects)
   heddle_rows(emu_rows ${CMAKE_SOURCE_DIR}/src/kernel/kernels.def KERNEL)
   list(FILTER emu_rows INCLUDE REGEX "[|]gpu$")
-  heddle_rows(emu_services ${CMAKE_SOURCE_DIR}/src/kernel/services.def SERVICE)
+  heddle_rows(emu_services ${CMAKE_SOURCE_DIR}/src/convert/services.def SERVICE)
   list(APPEND emu_rows ${emu_services})
   if(HEDDLE_FUZZ) # is about readers and arguments; instrumented pages would double its build and see no fuzzed input
     set(emu_rows "")
@@ -218,8 +231,9 @@ macro(heddle_emu_library_objects)
   set(emu_names "")
   foreach(row IN LISTS emu_rows)
     string(REGEX REPLACE "[|].*" "" page "${row}")
-    list(APPEND heddle_emu_page_files ${CMAKE_SOURCE_DIR}/src/kernel/${page}.c)
-    set_property(SOURCE ${CMAKE_SOURCE_DIR}/src/kernel/${page}.c APPEND PROPERTY COMPILE_DEFINITIONS PAGE_NAME=${page})
+    heddle_page_file(file ${page})
+    list(APPEND heddle_emu_page_files ${file})
+    set_property(SOURCE ${file} APPEND PROPERTY COMPILE_DEFINITIONS PAGE_NAME=${page})
     foreach(variant_row IN LISTS variant_rows)
       string(REGEX REPLACE "[|].*" "" variant "${variant_row}")
       list(APPEND emu_names emu_page__${page}__${variant}__emu)

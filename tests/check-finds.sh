@@ -85,7 +85,9 @@ link_command() {
   "${CC:-cc}" -std=c11 -O1 -D_POSIX_C_SOURCE=200809L -I"$scratch" -Isrc -Iinclude -c src/kernel/registry.c \
     -o "$scratch/registry.o" || touch "$scratch/broken"
   mapfile -t libraries < <(sed -nE 's/^(ZLIB|LIBLZMA)_LIBRARY_RELEASE:FILEPATH=(.*\.(so|a))$/\2/p' "$build/CMakeCache.txt")
-  mapfile -t objects < <(find "$build/CMakeFiles/heddle_command.dir" -name '*.o')
+  mapfile -t objects < <(cd "$build/CMakeFiles/heddle_command.dir" && find src -name '*.o' | while read -r object; do
+    [ -e "$source/${object%.o}" ] && echo "$PWD/$object" # not what was built of a source that has moved
+  done)
   "${CC:-cc}" "${objects[@]}" "$scratch"/*.o "$build/libheddle_tools.a" "${libraries[@]}" -ldl -lpthread -lm \
     -o "$scratch/heddle" || touch "$scratch/broken"
 }

@@ -78,7 +78,7 @@ fi
 cat >"$scratch/run.c" <<'RUN'
 #include <stdio.h>
 
-#include "kernel/device.h"
+#include "kernel/kernel.h"
 
 extern const struct kernel documented_gpu_plain;
 
@@ -111,7 +111,7 @@ int main(int argc, char **argv)
     return y[0] != want[0] || y[1] != want[1] || y[2] != want[2];
 }
 RUN
-read -ra libraries <<<"$(sed -n 's/^Libs.private: *//p' "$build/heddle.pc")"
+read -ra libraries <<<"$(sed -n 's/^Libs.private: *//p' "$build/heddle.pc.in")"
 try "a program with the page" "$cc" "${flags[@]}" "$scratch/run.c" "$scratch/gpu_plain.o" "$scratch"/gpu_plain.emu.o \
   "$build/libheddle_tools.a" "${libraries[@]}" -ldl -lpthread -o "$scratch/run"
 for wave in 32 64; do
@@ -120,9 +120,10 @@ done
 
 # Every page of the tree is C.
 for page in $(sed -nE 's/^KERNEL\(([a-z0-9_]+), gpu\).*/\1/p' src/kernel/kernels.def) \
-  $(sed -nE 's/^SERVICE\(([a-z0-9_]+)\).*/\1/p' src/kernel/services.def); do
-  host "src/kernel/$page.c" /dev/null
-  emulated "src/kernel/$page.c" /dev/null
+  $(sed -nE 's/^SERVICE\(([a-z0-9_]+)\).*/\1/p' src/convert/services.def); do
+  file=$(find src/kernel src/convert -name "$page.c")
+  host "$file" /dev/null
+  emulated "$file" /dev/null
 done
 
 # To the letter.

@@ -5,7 +5,7 @@
 # allocation goes through base/memory.
 set -u
 cd "$2" || exit 2
-order="base matrix io gen simt gpu format kernel plan api verify bench report cli"
+order="base matrix io gen simt gpu format run convert kernel plan api verify subject bench report terminal reproduce cli"
 passed=0 failed=0
 good() { passed=$((passed + 1)); }
 bad() { failed=$((failed + 1)); echo "$*"; }

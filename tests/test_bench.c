@@ -9,9 +9,10 @@
 
 #include "base/memory.h"
 #include "bench/bench.h"
-#include "bench/fill.h"
 #include "bench/past.h"
 #include "bench/record.h"
+#include "subject/choice.h"
+#include "subject/fill.h"
 #include "test.h"
 
 /* ------------------------------------------------------------------ the stopping rule */
@@ -118,9 +119,9 @@ TEST(choices_may_be_asked_to_be_deterministic)
     struct candidate_list list = {0};
     CHECK_OK(candidates_add(&list, "auto,auto:deterministic=1,plan:deterministic=0,cpu_csr", "cpu"));
     CHECK(list.count == 4 && strcmp(list.name[1], "auto:deterministic=1") == 0);
-    CHECK(candidate_is(list.name[1], "auto") && candidate_is("auto", "auto") && !candidate_is("automatic", "auto"));
-    CHECK(candidate_is_deterministic(list.name[1]) && !candidate_is_deterministic(list.name[0]));
-    CHECK(!candidate_is_deterministic(list.name[2]) && !candidate_is_deterministic("cpu_csr:deterministic=1"));
+    CHECK(choice_is(list.name[1], "auto") && choice_is("auto", "auto") && !choice_is("automatic", "auto"));
+    CHECK(choice_is_deterministic(list.name[1]) && !choice_is_deterministic(list.name[0]));
+    CHECK(!choice_is_deterministic(list.name[2]) && !choice_is_deterministic("cpu_csr:deterministic=1"));
     CHECK_FAILS(candidates_add(&list, "auto:deterministic=2", "cpu"), HEDDLE_BAD_ARGUMENT, "deterministic");
     CHECK_FAILS(candidates_add(&list, "plan:fast=1", "cpu"), HEDDLE_BAD_ARGUMENT, "plan has no 'fast'");
 }

@@ -11,7 +11,7 @@
 
 #include "api/api.h"
 #include "base/memory.h"
-#include "bench/subject.h"
+#include "subject/subject.h"
 #include "test.h"
 
 /* The device's name, or NULL: then a test has nothing to do. */

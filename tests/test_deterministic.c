@@ -8,8 +8,8 @@
 
 #include "api/api.h"
 #include "base/memory.h"
-#include "bench/fill.h"
-#include "bench/subject.h"
+#include "subject/fill.h"
+#include "subject/subject.h"
 #include "test.h"
 #include "verify/verify.h"
 

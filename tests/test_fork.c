@@ -7,8 +7,8 @@
 #include <unistd.h>
 
 #include "base/thread.h"
-#include "bench/subject.h"
 #include "gen/gen.h"
+#include "subject/subject.h"
 #include "test.h"
 
 #define ROWS 3600 /* enough entries for more than one thread */

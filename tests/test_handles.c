@@ -6,9 +6,9 @@
 
 #include "api/api.h"
 #include "base/timer.h"
-#include "bench/subject.h"
 #include "fakes/use.h"
 #include "gen/gen.h"
+#include "subject/subject.h"
 
 /* A handle, a matrix of small integers, whose sums are exact in any order, and a plan. */
 struct scene {

@@ -8,7 +8,7 @@
 
 #include "awkward.h"
 #include "base/memory.h"
-#include "kernel/convert.h"
+#include "convert/convert.h"
 #include "plan/plan.h"
 #include "test.h"
 

@@ -6,7 +6,7 @@
 
 #include "api/api.h"
 #include "bench/limits.h"
-#include "kernel/limits.h"
+#include "convert/limits.h"
 #include "test.h"
 
 #define COUNT 3000

@@ -3,9 +3,9 @@
  * The products of a handle share its workspace.  They run one after another, also across a change of stream, and the workspace
  * stays where it was as long as anything may use it; seen from a driver without a device, which watches who waits for whom. */
 #include "api/api.h"
-#include "bench/subject.h"
 #include "fakes/use.h"
 #include "gen/gen.h"
+#include "subject/subject.h"
 
 struct scene {
     const struct fake_vendor *v;

@@ -8,9 +8,9 @@
 
 #include "awkward.h"
 #include "base/memory.h"
+#include "convert/convert.h"
+#include "convert/service.h"
 #include "gen/gen.h"
-#include "kernel/convert.h"
-#include "kernel/service.h"
 #include "plan/run.h"
 #include "test.h"
 

@@ -8,8 +8,8 @@
 
 #include "base/memory.h"
 #include "bench/proof.h"
-#include "bench/subject.h"
 #include "gen/gen.h"
+#include "subject/subject.h"
 #include "test.h"
 
 /* One row and one column are full, as in rows of f32 where bounds of rounding are wide. */

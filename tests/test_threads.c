@@ -7,9 +7,9 @@
 #include <string.h>
 
 #include "base/timer.h"
-#include "bench/subject.h"
 #include "fakes/use.h"
 #include "gen/gen.h"
+#include "subject/subject.h"
 
 #define THREADS 24
 #define SIDE 20 /* of the grid that the matrices are of */

@@ -7,8 +7,8 @@
 #include <pthread.h>
 #include <stdatomic.h>
 
+#include "convert/convert.h"
 #include "io/io.h"
-#include "kernel/convert.h"
 #include "plan/plan.h"
 
 /* An open GPU, kept alive by the handles and matrices that use it. */

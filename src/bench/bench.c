@@ -7,10 +7,10 @@
 
 #include "base/memory.h"
 #include "base/timer.h"
-#include "bench/fill.h"
 #include "bench/floor.h"
 #include "bench/proof.h"
 #include "bench/quiet.h"
+#include "subject/fill.h"
 
 const struct rule bench_warm = {.spread = 0.02, .least = 10, .most = 1000, .limit_ms = 500};
 const struct rule bench_cold = {.spread = 0.05, .least = 3, .most = 7, .limit_ms = 500};

@@ -13,10 +13,9 @@
 #include "bench/measure.h"
 #include "bench/probe.h"
 #include "bench/shape.h"
-#include "bench/subject.h"
+#include "subject/subject.h"
 #include "verify/verify.h"
 
-#define RECORD_SCHEMA 1
 #define SKIP_TEXT 256
 
 /* One product measured.  Times that were not taken have repetitions 0. */

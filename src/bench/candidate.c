@@ -5,40 +5,13 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "bench/subject.h"
-
-int candidate_is(const char *name, const char *choice)
-{
-    size_t size = strlen(choice);
-    return strncmp(name, choice, size) == 0 && (!name[size] || name[size] == ':');
-}
-
-/* The options of Heddle's own choices. */
-static heddle_status parse_choice(const char *name, int *deterministic)
-{
-    heddle_status status = HEDDLE_OK;
-    struct spec spec;
-    int64_t wanted = 0;
-    TRY(spec_parse(&spec, name));
-    TRY(spec_int(&spec, "deterministic", 0, 1, &wanted));
-    TRY(spec_done(&spec, "deterministic"));
-    *deterministic = wanted != 0;
-done:
-    return status;
-}
-
-int candidate_is_deterministic(const char *name)
-{
-    int deterministic = 0;
-    return (candidate_is(name, "auto") || candidate_is(name, "plan")) && parse_choice(name, &deterministic) == HEDDLE_OK &&
-           deterministic;
-}
+#include "subject/choice.h"
 
 /* Nothing but a place to work in, which heddle_mv then has. */
 static heddle_status new_auto(struct candidate *c, const char *name)
 {
     heddle_status status = HEDDLE_OK;
-    TRY(parse_choice(name, &c->deterministic));
+    TRY(choice_options(name, &c->deterministic));
     if (!c->deterministic)
         return HEDDLE_OK;
     struct room all = repeatable_room(&c->h->device, &c->A->view), usual = immediate_room(&c->h->device, &c->A->view);
@@ -55,7 +28,7 @@ static heddle_status new_plan(struct candidate *c, const char *name)
     heddle_status status = HEDDLE_OK;
     heddle_plan_desc desc;
     heddle_plan_options options = {.ops = c->op == HEDDLE_N ? HEDDLE_PLAN_N : HEDDLE_PLAN_T};
-    TRY(parse_choice(name, &options.deterministic));
+    TRY(choice_options(name, &options.deterministic));
     TRY(heddle_plan_create(&c->plan, c->h, c->A, &options));
     TRY(heddle_plan_info(c->plan, c->op, &desc));
     snprintf(c->ran, sizeof c->ran, "%s", desc.kernel);
@@ -127,12 +100,12 @@ heddle_status candidate_new(struct candidate *c, heddle *h, const heddle_matrix 
     snprintf(c->name, sizeof c->name, "%s", name);
     if (A->view.format == HEDDLE_CSR)
         c->read = (double)csr_bytes(&A->view.csr);
-    if (candidate_is(name, "plan"))
+    if (choice_is(name, "plan"))
         status = new_plan(c, name);
     else if (peer_is_name(name))
         status = new_peer(c, name);
     else
-        status = candidate_is(name, "auto") ? new_auto(c, name) : new_bound(c, name);
+        status = choice_is(name, "auto") ? new_auto(c, name) : new_bound(c, name);
     if (status != HEDDLE_OK)
         candidate_free(c);
     return status;
@@ -183,27 +156,7 @@ heddle_status candidate_run(struct candidate *c, struct scalars s, const void *x
 
 heddle_status candidate_check(const char *name)
 {
-    const char *known[CANDIDATES_MOST] = {"auto", "plan"};
-    int count = 2;
-    heddle_kernel_desc desc;
-    struct spec spec;
-    int ignored;
-    if (peer_is_name(name))
-        return peer_check(name);
-    if (candidate_is(name, "auto") || candidate_is(name, "plan"))
-        return parse_choice(name, &ignored);
-    heddle_status status = spec_parse(&spec, name);
-    if (status != HEDDLE_OK)
-        return status;
-    for (int i = 0; i < heddle_kernel_count() && count < CANDIDATES_MOST; i++)
-        if (heddle_kernel_info(i, &desc) == HEDDLE_OK)
-            known[count++] = desc.name;
-    for (int i = 0; i < count; i++)
-        if (strcmp(known[i], spec.name) == 0)
-            return HEDDLE_OK;
-    const char *near = nearest(spec.name, known, count);
-    return fail(HEDDLE_BAD_ARGUMENT, "there is no kernel '%s'%s%s%s", spec.name, near ? "; did you mean '" : "",
-                near ? near : " (heddle kernels lists them)", near ? "'?" : "");
+    return peer_is_name(name) ? peer_check(name) : choice_check(name);
 }
 
 /* Adds one name, once. */

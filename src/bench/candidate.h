@@ -11,7 +11,7 @@
 #define BENCH_CANDIDATE_H
 
 #include "api/api.h"
-#include "bench/peer.h"
+#include "bench/peers/peer.h"
 
 struct candidate {
     heddle *h;
@@ -38,11 +38,6 @@ void candidate_free(struct candidate *c);
  * anew, because not every library takes new values; after a failure it is gone. */
 heddle_status candidate_use(struct candidate *c, const heddle_matrix *A);
 heddle_status candidate_run(struct candidate *c, struct scalars s, const void *x, void *y);
-
-/* Does `name` stand for Heddle's own choice, `choice` ("auto", "plan"), with options or without?  Was it asked to be
- * deterministic? */
-int candidate_is(const char *name, const char *choice);
-int candidate_is_deterministic(const char *name);
 
 /* Is `name` auto, plan, a kernel of the registry or a peer?  Fails with the nearest one. */
 heddle_status candidate_check(const char *name);

@@ -5,7 +5,7 @@
 #ifndef BENCH_CLOCKS_H
 #define BENCH_CLOCKS_H
 
-#include "kernel/device.h"
+#include "run/device.h"
 
 struct clocks {
     void *library; /* NULL: nothing is known */

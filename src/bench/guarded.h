@@ -5,7 +5,7 @@
 #ifndef BENCH_GUARDED_H
 #define BENCH_GUARDED_H
 
-#include "kernel/device.h"
+#include "run/device.h"
 
 struct guarded {
     const struct device *device;

@@ -4,7 +4,7 @@
 #ifndef BENCH_LAUNCHES_H
 #define BENCH_LAUNCHES_H
 
-#include "kernel/device.h"
+#include "run/device.h"
 
 #define LAUNCHES_MOST 6
 #define LAUNCH_NAME 48

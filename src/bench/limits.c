@@ -4,7 +4,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "kernel/limits.h"
+#include "convert/limits.h"
 
 #define MB ((int64_t)1 << 20)
 

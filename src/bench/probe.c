@@ -9,8 +9,8 @@
 #include "base/memory.h"
 #include "base/thread.h"
 #include "base/timer.h"
+#include "convert/service.h"
 #include "gpu/module.h"
-#include "kernel/service.h"
 
 #define SMALLEST (256 << 20) /* bytes of the buffer, unless memory is short */
 #define CPU_CACHES 8  /* the buffer is so many times the last-level cache */

@@ -6,7 +6,7 @@
 #define BENCH_PROBE_H
 
 #include "bench/read.h"
-#include "kernel/device.h"
+#include "run/device.h"
 
 struct probe {
     struct device device;

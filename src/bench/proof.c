@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "base/memory.h"
-#include "bench/fill.h"
+#include "subject/fill.h"
 
 enum { SEED_X, SEED_Y };
 

@@ -6,16 +6,6 @@
 #include <sys/utsname.h>
 #include <time.h>
 
-const char *op_name(heddle_op op)
-{
-    return op == HEDDLE_N ? "N" : op == HEDDLE_T ? "T" : "H";
-}
-
-const char *type_name(heddle_type type)
-{
-    return type == HEDDLE_F32 ? "f32" : type == HEDDLE_F64 ? "f64" : type == HEDDLE_I32 ? "i32" : "i64";
-}
-
 void record_machine(struct json *j)
 {
     const struct cpu *cpu = cpu_this();
@@ -46,53 +36,6 @@ static void begin(struct json *j, const char *kind)
     json_string(j, "version", heddle_version());
     json_string(j, "date", date);
     record_machine(j);
-}
-
-static void lengths(struct json *j, const char *key, const heddle_lengths *l)
-{
-    json_object(j, key);
-    json_int(j, "shortest", l->shortest);
-    json_int(j, "longest", l->longest);
-    json_int(j, "empty", l->empty);
-    json_real(j, "mean", l->mean);
-    json_real(j, "deviation", l->deviation);
-    json_end_object(j);
-}
-
-void record_statistics(struct json *j, const heddle_stats *stats)
-{
-    json_int(j, "rows", stats->rows);
-    json_int(j, "cols", stats->cols);
-    json_int(j, "nnz", stats->nnz);
-    lengths(j, "row", &stats->row);
-    lengths(j, "col", &stats->col);
-    json_int(j, "lower_bandwidth", stats->lower_bandwidth);
-    json_int(j, "upper_bandwidth", stats->upper_bandwidth);
-    json_int(j, "diagonal", stats->diagonal);
-    json_int(j, "repeats", stats->repeats);
-    json_bool(j, "sorted", stats->sorted);
-    json_real(j, "pattern_symmetry", stats->pattern_symmetry);
-    json_real(j, "numeric_symmetry", stats->numeric_symmetry);
-    json_real(j, "numeric_skew", stats->numeric_skew);
-    json_int(j, "distinct_values", stats->distinct_values);
-    json_bool(j, "distinct_values_more", stats->distinct_values > 65536);
-}
-
-void record_published(struct json *j, const struct subject *subject)
-{
-    const struct set_member *m = subject->member;
-    if (!m || !m->published.where) {
-        json_string(j, "published", NULL);
-        return;
-    }
-    json_object(j, "published");
-    json_string(j, "where", m->published.where);
-    json_int(j, "rows", m->published.rows);
-    json_int(j, "cols", m->published.cols);
-    json_int(j, "nnz", m->published.nnz);
-    json_real(j, "longest", m->published.longest > 0 ? (double)m->published.longest : NAN);
-    json_real(j, "deviation", m->published.deviation >= 0 ? m->published.deviation : NAN);
-    json_end_object(j);
 }
 
 static void counts(struct json *j, const char *key, const int64_t *count, int n)
@@ -145,7 +88,7 @@ static void run_what(struct json *j, const struct run *r)
     json_int(j, "rows", r->rows);
     json_int(j, "cols", r->cols);
     json_int(j, "nnz", r->nnz);
-    lengths(j, "row", &r->row);
+    record_lengths(j, "row", &r->row);
     json_string(j, "kernel", r->kernel);
     json_string(j, "ran", r->made ? r->made->ran : NULL);
     json_string(j, "peer", r->made && r->made->peer ? r->made->peer->version : NULL);

@@ -6,7 +6,7 @@
 #define BENCH_VERSUS_H
 
 #include "bench/candidate.h"
-#include "bench/subject.h"
+#include "subject/subject.h"
 
 #define VERSUS_LEVEL 0.97 /* a matrix below it is named: the peer is faster by more than measurements scatter */
 

@@ -7,6 +7,7 @@
 #include "base/memory.h"
 #include "base/timer.h"
 #include "cli/benching.h"
+#include "subject/choice.h"
 
 struct choices {
     const char *device, *json;
@@ -167,7 +168,7 @@ static void add_row(struct benching *k, const struct run *r)
     char kernel[160], own[16], csr[16], scatter[16];
     char cold[32] = "", rates[64] = "\t\t\t";
     double ms = r->warm.median_ms, cold_ms = r->cold.median_ms;
-    int chosen = r->made && (candidate_is(r->kernel, "auto") || candidate_is(r->kernel, "plan"));
+    int chosen = r->made && (choice_is(r->kernel, "auto") || choice_is(r->kernel, "plan"));
     snprintf(kernel, sizeof kernel, "%s%s%s", chosen ? r->kernel : r->made ? r->made->ran : r->kernel,
              chosen ? ": " : "", chosen ? r->made->ran : "");
     if (r->cold.repetitions > 0)
@@ -336,7 +337,7 @@ static heddle_status ready(struct benching *k, const struct choices *c)
         TRY(each_value(&c->peers, "", add_peer, b));
     for (int i = 0; i < b->kernels.count; i++) {
         k->peers += peer_is_name(b->kernels.name[i]);
-        k->twins += candidate_is_deterministic(b->kernels.name[i]);
+        k->twins += choice_is_deterministic(b->kernels.name[i]);
     }
     TRY(each_value(&c->types, "f64", add_types, b));
     TRY(each_value(&c->ops, "N", add_ops, b));

@@ -8,6 +8,7 @@
 
 #include "base/memory.h"
 #include "cli/benching.h"
+#include "subject/choice.h"
 
 static struct price *find(struct benching *k, const struct run *r, const char *choice)
 {
@@ -21,7 +22,7 @@ static struct price *find(struct benching *k, const struct run *r, const char *c
 
 heddle_status benching_price(struct benching *k, const struct run *r, double ms)
 {
-    const char *choice = candidate_is(r->kernel, "auto") ? "auto" : candidate_is(r->kernel, "plan") ? "plan" : NULL;
+    const char *choice = choice_is(r->kernel, "auto") ? "auto" : choice_is(r->kernel, "plan") ? "plan" : NULL;
     struct price *p = choice ? find(k, r, choice) : NULL;
     if (!choice)
         return HEDDLE_OK;
@@ -37,7 +38,7 @@ heddle_status benching_price(struct benching *k, const struct run *r, double ms)
         p = &k->price[k->prices++];
         *p = (struct price){.subject = r->subject, .choice = choice, .value = r->value, .op = r->op};
     }
-    int deterministic = candidate_is_deterministic(r->kernel);
+    int deterministic = choice_is_deterministic(r->kernel);
     p->ms[deterministic] = ms;
     snprintf(p->ran[deterministic], sizeof p->ran[0], "%s", r->made ? r->made->ran : "");
     return HEDDLE_OK;

@@ -8,6 +8,7 @@
 #include "bench/past.h"
 #include "bench/quiet.h"
 #include "bench/record.h"
+#include "bench/versus.h"
 #include "cli/cli.h"
 
 /* A geometric mean on its way. */
@@ -94,5 +95,8 @@ heddle_status benching_records(struct benching *k, const char *path, int fresh);
 int benching_known(void *argument, const struct run *r);
 /* Counts what need not be measured again, so that totals and the comparison are those of the whole. */
 heddle_status benching_take_over(struct benching *k);
+
+/* versus.c: what `v` has gathered, as a table; `cold` says which times these are. */
+heddle_status versus_told(struct session *s, struct versus *v, int cold);
 
 #endif

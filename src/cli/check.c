@@ -7,11 +7,11 @@
 
 #include "base/memory.h"
 #include "bench/candidate.h"
-#include "bench/fill.h"
 #include "bench/guarded.h"
 #include "bench/proof.h"
 #include "bench/record.h"
 #include "cli/cli.h"
+#include "subject/fill.h"
 
 struct choices {
     const char *device;

@@ -3,8 +3,9 @@
  * What the shell's completion asks: lists that live in .def files, one word a line.  Not for people, so not listed. */
 #include <string.h>
 
+#include "bench/peers/peer.h"
 #include "cli/cli.h"
-#include "cli/experiments.h"
+#include "reproduce/experiments.h"
 
 static void list_commands(struct session *s)
 {

@@ -3,8 +3,8 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "bench/record.h"
 #include "cli/cli.h"
+#include "subject/describe.h"
 
 struct choices {
     const char *json;

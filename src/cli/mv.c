@@ -4,11 +4,12 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "api/api.h"
 #include "base/memory.h"
 #include "base/timer.h"
-#include "bench/candidate.h"
-#include "bench/fill.h"
 #include "cli/cli.h"
+#include "subject/choice.h"
+#include "subject/fill.h"
 
 struct choices {
     const char *x, *y, *output, *op, *type, *device, *kernel, *alpha, *beta;
@@ -33,7 +34,8 @@ struct multiplication {
     struct subject_list list;
     struct loaded A;
     heddle_matrix *matrix;
-    struct candidate candidate;
+    heddle_plan *plan;   /* of "plan" */
+    struct bound *bound; /* of a kernel */
     heddle_op op;
     struct scalars scalars;
     void *x, *y;
@@ -69,10 +71,49 @@ static heddle_status scalar(const char *name, const char *text, heddle_type type
     return HEDDLE_OK;
 }
 
+/* What `name` asks for, bound to the matrix; "auto" needs nothing. */
+static heddle_status bind(struct multiplication *m, const char *name)
+{
+    heddle_plan_options options = {.ops = m->op == HEDDLE_N ? HEDDLE_PLAN_N : HEDDLE_PLAN_T,
+                                   .deterministic = choice_is_deterministic(name)};
+    if (choice_is(name, "auto"))
+        return HEDDLE_OK;
+    return choice_is(name, "plan") ? heddle_plan_create(&m->plan, m->h, m->matrix, &options)
+                                   : bound_new(&m->bound, &m->h->device, name, &m->matrix->view, m->op);
+}
+
+static heddle_status multiply_once(struct multiplication *m)
+{
+    float single[2] = {(float)m->scalars.alpha, (float)m->scalars.beta};
+    int is_single = m->A.csr.value == HEDDLE_F32;
+    const void *alpha = is_single ? (const void *)&single[0] : &m->scalars.alpha;
+    const void *beta = is_single ? (const void *)&single[1] : &m->scalars.beta;
+    if (m->bound)
+        return multiply(m->h, &(struct request){m->matrix, m->op, m->bound, m->scalars, m->x, m->y});
+    return m->plan ? heddle_plan_mv(m->plan, m->op, alpha, m->x, beta, m->y)
+                   : heddle_mv(m->h, m->op, alpha, m->matrix, m->x, beta, m->y);
+}
+
+/* The kernel that ran, with its options where they are known. */
+static void name_kernel(const struct multiplication *m, char name[64])
+{
+    heddle_plan_desc plan;
+    struct bound_info bound;
+    const char *ran = heddle_last_kernel(m->h);
+    if (m->bound) {
+        bound_describe(m->bound, &bound);
+        ran = bound.kernel;
+    } else if (m->plan && heddle_plan_info(m->plan, m->op, &plan) == HEDDLE_OK) {
+        ran = plan.kernel;
+    }
+    snprintf(name, 64, "%s", ran);
+}
+
 static heddle_status ready(struct multiplication *m, const struct choices *c, const char *matrix)
 {
     heddle_status status = HEDDLE_OK;
     heddle_type type = 0;
+    const char *kernel = c->kernel ? c->kernel : "auto";
     m->scalars = (struct scalars){1, 0};
     if (!c->beta != !c->y)
         return fail(HEDDLE_BAD_ARGUMENT, c->y ? "--y %s has no effect without --beta; write --beta 1 to add to it"
@@ -81,8 +122,10 @@ static heddle_status ready(struct multiplication *m, const struct choices *c, co
         TRY(op_choice(c->op, &m->op));
     if (c->type)
         TRY(type_choice(c->type, &type));
-    TRY(candidate_check(c->kernel ? c->kernel : "auto"));
+    TRY(choice_check(kernel));
     TRY(heddle_open(&m->h, c->device));
+    if (choice_is(kernel, "auto"))
+        TRY(heddle_set_deterministic(m->h, choice_is_deterministic(kernel)));
     TRY(one_subject(&m->list, matrix));
     TRY(subject_load(&m->A, &m->list.item[0], type));
     type = m->A.csr.value;
@@ -93,7 +136,7 @@ static heddle_status ready(struct multiplication *m, const struct choices *c, co
     TRY(vector(&m->x, c->x, type, m->x_size, 1));
     TRY(vector(&m->y, c->y, type, m->y_size, 0));
     TRY(matrix_of(&m->matrix, m->h, &m->A.csr));
-    TRY(candidate_new(&m->candidate, m->h, m->matrix, m->op, c->kernel ? c->kernel : "auto"));
+    TRY(bind(m, kernel));
 done:
     return status;
 }
@@ -120,7 +163,8 @@ static heddle_status print_vector(struct session *s, const void *y, heddle_type 
 
 static void release(struct multiplication *m)
 {
-    candidate_free(&m->candidate);
+    bound_free(m->bound);
+    heddle_plan_free(m->plan);
     heddle_matrix_free(m->matrix);
     loaded_free(&m->A);
     subjects_free(&m->list);
@@ -134,19 +178,20 @@ static heddle_status run(struct session *s, void *into)
     heddle_status status = HEDDLE_OK;
     const struct choices *c = into;
     struct multiplication m = {.op = HEDDLE_N};
-    char count[NUMBER_TEXT];
+    char count[NUMBER_TEXT], kernel[64];
     progress(s, 0, 1, "reading %s", s->operand[0]);
     TRY(ready(&m, c, s->operand[0]));
     double begin = now_ms();
-    TRY(candidate_run(&m.candidate, m.scalars, m.x, m.y));
+    TRY(multiply_once(&m));
     double ms = now_ms() - begin;
     progress_clear(s);
     if (!c->output)
         TRY(print_vector(s, m.y, m.A.csr.value, m.y_size));
     else {
         TRY(vector_write(m.y, m.y_size, m.A.csr.value, c->output));
+        name_kernel(&m, kernel);
         if (!s->quiet)
-            out(s, "%s: %s numbers, %s in %.3g ms\n", c->output, text_count(count, m.y_size), m.candidate.ran, ms);
+            out(s, "%s: %s numbers, %s in %.3g ms\n", c->output, text_count(count, m.y_size), kernel, ms);
     }
 done:
     release(&m);

@@ -2,8 +2,6 @@
  *
  * heddle reproduce: which runs the chosen experiments need, and which of them are still to be measured.  All experiments share
  * one file of records, so that a run that several figures show is measured once. */
-#include "cli/reproduce.h"
-
 #include <errno.h>
 #include <math.h>
 #include <stdio.h>
@@ -13,12 +11,29 @@
 
 #include "base/memory.h"
 #include "base/timer.h"
-#include "bench/record.h"
+#include "cli/benching.h"
+#include "reproduce/reproduce.h"
 
 #define FOLDER "reproduce"
 #define EMULATED_MOST 20000 /* nonzeros: an emulated product of them takes milliseconds */
 #define CPU_MOST 30000000
 #define TIME_LIMIT 0.15
+
+struct reproduce_choices {
+    const char *device, *output, *json, *type;
+    struct words from, with;
+    double time_limit;
+    int64_t most;
+    int list, cold, fresh;
+};
+
+struct reproducing {
+    const struct reproduce_choices *c;
+    struct reproduction shown;
+    struct benching bench; /* its list: the matrices of all chosen experiments, each once */
+    unsigned *groups;      /* size bench.list.count: a bit for each group that has the matrix */
+    int host;              /* one core of the host is measured now, not the device */
+};
 
 #define AT(member) offsetof(struct reproduce_choices, member)
 static const struct cli_option options[] = {
@@ -36,11 +51,6 @@ static const struct cli_option options[] = {
     {0}};
 
 /* ------------------------------------------------------------------ which runs */
-
-int reproduce_has_type(const struct reproduce_choices *c, const char *type)
-{
-    return !c->type || strstr(c->type, type) != NULL;
-}
 
 static heddle_status check_type(void *argument, const char *word)
 {
@@ -98,7 +108,7 @@ static int is_wanted(const struct reproducing *r, const struct run *run)
         const struct experiment *e = &experiments[i];
         int count;
         const struct series *s = experiment_series(e, &count);
-        if (!r->chosen[i] || !(groups >> e->group & 1) || !experiment_has_type(e, run->value))
+        if (!r->shown.chosen[i] || !(groups >> e->group & 1) || !experiment_has_type(e, run->value))
             continue;
         for (int k = 0; k < count; k++)
             if (s[k].op == run->op && is_of_series(r, &s[k], run->kernel))
@@ -134,7 +144,7 @@ static heddle_status add_kernels(struct reproducing *r)
     for (int i = 0; experiments[i].name; i++) {
         int count;
         const struct series *s = experiment_series(&experiments[i], &count);
-        for (int k = 0; r->chosen[i] && k < count; k++)
+        for (int k = 0; r->shown.chosen[i] && k < count; k++)
             for (int a = 0; alternative(name, gpu ? s[k].gpu : s[k].cpu, a); a++)
                 if (is_of_series(r, &s[k], name))
                     TRY(add_kernel(&r->bench.bench.kernels, name));
@@ -147,7 +157,7 @@ static heddle_status add_subjects(struct reproducing *r, enum experiment_group g
 {
     heddle_status status = HEDDLE_OK;
     struct subject_list own = {0}, *all = &r->bench.list;
-    TRY(group_subjects(&own, group, r->most, &r->group_instead[group]));
+    TRY(group_subjects(&own, group, r->shown.most, &r->shown.group_instead[group]));
     for (int64_t i = 0, at; i < own.count; i++) {
         for (at = 0; at < all->count && strcmp(all->item[at].origin, own.item[i].origin) != 0;)
             at++;
@@ -234,9 +244,9 @@ static void told_matrix(struct reproducing *r, const struct subject *subject, do
 {
     char left[32];
     const struct benching *k = &r->bench;
-    progress_clear(r->s);
-    if (!r->s->quiet)
-        out(r->s, "%lld of %lld runs, %s%.1f s for %s\n", (long long)k->done, (long long)k->total, benching_time_left(k, left),
+    progress_clear(r->shown.s);
+    if (!r->shown.s->quiet)
+        out(r->shown.s, "%lld of %lld runs, %s%.1f s for %s\n", (long long)k->done, (long long)k->total, benching_time_left(k, left),
             (now_ms() - begin) / 1e3, subject->name);
 }
 
@@ -252,7 +262,7 @@ static heddle_status measure_all(struct reproducing *r)
         TRY(bench_subject(&k->bench, &k->list.item[i]));
         if (k->done > before)
             told_matrix(r, &k->list.item[i], begin);
-        TRY(out_flush(r->s));
+        TRY(out_flush(r->shown.s));
     }
 done:
     clocks_close(&k->bench.clocks);
@@ -271,7 +281,7 @@ static heddle_status measure_on(struct reproducing *r, const char *device)
     TRY(add_kernels(r));
     b->type_count = 0;
     for (int t = 0; t < 2; t++)
-        if (reproduce_has_type(r->c, t ? "f64" : "f32"))
+        if (reproduce_has_type(&r->shown, t ? "f64" : "f32"))
             b->type[b->type_count++] = t ? HEDDLE_F64 : HEDDLE_F32;
     b->op[0] = HEDDLE_N;
     b->op[1] = HEDDLE_T;
@@ -283,10 +293,10 @@ static heddle_status measure_on(struct reproducing *r, const char *device)
     set_rules(r);
     int64_t total = r->bench.total, kept = r->bench.kept;
     each_run(r, count_run);
-    if (r->bench.total > total && !r->s->quiet)
-        out(r->s, "%s: %lld runs, %lld of them measured before\n", r->host ? "one core" : "device",
+    if (r->bench.total > total && !r->shown.s->quiet)
+        out(r->shown.s, "%s: %lld runs, %lld of them measured before\n", r->host ? "one core" : "device",
             (long long)(r->bench.total - total), (long long)(r->bench.kept - kept));
-    TRY(out_flush(r->s));
+    TRY(out_flush(r->shown.s));
     r->bench.begin = now_ms();
     if (r->bench.done < r->bench.total)
         TRY(measure_all(r));
@@ -301,17 +311,17 @@ static heddle_status choose_subjects(struct reproducing *r)
 {
     heddle_status status = HEDDLE_OK;
     const struct device *d = &r->bench.bench.h->device;
-    if (!r->most && d->kind != DEVICE_gpu)
-        r->most = CPU_MOST;
-    else if (!r->most && gpu_is_emulated(d->gpu))
-        r->most = EMULATED_MOST;
+    if (!r->shown.most && d->kind != DEVICE_gpu)
+        r->shown.most = CPU_MOST;
+    else if (!r->shown.most && gpu_is_emulated(d->gpu))
+        r->shown.most = EMULATED_MOST;
     for (int i = 0; experiments[i].name; i++)
-        if (r->chosen[i])
+        if (r->shown.chosen[i])
             TRY(add_subjects(r, experiments[i].group));
-    if (r->most && !r->s->quiet) {
+    if (r->shown.most && !r->shown.s->quiet) {
         char most[NUMBER_TEXT];
-        out(r->s, "matrices of more than %s nonzeros are left out, generated ones made smaller (--most NNZ)\n",
-            text_count(most, r->most));
+        out(r->shown.s, "matrices of more than %s nonzeros are left out, generated ones made smaller (--most NNZ)\n",
+            text_count(most, r->shown.most));
     }
 done:
     return status;
@@ -330,9 +340,9 @@ static heddle_status measure_passes(struct reproducing *r, const char *records)
     if (!benching_interrupted)
         TRY(measure_on(r, "cpu:threads=1"));
     TRY(output_commit(&k->file));
-    r->s->wrong = k->wrong > 0;
-    if (!r->s->quiet)
-        out(r->s, "%lld runs: %lld measured now, %lld were in %s before, %lld skipped, %lld wrong\n", (long long)k->done,
+    r->shown.s->wrong = k->wrong > 0;
+    if (!r->shown.s->quiet)
+        out(r->shown.s, "%lld runs: %lld measured now, %lld were in %s before, %lld skipped, %lld wrong\n", (long long)k->done,
             (long long)(k->done - k->kept), (long long)k->kept, records, (long long)k->skipped, (long long)k->wrong);
 done:
     return status;
@@ -343,14 +353,14 @@ done:
 static heddle_status choose(struct reproducing *r)
 {
     heddle_status status = HEDDLE_OK;
-    if (r->s->operands == 0)
+    if (r->shown.s->operands == 0)
         return fail(HEDDLE_BAD_ARGUMENT, "name experiments, or all (heddle reproduce --list names them)");
-    for (int i = 0; i < r->s->operands; i++) {
-        int number = 0, all = strcmp(r->s->operand[i], "all") == 0;
+    for (int i = 0; i < r->shown.s->operands; i++) {
+        int number = 0, all = strcmp(r->shown.s->operand[i], "all") == 0;
         if (!all)
-            TRY(experiment_by_name(r->s->operand[i], &number));
+            TRY(experiment_by_name(r->shown.s->operand[i], &number));
         for (int n = 0; n < experiment_count(); n++)
-            r->chosen[n] |= all || n == number;
+            r->shown.chosen[n] |= all || n == number;
     }
     if (r->c->type)
         TRY(each_word(r->c->type, check_type, NULL));
@@ -376,7 +386,7 @@ static heddle_status read_records(struct reproducing *r, const struct words *fil
 {
     heddle_status status = HEDDLE_OK;
     for (int i = 0; i < files->count; i++)
-        TRY(records_read(&r->records, files->item[i]));
+        TRY(records_read(&r->shown.records, files->item[i]));
 done:
     return status;
 }
@@ -402,20 +412,23 @@ static heddle_status run(struct session *s, void *into)
     text_add(&records, c->json ? "%s" : "%s/records.jsonl", c->json ? c->json : c->output);
     TRY(records.failed ? HEDDLE_NO_MEMORY : HEDDLE_OK);
     TRY(NEW_ZEROED(r, 1));
-    r->s = s;
+    r->shown.s = s;
     r->bench.s = s;
     r->c = c;
-    r->most = c->most;
+    r->shown.most = c->most;
+    r->shown.output = c->output;
+    r->shown.types = c->type;
+    r->shown.cold = c->cold;
     TRY(choose(r));
     TRY(make_folder(c->output));
     if (c->from.count == 0) {
         TRY(measure_passes(r, records.data));
-        TRY(records_read(&r->records, records.data));
+        TRY(records_read(&r->shown.records, records.data));
     }
     TRY(read_records(r, &c->from));
     TRY(read_records(r, &c->with));
-    TRY(records_finish(&r->records));
-    TRY(reproduce_show(r));
+    TRY(records_finish(&r->shown.records));
+    TRY(reproduce_show(&r->shown));
     if (benching_interrupted) {
         TRY(out_flush(s));
         TRY(fail(HEDDLE_BAD_ARGUMENT, "interrupted after %lld of %lld runs; the same command goes on", (long long)r->bench.done,
@@ -427,7 +440,7 @@ done:
         past_free(&r->bench.past);
         heddle_close(r->bench.bench.h);
         subjects_free(&r->bench.list);
-        records_free(&r->records);
+        records_free(&r->shown.records);
         mem_free(r->groups);
     }
     mem_free(r);

@@ -5,8 +5,7 @@
 #include <string.h>
 
 #include "base/memory.h"
-#include "bench/record.h"
-#include "cli/cli.h"
+#include "cli/benching.h"
 
 #define LINE 110 /* letters of a line of matrices */
 

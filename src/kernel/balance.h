@@ -213,7 +213,7 @@ DEVICE void balance(const struct product *p)
 }
 
 #else
-#include "kernel/device.h"
+#include "kernel/kernel.h"
 
 #define BALANCE_LEAST 512 /* items a share, where there are enough of them */
 #define BALANCE_FULL 512  /* entries: longer rows may be shared by waves */

@@ -10,7 +10,7 @@
 #define CARRIES_BYTES(n, value_bytes) ((n) * ((int64_t)(value_bytes) + (int64_t)sizeof(int32_t)))
 
 #ifdef HEDDLE_DEVICE
-#include "kernel/gpu.h"
+#include "run/gpu_page.h"
 #include "simt/collective.h"
 
 /* wave_scan that begins anew at each lane whose bit is set in `begins`, the same in all lanes.  Who knows how far back its run

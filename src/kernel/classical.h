@@ -12,7 +12,7 @@ enum { CLASSICAL_LONGEST, CLASSICAL_LANES, CLASSICAL_AT_ONCE };
 #define CLASSICAL_ROWS 4
 
 #ifdef HEDDLE_DEVICE
-#include "kernel/gpu.h"
+#include "run/gpu_page.h"
 
 /* One lane's part of a row. */
 struct strand {
@@ -131,7 +131,8 @@ DEVICE void classical(const struct product *p, const int rows)
 }
 
 #else
-#include "kernel/convert.h"
+#include "convert/convert.h"
+#include "kernel/kernel.h"
 
 /* Its own CSR arrays, for the services that look at a matrix before its products. */
 static inline struct csr work_csr(const struct work *w)

@@ -12,7 +12,7 @@
  * Order      that of arrival: not repeatable.
  */
 #ifdef HEDDLE_DEVICE
-#include "kernel/gpu.h"
+#include "run/gpu_page.h"
 
 KERNEL(coo_atomic_scale)(struct product p)
 {

@@ -19,7 +19,7 @@
  * Order      fixed by the row blocks: bitwise repeatable, for the same options and device.
  */
 
-#include "kernel/look.h"
+#include "convert/look.h"
 
 /* What `prepare` tells the kernels: how many row blocks there are, and how many entries one may have. */
 enum { BLOCKS, CAPACITY };
@@ -160,6 +160,7 @@ KERNEL_BOUND(csr_adaptive_512x8, 512)(struct product p)
 }
 
 #else
+#include "kernel/kernel.h"
 
 static const struct option options[] = {
     {"threads", 256, VALUES(128, 256, 512)},

@@ -13,7 +13,7 @@
  * Order      fixed tree per row: bitwise repeatable.
  */
 #ifdef HEDDLE_DEVICE
-#include "kernel/gpu.h"
+#include "run/gpu_page.h"
 
 /* Units of a row that are under way. */
 #define LOADS 4

@@ -14,7 +14,7 @@
  * Order      that of storage: bitwise repeatable.
  */
 #ifdef HEDDLE_DEVICE
-#include "kernel/gpu.h"
+#include "run/gpu_page.h"
 
 KERNEL(csr_naive)(struct product p)
 {

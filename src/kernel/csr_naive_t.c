@@ -18,7 +18,7 @@
 #define HAS_LONG_ROWS(p) ((p)->nnz / 32 >= (p)->rows)
 
 #ifdef HEDDLE_DEVICE
-#include "kernel/gpu.h"
+#include "run/gpu_page.h"
 
 /* Threads that wait for the end of this kernel all begin at once, and where rows have the same columns they meet at every
  * addition (H200: dense2 takes 7 % longer).  With long rows the microsecond of an early start is not worth that. */

@@ -16,7 +16,7 @@
  * Order      fixed tree per row, for the same number of lanes: bitwise repeatable.
  */
 #ifdef HEDDLE_DEVICE
-#include "kernel/gpu.h"
+#include "run/gpu_page.h"
 
 /* All lanes of a wave stay to the end, a row behind the last being empty.  So the shuffles always have the whole wave, which
  * costs NVIDIA GPUs less than waiting for the lanes of a group; an exchange with a lane that is less than `lanes` away, a power

@@ -13,7 +13,7 @@
 #define ELL_LOADS 8
 
 #ifdef HEDDLE_DEVICE
-#include "kernel/gpu.h"
+#include "run/gpu_page.h"
 
 /* What ELL_LOADS columns add to the sum: values and x of those that are no padding, which never meets x. */
 DEVICE real ell_piece(const idx c[ELL_LOADS], const real *val, int64_t stride, const real *x, real sum)

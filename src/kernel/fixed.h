@@ -18,7 +18,7 @@
 #define FIXED_BITS_MOST 40
 
 #ifdef HEDDLE_DEVICE
-#include "kernel/gpu.h"
+#include "run/gpu_page.h"
 
 #define FIXED_EXPONENTS (sizeof(real) == 8 ? 2047 : 255) /* the largest exponent field: infinities and NaN */
 #define FIXED_BIAS (sizeof(real) == 8 ? 1023 : 127)

@@ -9,7 +9,7 @@
 #define GINKGO_ROUNDS 4
 
 #ifdef HEDDLE_DEVICE
-#include "kernel/gpu.h"
+#include "run/gpu_page.h"
 #include "simt/collective.h"
 
 /* Sum of the lanes from the last head up to one's own.  `heads` is the same in all lanes; lane 0 is a head in any case.  Before

@@ -26,7 +26,7 @@
 enum { HOLA_PER_BLOCK, HOLA_PART }; /* in product.fact: entries a block, a power of two; the part of block 0 */
 
 #ifdef HEDDLE_DEVICE
-#include "kernel/gpu.h"
+#include "run/gpu_page.h"
 #include "simt/collective.h"
 
 /* A kernel is compiled for so many blocks on a multiprocessor: as few registers as it can do with. */

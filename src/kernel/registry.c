@@ -3,6 +3,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "gpu/module.h"
 #include "kernel/kernel.h"
 
 #define KERNEL(name, device) extern const struct kernel name;
@@ -31,12 +32,6 @@ const struct kernel *kernel_by_name(const char *name)
         if (strcmp(kernels[i]->name, name) == 0)
             return kernels[i];
     return NULL;
-}
-
-const char *device_kind_name(enum device_kind kind)
-{
-    static const char *const name[DEVICE_KINDS] = {[DEVICE_cpu] = "cpu", [DEVICE_gpu] = "gpu"};
-    return name[kind];
 }
 
 const struct option *kernel_options(const struct kernel *kernel)
@@ -173,22 +168,17 @@ heddle_status work_applies(const struct work *w)
     return w->kernel->applies ? w->kernel->applies(w) : HEDDLE_OK;
 }
 
-void scalar_put(unsigned char bytes[SCALAR_BYTES], heddle_type type, double value)
+heddle_status kernel_load(const struct device *device, const struct kernel *kernel, enum variant variant)
 {
-    float single = (float)value;
-    if (type == HEDDLE_F64)
-        memcpy(bytes, &value, sizeof value);
-    else
-        memcpy(bytes, &single, sizeof single);
-}
-
-double scalar_get(const unsigned char bytes[SCALAR_BYTES], heddle_type type)
-{
-    double value;
-    float single;
-    memcpy(&value, bytes, sizeof value);
-    memcpy(&single, bytes, sizeof single);
-    return type == HEDDLE_F64 ? value : (double)single;
+    heddle_status status = HEDDLE_OK;
+    const char *const one[] = {kernel->name, NULL};
+    struct gpu_function *function;
+    if (device->kind == DEVICE_cpu)
+        return HEDDLE_OK;
+    for (const char *const *entry = kernel->entries ? kernel->entries : one; *entry; entry++)
+        TRY(gpu_kernel(device->gpu, &function, kernel->name, variant, *entry));
+done:
+    return status;
 }
 
 int64_t work_workspace(const struct work *w)

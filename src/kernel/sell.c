@@ -15,7 +15,7 @@
  * Order      that of storage, the rests of long rows in a fixed tree: bitwise repeatable.
  */
 #ifdef HEDDLE_DEVICE
-#include "kernel/gpu.h"
+#include "run/gpu_page.h"
 #include "simt/collective.h"
 
 /* At most so many entries of a row are under way in a thread; `loads`, a constant in every kernel, says how many are. */

@@ -3,8 +3,8 @@
  * One kernel bound to one matrix.  The way there: is the operation the kernel's own, or does it take a transpose?  Does
  * the kernel's format borrow A's arrays, or is it built?  Everything else is measured and written down on the way. */
 #include "base/memory.h"
-#include "kernel/convert.h"
-#include "kernel/service.h"
+#include "convert/convert.h"
+#include "convert/service.h"
 #include "plan/run.h"
 
 #include <stdio.h>

@@ -7,7 +7,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "kernel/convert.h"
+#include "convert/convert.h"
 #include "plan/run.h"
 
 #define EXPECTED_DEFAULT 1000

@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "base/timer.h"
-#include "kernel/service.h"
+#include "convert/service.h"
 #include "plan/run.h"
 
 /* Measuring stops after this many products or this time. */

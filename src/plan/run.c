@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "plan/run.h"
 
-#include "kernel/service.h"
+#include "convert/service.h"
 
 #define VARIANT(name, real, off, value, offset) extern const struct run_functions run_functions__##name;
 #include "matrix/variants.def"

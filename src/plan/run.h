@@ -4,8 +4,8 @@
 #ifndef PLAN_RUN_H
 #define PLAN_RUN_H
 
-#include "kernel/device.h"
 #include "plan/plan.h"
+#include "run/device.h"
 
 /* Is op(A) the transpose of what is stored?  A CSC matrix stores its transpose; H is T for real types. */
 static inline int stored_transposed(const struct view *A, heddle_op op)

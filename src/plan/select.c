@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "base/thread.h"
-#include "kernel/service.h"
+#include "convert/service.h"
 #include "plan/run.h"
 
 int64_t view_rows(const struct view *A)

@@ -9,7 +9,7 @@
 
 #include "base/json_read.h"
 #include "base/memory.h"
-#include "bench/bench.h"
+#include "subject/describe.h"
 
 void records_warn(struct records *r, struct place place, const char *format, ...)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * simt.h: the dialect that GPU kernels are written in.  The device half of a page includes this header and kernel/product.h,
+ * simt.h: the dialect that GPU kernels are written in.  The device half of a page includes this header and run/product.h,
  * and is compiled as CUDA (nvcc, or clang without an SDK), as HIP (clang without ROCm) and as plain C for the emulator; it
  * therefore keeps to the common subset of C11 and C++17: casts from void *, designators in order, no templates.  The build
  * defines `real` (values), `off` (row offsets) and VARIANT_NAME.

@@ -89,7 +89,7 @@ static inline void fake_modules(void)
 #include "kernel/kernels.def"
 #undef KERNEL
 #define SERVICE(name) #name,
-#include "kernel/services.def"
+#include "convert/services.def"
 #undef SERVICE
     };
     char folder[512];

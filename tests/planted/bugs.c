@@ -5,7 +5,7 @@
  *
  * Unless said otherwise y[i] becomes 2 x[i] for all threads i. */
 #ifdef HEDDLE_DEVICE
-#include "kernel/product.h"
+#include "run/product.h"
 #include "simt/collective.h"
 
 #define BLOCK 128

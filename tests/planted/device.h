@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "gpu/gpu.h"
-#include "kernel/product.h"
+#include "run/product.h"
 #include "test.h"
 
 /* Opens "wave=64,seed=7"; a device that cannot be opened ends the test program. */

@@ -5,7 +5,7 @@
  *
  * p.y receives p.rows numbers a thread (int64_t, or real for what is computed in it), p.x gives p.nnz values. */
 #ifdef HEDDLE_DEVICE
-#include "kernel/product.h"
+#include "run/product.h"
 #include "simt/collective.h"
 
 DEVICE int64_t *results(struct product p)

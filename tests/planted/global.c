@@ -3,7 +3,7 @@
  * global: kernels that share global memory, right when p.parts is 0, with a race when it is 1.  tests/test_emu_global.c sees to it that
  * hooks find the latter alone.  y becomes what each says; y has a place for each thread and is 0 before. */
 #ifdef HEDDLE_DEVICE
-#include "kernel/product.h"
+#include "run/product.h"
 #include "simt/collective.h"
 
 #define BROKEN (p.parts != 0)

@@ -2,7 +2,7 @@
  *
  * order: kernels that show who runs when, and where. */
 #ifdef HEDDLE_DEVICE
-#include "kernel/product.h"
+#include "run/product.h"
 #include "simt/simt.h"
 
 /* y[0] counts; y[1 + thread] becomes its turn. */

@@ -1,0 +1,326 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * csr_weave: Heddle's own product from plain CSR, for any matrix, in one launch.
+ *
+ * Computes   y = alpha A x + beta y,  A in CSR.
+ * Source     Heddle.  Staging the products of a few rows in shared memory is CSR-stream (Greathouse and Daga 2014); that the
+ *            last of several blocks finishes what they share is an old trick of reductions.
+ * Balance    a look at the row offsets (look.c), once a matrix, has cut it into row blocks of about equal work.  A block of
+ *            threads reads its own and does what it says:
+ *            - several rows: their products are staged in shared memory, a thread taking every BLOCK-th entry whatever row it
+ *              belongs to, and a row is then summed by the lanes that suit this row block; one that is long for them, by its
+ *              wave;
+ *            - one row, by all threads;
+ *            - a piece of a long row, likewise; whoever comes last adds the pieces up.  Nobody waits for anybody.
+ *            Where every row is so short that its lanes have all of it under way at once, there is nothing to balance: then these
+ *            read it directly, and nobody needs row blocks.
+ * Memory     val and col are streamed past the caches, each once and by whole lines; x is gathered.  A product waits for memory
+ *            three times in a row: for the row block (or the offsets, where rows are read directly), for the entries, and for x;
+ *            offsets come beside the entries.  While a block waits for the first, it prefetches the same of one that comes later.
+ * Wins       middle-sized and uneven matrices.
+ * Loses      against formats that store fewer bytes or put neighbouring rows side by side, such as sell.
+ * Order      fixed per row, whoever comes last: bitwise repeatable.
+ */
+#include "convert/look.h"
+
+/* What `prepare` finds: row blocks, the entries of a tile and of a piece, the longest row, are the offsets bad; and what launch
+ * adds: how many blocks of threads, or rows, ahead of one's own the prefetch goes. */
+enum { WEAVE_BLOCKS, WEAVE_TILE, WEAVE_PIECE, WEAVE_LONGEST, WEAVE_BAD, WEAVE_AHEAD };
+
+/* Threads of a block that has row blocks, and how many such a multiprocessor should have registers for. */
+#define BLOCK 256
+#define RESIDENT 6
+
+/* Entries that a lane has under way. */
+#define UNDER_WAY 4
+#define DEEP 8 /* of a row that one lane has alone */
+#define WIDE 6 /* of a long row that 16 lanes have */
+
+#ifdef HEDDLE_DEVICE
+
+/* ------------------------------------------------------------------ rows that are read directly ---------------- */
+
+/* Rows of a few entries a lane: most are one round.  The prefetch is for the block that comes when this one has gone. */
+DEVICE void short_rows(const struct product *p, const int lanes, const int under_way)
+{
+    const off *RESTRICT row_ptr = (const off *)p->array[CSR_ROW_PTR];
+    const real *RESTRICT x = (const real *)p->x;
+    const int height = SIMT_USUAL_BLOCK / lanes, lane = simt_thread_id() % lanes;
+    const uint32_t rows = (uint32_t)p->rows, first = (uint32_t)p->first + (uint32_t)(simt_block_id() * height);
+    const uint32_t row = first + (uint32_t)(simt_thread_id() / lanes), ahead = first + (uint32_t)p->fact[WEAVE_AHEAD];
+    const off begin = simt_readonly(row_ptr + (row < rows ? row : rows));
+    const int n = (int)(simt_readonly(row_ptr + (row < rows ? row + 1 : rows)) - begin) - lane;
+    const idx *RESTRICT col = (const idx *)p->array[CSR_COL] + begin + lane;
+    const real *RESTRICT val = (const real *)p->array[CSR_VAL] + begin + lane;
+    real sum = 0;
+    if (simt_thread_id() == 0 && ahead < rows)
+        simt_prefetch(row_ptr + ahead, (rows - ahead < (uint32_t)height ? rows - ahead : (uint32_t)height) * sizeof(off));
+    SIMT_ROLLED for (int k = 0; k < n; k += under_way * lanes)
+    {
+        idx c[DEEP];
+        real v[DEEP];
+        for (int i = 0; i < under_way; i++) {
+            c[i] = k + i * lanes < n ? simt_readonly(col + k + i * lanes) : 0;
+            v[i] = k + i * lanes < n ? simt_readonly(val + k + i * lanes) : 0;
+        }
+        for (int i = 0; lanes > 1 && i < under_way; i++)
+            c[i] = simt_with(c[i], v[i]); /* few threads: val should come with col, not behind it */
+        for (int i = 0; i < under_way; i++)
+            sum += k + i * lanes < n ? v[i] * simt_readonly(x + c[i]) : 0;
+    }
+    for (int by = lanes / 2; by > 0; by /= 2)
+        sum += simt_shfl_xor(sum, by, WAVE);
+    if (lane == 0 && row < rows)
+        store((real *)p->y + row, scalar(p->alpha), sum, scalar(p->beta));
+}
+
+/* A kernel per number of lanes, so that loads are unrolled. */
+#define SHORT_ROWS(name, lanes, under_way)                                                 \
+    KERNEL_RESIDENT(name, SIMT_USUAL_BLOCK, sizeof(real) == 4 ? 8 : 6)(struct product p) \
+    {                                                                                      \
+        short_rows(&p, lanes, under_way);                                                  \
+    }
+SHORT_ROWS(csr_weave1, 1, UNDER_WAY)
+SHORT_ROWS(csr_weave1_deep, 1, DEEP)
+SHORT_ROWS(csr_weave2, 2, UNDER_WAY)
+SHORT_ROWS(csr_weave4, 4, UNDER_WAY)
+SHORT_ROWS(csr_weave8, 8, UNDER_WAY)
+SHORT_ROWS(csr_weave16, 16, WIDE)
+SHORT_ROWS(csr_weave32, 32, UNDER_WAY)
+
+/* ------------------------------------------------------------------ row blocks --------------------------------- */
+
+/* The products of n entries that begin at `from`, into the tile. */
+DEVICE void stage(const struct product *p, real *tile, int64_t from, int n)
+{
+    const idx *RESTRICT col = (const idx *)p->array[CSR_COL] + from;
+    const real *RESTRICT val = (const real *)p->array[CSR_VAL] + from;
+    const real *RESTRICT x = (const real *)p->x;
+    SIMT_ROLLED for (int k = first_entry((off)from, simt_thread_id()); k < n; k += UNDER_WAY * BLOCK)
+    {
+        idx c[UNDER_WAY];
+        real v[UNDER_WAY];
+        for (int i = 0; i < UNDER_WAY; i++) {
+            c[i] = simt_stream_if(has_entry(k, i * BLOCK, n), col + k + i * BLOCK);
+            v[i] = simt_stream_if(has_entry(k, i * BLOCK, n), val + k + i * BLOCK);
+        }
+        real g[UNDER_WAY]; /* all under way before the first is needed */
+        for (int i = 0; i < UNDER_WAY; i++)
+            g[i] = has_entry(k, i * BLOCK, n) ? simt_readonly(x + c[i]) : 0;
+        for (int i = 0; i < UNDER_WAY; i++)
+            if (has_entry(k, i * BLOCK, n))
+                tile[k + i * BLOCK] = v[i] * g[i];
+    }
+}
+
+/* The sum of entries begin to end of the tile, one's own row, by its lanes; a row that is long for them by all lanes of the
+ * wave, one such row after another.  The first of the lanes has it in the end. */
+#define STAGED 32 /* entries a lane */
+DEVICE real row_sum(const real *tile, int begin, int end, int lanes)
+{
+    const int lane = simt_lane() & (lanes - 1), is_long = end - begin > STAGED * lanes;
+    real sum = 0;
+    SIMT_ROLLED for (int k = is_long ? end : begin + lane; k < end; k += 4 * lanes)
+        for (int i = 0; i < 4; i++)
+            sum += k + i * lanes < end ? tile[k + i * lanes] : 0;
+    for (int by = lanes / 2; by > 0; by /= 2)
+        sum += simt_shfl_xor(sum, by, WAVE);
+    for (uint64_t todo = simt_ballot(is_long && lane == 0); todo; todo &= todo - 1) {
+        const int owner = simt_ffs(todo) - 1, from = simt_shfl(begin, owner, WAVE), to = simt_shfl(end, owner, WAVE);
+        real other = 0;
+        SIMT_ROLLED for (int k = from + simt_lane(); k < to; k += 2 * WAVE)
+            for (int i = 0; i < 2; i++)
+                other += k + i * WAVE < to ? tile[k + i * WAVE] : 0;
+        other = wave_sum(other, WAVE);
+        if (simt_lane() == owner)
+            sum = other;
+    }
+    return sum;
+}
+
+/* The offsets of the first row of a thread are asked for with its first entries, those of others while sums are stored. */
+DEVICE void several_rows(const struct product *p, struct row_block mine, struct row_block next, real *tile)
+{
+    const off *RESTRICT row_ptr = (const off *)p->array[CSR_ROW_PTR] + mine.row;
+    const int rows = next.row - mine.row, shift = mine.work - 1, lanes = 1 << shift;
+    int row = simt_thread_id() >> shift;
+    off begin = simt_readonly(row_ptr + (row < rows ? row : rows)), end = simt_readonly(row_ptr + (row < rows ? row + 1 : rows));
+    stage(p, tile, mine.begin, (int)(next.begin - mine.begin));
+    simt_sync();
+    SIMT_ROLLED for (int first = simt_wave_id() * WAVE >> shift; first < rows; first += BLOCK >> shift) { /* that of the wave */
+        const real sum = row_sum(tile, (int)(begin - mine.begin), (int)(end - mine.begin), lanes);
+        const int done = row;
+        row += BLOCK >> shift;
+        begin = simt_readonly(row_ptr + (row < rows ? row : rows));
+        end = simt_readonly(row_ptr + (row < rows ? row + 1 : rows));
+        if ((simt_lane() & (lanes - 1)) == 0 && done < rows)
+            store((real *)p->y + mine.row + done, scalar(p->alpha), sum, scalar(p->beta));
+    }
+}
+
+/* The share of a thread in n entries of one row. */
+DEVICE real share(const struct product *p, int64_t from, int n)
+{
+    const idx *RESTRICT col = (const idx *)p->array[CSR_COL] + from;
+    const real *RESTRICT val = (const real *)p->array[CSR_VAL] + from;
+    const real *RESTRICT x = (const real *)p->x;
+    real sum = 0;
+    SIMT_ROLLED for (int k = first_entry((off)from, simt_thread_id()); k < n; k += UNDER_WAY * BLOCK)
+    {
+        idx c[UNDER_WAY];
+        real v[UNDER_WAY];
+        for (int i = 0; i < UNDER_WAY; i++) {
+            c[i] = simt_stream_if(has_entry(k, i * BLOCK, n), col + k + i * BLOCK);
+            v[i] = simt_stream_if(has_entry(k, i * BLOCK, n), val + k + i * BLOCK);
+        }
+        for (int i = 0; i < UNDER_WAY; i++)
+            sum += has_entry(k, i * BLOCK, n) ? v[i] * simt_readonly(x + c[i]) : 0;
+    }
+    return sum;
+}
+
+KERNEL_RESIDENT(csr_weave_blocks, BLOCK, RESIDENT)(struct product p)
+{
+    SHARED_DYNAMIC(real, tile);
+    const int64_t number = p.first + simt_block_id();
+    const struct row_block *RESTRICT block = (const struct row_block *)p.prepared + number;
+    const struct row_block mine = block[0], next = block[1];
+    if (simt_thread_id() == 0 && number + p.fact[WEAVE_AHEAD] < p.fact[WEAVE_BLOCKS])
+        simt_prefetch(block + p.fact[WEAVE_AHEAD], sizeof *block);
+    if (mine.work > 0)
+        several_rows(&p, mine, next, tile);
+    else
+        store_one_row(&p, mine, block_sum(share(&p, mine.begin, (int)(next.begin - mine.begin))), p.fact[WEAVE_PIECE]);
+}
+
+#else
+#include "kernel/kernel.h"
+
+/* way=blocks: row blocks also where rows are short, for the tests. */
+static const char *const words[] = {"auto", "blocks"};
+enum { BY_LENGTH, IN_BLOCKS };
+static const struct option options[] = {
+    {"way", BY_LENGTH, WORDS(words)},
+    {0},
+};
+
+static const char *const entries[] = {"csr_weave1",  "csr_weave1_deep", "csr_weave2",       "csr_weave4", "csr_weave8",
+                                      "csr_weave16", "csr_weave32",     "csr_weave_blocks", NULL};
+enum { ONE_LANE, ONE_LANE_DEEP, TWO_LANES };
+
+/* Row blocks of at most WINDOW_MOST rows and entries, fewer where that gives every multiprocessor BLOCKS_EACH of them, four
+ * rounds of what it holds, but not so few that threads have nothing to do.  The capacity has room for a last row that is not
+ * much longer than others; a tile holds it.  Measured on an H200: 1,024 and blocks of 128 threads, and 8 or 16 row blocks each,
+ * are 1 to 3 % slower. */
+#define WINDOW_MOST (8 * BLOCK)
+#define WINDOW_LEAST (3 * BLOCK)
+#define BLOCKS_EACH (4 * RESIDENT)
+#define WHOLE 2 /* pieces of a row that is not cut */
+static struct row_cut cut_of(const struct work *w)
+{
+    const struct product *p = &w->product;
+    const int64_t share = (p->nnz + p->rows) / (BLOCKS_EACH * gpu_info_of(w->device->gpu)->multiprocessors);
+    const int64_t window = share < WINDOW_LEAST ? WINDOW_LEAST : share < WINDOW_MOST ? share : WINDOW_MOST;
+    const int64_t slack = p->rows ? 2 * (p->nnz / p->rows) : 0;
+    return (struct row_cut){.window = window, .whole = WHOLE * window, .piece = window, .threads = BLOCK, .delays = 0,
+                            .capacity = window + (slack < 32 ? 32 : slack < window / 4 ? slack : window / 4)};
+}
+
+static int64_t held(const struct work *w)
+{
+    return look_bytes(w, cut_of(w));
+}
+
+static int64_t workspace(const struct work *w)
+{
+    return look_pieces(w, cut_of(w)) * (int64_t)type_size(w->value);
+}
+
+static int64_t counters(const struct work *w)
+{
+    return look_pieces(w, cut_of(w)) * (int64_t)sizeof(int32_t);
+}
+
+static heddle_status prepare(struct work *w)
+{
+    struct looked looked = {0};
+    const struct row_cut cut = cut_of(w);
+    heddle_status status = gpu_look(&looked, w, cut);
+    w->product.fact[WEAVE_BLOCKS] = looked.blocks;
+    w->product.fact[WEAVE_TILE] = cut.capacity;
+    w->product.fact[WEAVE_PIECE] = cut.piece;
+    w->product.fact[WEAVE_LONGEST] = looked.longest;
+    w->product.fact[WEAVE_BAD] = looked.bad;
+    return status;
+}
+
+/* The lanes of a row where rows are read directly: as many as fill the device, but no more than a row has entries on average, if
+ * they have every row in one round, two where a lane has it alone.  Or 16, where there are so many rows that these are plenty of
+ * threads and each has UNDER_WAY entries: then they read whole lines, as all threads would for a tile, and need no barrier.  0:
+ * row blocks. */
+static int lanes_of(const struct work *w)
+{
+    const int64_t rows = w->product.rows, mean = w->product.nnz / rows, longest = w->product.fact[WEAVE_LONGEST];
+    const int64_t threads = gpu_threads(w->device->gpu);
+    int lanes = 1;
+    while (lanes < 32 && 2 * lanes <= mean && 2 * lanes * rows <= threads)
+        lanes *= 2;
+    if (longest <= lanes * (lanes == 1 ? 2 * DEEP : lanes == 16 ? WIDE : UNDER_WAY))
+        return lanes;
+    return mean >= 16 * UNDER_WAY && longest <= 16 * WIDE && rows >= threads ? 16 : 0;
+}
+
+static heddle_status launch_rows(const struct work *w, int lanes)
+{
+    struct work told = *w;
+    int entry = w->product.nnz > UNDER_WAY * w->product.rows ? ONE_LANE_DEEP : ONE_LANE;
+    for (int i = lanes; i > 1; i /= 2)
+        entry = i == lanes ? TWO_LANES : entry + 1;
+    told.product.fact[WEAVE_AHEAD] = gpu_threads(w->device->gpu) / lanes;
+    return gpu_run_rows(&told, entries[entry], lanes);
+}
+
+static heddle_status launch_blocks(const struct work *w)
+{
+    heddle_status status = HEDDLE_OK;
+    const struct gpu_info *info = gpu_info_of(w->device->gpu);
+    const int64_t blocks = w->product.fact[WEAVE_BLOCKS], threads = UINT32_MAX / BLOCK;
+    const int64_t most = info->grid < threads ? info->grid : threads;
+    struct work told = *w;
+    told.product.fact[WEAVE_AHEAD] = (int64_t)info->multiprocessors * RESIDENT;
+    for (int64_t first = 0; first < blocks; first += most) {
+        told.product.first = first;
+        TRY(gpu_run(&told, "csr_weave_blocks", blocks - first < most ? blocks - first : most, BLOCK,
+                    w->product.fact[WEAVE_TILE] * (int64_t)type_size(w->value)));
+    }
+done:
+    return status;
+}
+
+static heddle_status launch(const struct work *w)
+{
+    const int lanes = w->option[0] == BY_LENGTH ? lanes_of(w) : 0;
+    if (w->product.fact[WEAVE_BAD])
+        return fail(HEDDLE_BAD_MATRIX, "the offsets of the rows do not ascend from 0 to the number of entries: heddle_check tells "
+                    "where");
+    return lanes > 0 ? launch_rows(w, lanes) : launch_blocks(w);
+}
+
+const struct kernel csr_weave = {
+    .name = "csr_weave",
+    .id = KERNEL_csr_weave,
+    .format = FORMAT_csr,
+    .ops = OPS_N,
+    .device = DEVICE_gpu,
+    .source = "Heddle",
+    .options = options,
+    .repeatable = 1,
+    .entries = entries,
+    .workspace = workspace,
+    .counters = counters,
+    .held = held,
+    .prepare = prepare,
+    .launch = launch,
+    .cost = cost_of_streams,
+};
+#endif

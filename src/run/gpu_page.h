@@ -1,0 +1,69 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * gpu_page.h: what the device halves of GPU pages share, on top of the dialect (simt/simt.h). */
+#ifndef RUN_GPU_PAGE_H
+#define RUN_GPU_PAGE_H
+
+#include "run/product.h"
+#include "simt/simt.h"
+
+DEVICE real scalar(const unsigned char *bytes)
+{
+    real value;
+    __builtin_memcpy(&value, bytes, sizeof value);
+    return value;
+}
+
+/* y = alpha sum + beta y, where beta = 0 means that y is not read: it may hold anything. */
+DEVICE void store(real *y, real alpha, real sum, real beta)
+{
+    *y = beta == 0 ? alpha * sum : alpha * sum + beta * *y;
+}
+
+/* y = beta y, n entries, by all threads of the grid. */
+DEVICE void scale_all(real *y, int64_t n, real beta)
+{
+    SIMT_ROLLED for (int64_t i = simt_global_id(); i < n; i += simt_global_size())
+        y[i] = beta == 0 ? 0 : beta * y[i];
+}
+
+/* Lines: 32 entries, of which col and val fill whole lines of the second-level cache.  Threads of a block share out entries from the
+ * line on in which the first of them lies, so that a wave reads whole lines and asks for each once, not twice; where x or y is reached
+ * through that cache, requests are what it lacks. */
+DEVICE off line_at(off entry)
+{
+    return entry & ~(off)31;
+}
+
+/* Of entries that begin at `from`, the first of a thread, counted from there: it may lie before them, and be one of others. */
+DEVICE int first_entry(off from, int thread)
+{
+    return thread - (int)(from - line_at(from));
+}
+
+/* Is entry k + ahead one of n?  Only the first of a thread may lie before them. */
+DEVICE int has_entry(int k, const int ahead, int n)
+{
+    return ahead == 0 ? (uint32_t)k < (uint32_t)n : k + ahead < n;
+}
+
+/* Entries are cut into parts of `size` from the first line on, so that all but the first part begin with a line: where part i begins,
+ * how many entries that has which begins at `from`, and how many parts there are. */
+DEVICE off part_at(off first, int64_t i, int size)
+{
+    return i == 0 ? first : line_at(first) + (off)(i * size);
+}
+
+DEVICE int part_from(off from, off last, int size)
+{
+    const int most = size - (int)(from - line_at(from));
+    return last - from < most ? (int)(last - from) : most;
+}
+
+DEVICE int32_t parts_between(off first, off last, int size)
+{
+    const off entries = last - line_at(first);
+    return (int32_t)(entries / size) + (entries % size > 0);
+}
+
+#endif

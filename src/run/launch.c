@@ -1,0 +1,166 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * How the host half of a GPU page launches its device half. */
+#include "run/launch.h"
+
+#include <stddef.h>
+#include <string.h>
+
+#include "gpu/module.h"
+
+/* product.h tells why. */
+_Static_assert(offsetof(struct product, array) + (CSR_VAL + 1) * sizeof(void *) <= 48, "what CSR needs first is in the first 48 bytes");
+_Static_assert(offsetof(struct product, fact) + 4 * sizeof(int64_t) <= 48 + 128, "what it needs in the end lies with the first facts");
+
+/* What Liu and Vinter 2015 found best on a GTX 980 and on an R9 290X.  NVIDIA's multiprocessors since 8.0 keep many more loads
+ * under way, so their tiles are larger: a descriptor then stands for more entries. */
+#define SIGMA_NVIDIA {4, 32, 256, 6}
+#define SIGMA_NVIDIA_8 {8, 32, 256, 16}
+#define SIGMA_AMD {4, 7, 256, 4}
+
+/* The first row whose name the architecture's begins with. */
+static const struct arch archs[] = {
+    {.begins = "sm_80", .block = 256, .waves = 64, .sigma = SIGMA_NVIDIA_8, .cores = 64},
+    {.begins = "sm_86", .block = 256, .waves = 48, .sigma = SIGMA_NVIDIA_8, .cores = 128},
+    {.begins = "sm_89", .block = 256, .waves = 48, .sigma = SIGMA_NVIDIA_8, .cores = 128},
+    {.begins = "sm_9", .block = 256, .waves = 64, .sigma = SIGMA_NVIDIA_8, .cores = 128},
+    {.begins = "sm_10", .block = 256, .waves = 64, .sigma = SIGMA_NVIDIA_8, .cores = 128},
+    {.begins = "sm_12", .block = 256, .waves = 48, .sigma = SIGMA_NVIDIA_8, .cores = 128},
+    {.begins = "sm_", .block = 256, .waves = 32, .sigma = SIGMA_NVIDIA, .cores = 64},
+    {.begins = "gfx906", .amd = 1, .block = 256, .waves = 40, .sigma = SIGMA_AMD, .cores = 64},
+    {.begins = "gfx90a", .amd = 1, .block = 256, .waves = 32, .sigma = SIGMA_AMD, .cores = 64},
+    {.begins = "gfx942", .amd = 1, .block = 256, .waves = 32, .sigma = SIGMA_AMD, .cores = 64},
+    {.begins = "gfx", .amd = 1, .block = 256, .waves = 32, .sigma = SIGMA_AMD, .cores = 64},
+    {.begins = "emu64", .amd = 1, .block = 256, .waves = 32, .sigma = SIGMA_AMD, .cores = 64},
+    {.begins = "", .block = 256, .waves = 64, .sigma = SIGMA_NVIDIA, .cores = 64},
+};
+
+const struct arch *gpu_arch(const struct gpu *gpu)
+{
+    const struct gpu_info *info = gpu_info_of(gpu);
+    const char *arch = strcmp(info->arch, "emu") == 0 && info->wave == 64 ? "emu64" : info->arch;
+    const struct arch *s = archs;
+    while (strncmp(s->begins, arch, strlen(s->begins)) != 0)
+        s++;
+    return s;
+}
+
+int64_t gpu_threads(const struct gpu *gpu)
+{
+    const struct gpu_info *info = gpu_info_of(gpu);
+    return (int64_t)gpu_arch(gpu)->waves * info->wave * info->multiprocessors;
+}
+
+static struct gpu_watch *watch_of(const struct work *w)
+{
+    return ((struct gpu_head *)w->device->gpu)->watch;
+}
+
+heddle_status gpu_run(const struct work *w, const char *entry, int64_t grid, int block, int64_t shared)
+{
+    struct gpu *gpu = w->device->gpu;
+    struct gpu_function *function;
+    heddle_status status = gpu_kernel(gpu, &function, w->page, w->variant, entry);
+    if (status == HEDDLE_OK)
+        status = gpu_driver_of(gpu)->launch(gpu, function, grid, block, shared, &w->product, sizeof w->product, w->device->stream);
+    return status == HEDDLE_OK && watch_of(w) ? watch_of(w)->launched(watch_of(w), entry) : status;
+}
+
+heddle_status gpu_prefer_shared(const struct work *w, const char *entry, int64_t bytes)
+{
+    struct gpu *gpu = w->device->gpu;
+    struct gpu_function *function;
+    heddle_status status = HEDDLE_OK;
+    if (gpu_driver_of(gpu)->prefer_shared) {
+        TRY(gpu_kernel(gpu, &function, w->page, w->variant, entry));
+        gpu_driver_of(gpu)->prefer_shared(gpu, function, bytes);
+    }
+done:
+    return status;
+}
+
+/* One by one for who watches: what each takes is asked for. */
+heddle_status gpu_run_pair(const struct work *w, struct launch first, struct launch second)
+{
+    heddle_status status = HEDDLE_OK;
+    struct gpu *gpu = w->device->gpu;
+    const struct gpu_driver *driver = gpu_driver_of(gpu);
+    struct gpu_launch pair[2] = {{NULL, first.grid, first.block}, {NULL, second.grid, second.block}};
+    if (driver->launch_pair && !watch_of(w)) {
+        TRY(gpu_kernel(gpu, &pair[0].function, w->page, w->variant, first.entry));
+        TRY(gpu_kernel(gpu, &pair[1].function, w->page, w->variant, second.entry));
+        TRY(driver->launch_pair(gpu, pair, &w->product, sizeof w->product, w->device->stream));
+    } else {
+        TRY(gpu_run(w, first.entry, first.grid, first.block, 0));
+        TRY(gpu_run(w, second.entry, second.grid, second.block, 0));
+    }
+done:
+    return status;
+}
+
+/* AMD counts the threads of a grid in 32 bits. */
+static int64_t most_blocks(const struct gpu *gpu, int block)
+{
+    const int64_t most = UINT32_MAX / block, grid = gpu_info_of(gpu)->grid;
+    return grid < most ? grid : most;
+}
+
+static struct launch launch_over(const struct work *w, const char *entry, int64_t items, int64_t most)
+{
+    const int block = gpu_arch(w->device->gpu)->block;
+    const int64_t grid = (items + block - 1) / block;
+    return (struct launch){entry, grid < most ? grid : most, block};
+}
+
+static heddle_status run(const struct work *w, struct launch l)
+{
+    return l.grid == 0 ? HEDDLE_OK : gpu_run(w, l.entry, l.grid, l.block, 0);
+}
+
+heddle_status gpu_run_over(const struct work *w, const char *entry, int64_t items)
+{
+    const struct gpu *gpu = w->device->gpu;
+    return run(w, launch_over(w, entry, items, most_blocks(gpu, gpu_arch(gpu)->block)));
+}
+
+static struct launch filling(const struct work *w, const char *entry, int64_t items)
+{
+    const struct gpu *gpu = w->device->gpu;
+    return launch_over(w, entry, items, gpu_threads(gpu) / gpu_arch(gpu)->block);
+}
+
+heddle_status gpu_run_filling(const struct work *w, const char *entry, int64_t items)
+{
+    return run(w, filling(w, entry, items));
+}
+
+/* Unless `ahead` is NULL, the first launch makes a pair with it. */
+static heddle_status run_rows(const struct work *w, const struct launch *ahead, const char *entry, int64_t lanes)
+{
+    heddle_status status = HEDDLE_OK;
+    const int block = gpu_arch(w->device->gpu)->block;
+    const int64_t rows = w->product.rows, each = block / lanes, most = most_blocks(w->device->gpu, block);
+    struct work part = *w;
+    for (int64_t row = 0, grid; row < rows; row += grid * each) {
+        grid = (rows - row + each - 1) / each;
+        grid = grid < most ? grid : most;
+        part.product.first = row;
+        if (row == 0 && ahead)
+            TRY(gpu_run_pair(&part, *ahead, (struct launch){entry, grid, block}));
+        else
+            TRY(gpu_run(&part, entry, grid, block, 0));
+    }
+done:
+    return status;
+}
+
+heddle_status gpu_run_rows(const struct work *w, const char *entry, int64_t lanes)
+{
+    return run_rows(w, NULL, entry, lanes);
+}
+
+heddle_status gpu_run_rows_behind(const struct work *w, const char *filler, int64_t items, const char *entry, int64_t lanes)
+{
+    const struct launch ahead = filling(w, filler, items);
+    return run_rows(w, &ahead, entry, lanes);
+}

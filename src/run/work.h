@@ -1,0 +1,27 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * work.h: one product on its way to a kernel, from the host's side. */
+#ifndef RUN_WORK_H
+#define RUN_WORK_H
+
+#include "format/format.h"
+#include "run/device.h"
+#include "run/product.h"
+
+struct kernel;
+
+struct work {
+    const struct kernel *kernel;  /* NULL on the way to a service (convert/service.h) */
+    const char *page;             /* its name */
+    const struct device *device;
+    enum variant variant;
+    heddle_type value;
+    int64_t option[OPTIONS_MOST]; /* of the kernel, in the order of its table */
+    struct product product;
+};
+
+/* Kernels read their scalars as `real`. */
+void scalar_put(unsigned char bytes[SCALAR_BYTES], heddle_type type, double value);
+double scalar_get(const unsigned char bytes[SCALAR_BYTES], heddle_type type);
+
+#endif

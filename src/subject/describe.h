@@ -1,0 +1,20 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * describe.h: a matrix as JSON, the same in `heddle info` and in the records of a bench. */
+#ifndef SUBJECT_DESCRIBE_H
+#define SUBJECT_DESCRIBE_H
+
+#include "base/json.h"
+#include "subject/subject.h"
+
+/* Every record carries "schema"; a field keeps its meaning within a schema. */
+#define RECORD_SCHEMA 1
+
+void record_lengths(struct json *j, const char *key, const heddle_lengths *l);
+void record_statistics(struct json *j, const heddle_stats *stats);
+void record_published(struct json *j, const struct subject *subject); /* null unless its set has it from a paper */
+
+const char *op_name(heddle_op op);       /* "N" */
+const char *type_name(heddle_type type); /* "f64", "i32" */
+
+#endif

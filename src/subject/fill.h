@@ -1,0 +1,17 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * fill.h: vectors for products, filled in parallel, so that each thread's part lies near it. */
+#ifndef SUBJECT_FILL_H
+#define SUBJECT_FILL_H
+
+#include "matrix/variant.h"
+
+/* Numbers in [-1, 1) that depend on their position alone: the same vector on every machine and for any number of threads,
+ * for f32 the same rounded.  They use all bits of a double, so that products with them are rounded too. */
+void fill_random(void *x, heddle_type type, int64_t n);
+void fill_nan(void *x, heddle_type type, int64_t n);
+void fill_value(void *x, heddle_type type, int64_t n, double value);
+/* x (of one type) = from (of another), rounded. */
+void fill_converted(void *x, heddle_type type, const void *from, heddle_type from_type, int64_t n);
+
+#endif
