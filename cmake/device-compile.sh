@@ -7,8 +7,7 @@
 # itself says.  KIND is nvcc (ptxas tells registers and spills), ptx (nobody knows them before the driver compiles) or hip (the
 # metadata in the assembly tells).  Fails, and leaves no OUT, on a spill that no line "KERNEL VARIANT TARGET" of the file
 # ACCEPTED covers (* stands for anything).
-# PTX stands beside a cubin of nvcc, PAGE__VARIANT.compute_90.ptx beside PAGE__VARIANT.sm_90.cubin; with all PTX goes
-# FILE.ptx.short, which is what the library packs (device-ptx.awk).
+# The PTX that nvcc made on its way to a cubin stays beside it, PAGE__VARIANT.compute_90.ptx beside PAGE__VARIANT.sm_90.cubin.
 set -eu
 kind=$1 page=$2 variant=$3 target=$4 accepted=$5 out=$6
 shift 6
@@ -19,15 +18,16 @@ run() { "$@" >>"$out.log" 2>&1 || { cat "$out.log" >&2; exit 1; }; }
 
 case $kind in
 nvcc)
-  number=${target#sm_}
-  ptx=${out%."$target".cubin}.compute_$number.ptx
-  run "$@" -ptx -arch="compute_$number" -o "$out.asm"
-  awk -v short="$ptx.short" -f "$here/device-ptx.awk" "$out.asm" >"$ptx"
-  run "$1" -cubin -arch="$target" -O3 -Xptxas -v "$ptx" -o "$out"
+  rm -rf "$out.steps"
+  mkdir "$out.steps"
+  run "$@" -cubin -arch="$target" -Xptxas -v --keep --keep-dir "$out.steps" -o "$out"
+  cp "$out.steps"/*.ptx "$out.asm"
+  mv "$out.steps"/*.ptx "${out%."$target".cubin}.compute_${target#sm_}.ptx"
+  rm -r "$out.steps"
   ;;
 ptx)
-  run "$@" -S -o "$out.asm"
-  awk -v short="$out.short" -f "$here/device-ptx.awk" "$out.asm" >"$out"
+  run "$@" -S -o "$out"
+  cp "$out" "$out.asm"
   ;;
 hip)
   run "$@" -S -o "$out.s"

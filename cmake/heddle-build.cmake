@@ -66,26 +66,6 @@ function(heddle_objects name)
   set(HEDDLE_OBJECT_TARGETS ${HEDDLE_OBJECT_TARGETS} ${name} PARENT_SCOPE)
 endfunction()
 
-# No exception ever passes through the library, which is C and calls nobody back, and debuggers have tables of their own (-g).
-set(no_unwinding -fno-asynchronous-unwind-tables -fno-unwind-tables)
-# Where size counts and time does not, a release is compiled at -Oz (since gcc 12) or -Os.  A caller who names another level than
-# CMake's own -O3 in CMAKE_C_FLAGS_RELEASE has it everywhere.
-check_c_compiler_flag(-Oz HEDDLE_HAVE_OZ)
-check_c_compiler_flag("-fno-ivopts -fno-tree-loop-im" HEDDLE_HAVE_NO_IVOPTS)
-set(small "")
-set(emu_small "")
-if(CMAKE_C_FLAGS_RELEASE MATCHES "-O3")
-  if(HEDDLE_HAVE_OZ)
-    set(small $<$<CONFIG:Release>:-Oz>)
-  else()
-    set(small $<$<CONFIG:Release>:-Os>)
-  endif()
-  # What gcc moves out of the emulator's loops costs more room than it saves.
-  if(HEDDLE_HAVE_NO_IVOPTS)
-    set(emu_small $<$<CONFIG:Release>:-fno-ivopts> $<$<CONFIG:Release>:-fno-tree-loop-im>)
-  endif()
-endif()
-
 macro(heddle_library_objects)
   set(HEDDLE_OBJECTS "")
   heddle_rows(variant_rows ${CMAKE_SOURCE_DIR}/src/matrix/variants.def VARIANT)
@@ -100,18 +80,8 @@ macro(heddle_library_objects)
   set(typed ${plain})
   list(FILTER typed INCLUDE REGEX "_typed\\.c$")
   list(FILTER plain EXCLUDE REGEX "_typed\\.c$")
-  # Exact arithmetic outside the kernels: compensated sums must not be contracted.  What only decides and calls is long but not
-  # hot, and a fifth smaller at -Os or -Oz; reading a matrix of 1 GB would take 1.5 times as long.
-  foreach(part io matrix gen convert kernel)
-    set(of_${part} ${plain})
-    list(FILTER of_${part} INCLUDE REGEX "/src/${part}/")
-    list(FILTER plain EXCLUDE REGEX "/src/${part}/")
-  endforeach()
-  heddle_objects(heddle_matrix SOURCES ${of_matrix} OPTIONS -ffp-contract=off ${no_unwinding})
-  heddle_objects(heddle_readers SOURCES ${of_io} OPTIONS -ffp-contract=off ${no_unwinding})
-  heddle_objects(heddle_families SOURCES ${of_gen} OPTIONS -ffp-contract=off ${small} ${no_unwinding})
-  heddle_objects(heddle_pages SOURCES ${of_kernel} ${of_convert} OPTIONS -ffp-contract=off ${small} ${no_unwinding})
-  heddle_objects(heddle_plain SOURCES ${plain} OPTIONS -ffp-contract=off ${small} ${no_unwinding})
+  # Exact arithmetic outside the kernels: compensated sums must not be contracted.
+  heddle_objects(heddle_plain SOURCES ${plain} OPTIONS -ffp-contract=off)
   target_compile_definitions(heddle_plain PRIVATE HEDDLE_VERSION_TEXT="${PROJECT_VERSION}")
 
   set(cpu_pages src/kernel/cpu/table.c)
@@ -130,14 +100,14 @@ macro(heddle_library_objects)
     list(GET row 2 off)
     string(REGEX REPLACE "_.*" "" value "${variant}")
     set(types real=${real} off=${off} VARIANT_NAME=${variant})
-    heddle_objects(heddle_typed_${variant} SOURCES ${typed} DEFINES ${types} OPTIONS -ffp-contract=off ${no_unwinding})
+    heddle_objects(heddle_typed_${variant} SOURCES ${typed} DEFINES ${types} OPTIONS -ffp-contract=off)
     foreach(isa_row IN LISTS isa_rows)
       string(REGEX REPLACE "^([^|]*)[|](.*)$" "\\1" isa "${isa_row}")
       string(REGEX REPLACE "^([^|]*)[|](.*)$" "\\2" isa_flags "${isa_row}")
       separate_arguments(isa_flags)
       # Kernels may fuse a multiplication with an addition: it is faster and rounds less.
       set(cpu_defines HEDDLE_DEVICE ISA_NAME=${isa} REAL_NAME=${value})
-      set(cpu_options -ffp-contract=fast ${isa_flags} ${no_unwinding})
+      set(cpu_options -ffp-contract=fast ${isa_flags})
       heddle_objects(heddle_cpu_${variant}_${isa} SOURCES ${cpu_pages} DEFINES ${types} ${cpu_defines} OPTIONS ${cpu_options})
       if(off STREQUAL "int32_t") # for 64-bit offsets as well
         heddle_objects(heddle_cpu_${value}_${isa} SOURCES ${cpu_real_pages}
@@ -155,9 +125,12 @@ endmacro()
 # serves both wave widths; a second time, for the tests, with -fsanitize=thread, whose calls are renamed to the emulator's own
 # hooks (src/gpu/emu_hooks.c).
 
-# At -O3 these pages would be most of the library's own code: -Os or -Oz makes them a third of that, and the tests on the
-# emulator, which spend their time between fibres, 4 % slower.
-list(APPEND emu_small ${small} ${no_unwinding})
+# A release compiles them at -O1, which takes a quarter of the time of -O3: the emulator spends its own time between fibres.  A caller who
+# names another level than CMake's own -O3 in CMAKE_C_FLAGS_RELEASE has it everywhere.
+set(emu_level "")
+if(CMAKE_C_FLAGS_RELEASE MATCHES "-O3")
+  set(emu_level $<$<CONFIG:Release>:-O1>)
+endif()
 
 # heddle_emu_types(OUT ROW): the definitions that a row of variants.def stands for.
 function(heddle_emu_types out row)
@@ -179,7 +152,7 @@ function(heddle_emu_pages out name variant_rows pages)
     target_link_libraries(${target} PRIVATE heddle_flags)
     target_compile_definitions(${target} PRIVATE ${types})
     # Fibres and ThreadSanitizer do not go together; what the tests of the emulator look for is not its business.
-    target_compile_options(${target} PRIVATE -ffp-contract=off -fno-sanitize=thread ${emu_small})
+    target_compile_options(${target} PRIVATE -ffp-contract=off -fno-sanitize=thread ${emu_level})
     list(APPEND targets ${target})
   endforeach()
   set(${out} ${targets} PARENT_SCOPE)
@@ -260,8 +233,4 @@ macro(heddle_emu_library_objects)
   # The emulator switches stacks under ThreadSanitizer's feet, so it must not be looked at by it.
   file(GLOB emu_sources CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/src/gpu/emu_*.c)
   set_property(SOURCE ${emu_sources} APPEND PROPERTY COMPILE_OPTIONS -fno-sanitize=thread)
-  if(small) # not what every load and store of a hooked page runs through
-    set_property(SOURCE src/gpu/emu_hooks.c src/gpu/emu_race.c src/gpu/emu_global.c APPEND PROPERTY COMPILE_OPTIONS
-                 $<$<CONFIG:Release>:-O2>)
-  endif()
 endmacro()

@@ -8,7 +8,7 @@
 #   AMD     PAGE__VARIANT.gfx90a.co          by clang and lld, one per architecture of HEDDLE_HIP_ARCH
 # Beside each stands FILE.resources, the compiler's own account of registers, shared memory and spills; a spill that is not
 # listed in src/kernel/spills.accepted ends the build.  All binaries of a target go into one pack, TARGET.pack, which is
-# embedded with .incbin: together they need less than half of what they need one by one.  HEDDLE_MODULE_DIR=build/device would
+# embedded with .incbin: together they need a tenth of the room.  HEDDLE_MODULE_DIR=build/device would
 # load the same from there.  `cmake --build build --target csr_vector_device` builds one page alone.
 #
 # Everything is optional: with neither compiler the library has its CPU kernels and the emulator.
@@ -27,7 +27,6 @@ endif()
 
 set(device_dir ${CMAKE_BINARY_DIR}/device)
 set(device_script ${CMAKE_SOURCE_DIR}/cmake/device-compile.sh)
-set(device_ptx_script ${CMAKE_SOURCE_DIR}/cmake/device-ptx.awk)
 set(device_pack_script ${CMAKE_SOURCE_DIR}/cmake/device-pack.sh)
 set(device_accepted ${CMAKE_SOURCE_DIR}/src/kernel/spills.accepted)
 set(device_common -O3 -DHEDDLE_DEVICE -I${CMAKE_SOURCE_DIR}/src -I${CMAKE_SOURCE_DIR}/include)
@@ -36,13 +35,9 @@ set(device_ptx_flags -x cuda --cuda-device-only -nocudainc -nocudalib --cuda-pat
                      -Wno-unknown-cuda-version --cuda-gpu-arch=sm_80 --cuda-feature=+ptx70 # CUDA 11.0 and every later driver
                      -mllvm -unroll-threshold=1000) # as nvcc: a loop over a small array that stays a loop keeps it in memory
 
-# How packs are compressed: by what the library can read.  xz's settings fit what is repeated: text, instructions of 16 bytes
-# (NVIDIA) and of 4 (AMD).
+# How packs are compressed: by what the library can read.
 find_program(HEDDLE_XZ xz)
 find_program(HEDDLE_GZIP gzip)
-set(device_pack_ptx preset=9e,lc=4,lp=0,pb=0)
-set(device_pack_cubin preset=9e,lc=0,lp=4,pb=4,mf=bt3)
-set(device_pack_co preset=9e,lc=2,lp=2,pb=2,mf=bt3)
 # Without a symbol that tells where it was compiled: the same source gives the same binary.
 set(device_hip_flags -x hip --offload-device-only -nogpuinc -nogpulib --no-gpu-bundle-output -munsafe-fp-atomics -fuse-cuid=none)
 
@@ -139,22 +134,16 @@ function(heddle_device_binary page source kind target types)
   set(flags ${device_${kind}_flags})
   set(stem ${device_dir}/${page}__${variant})
   set(file ${stem}.${target})
-  set(packed ${file}.short)
-  set(more ${file}.short)
-  set(scripts ${device_script} ${device_ptx_script})
+  set(more "")
   if(kind STREQUAL "nvcc")
     set(compiler ${HEDDLE_NVCC})
     string(REPLACE sm_ compute_ virtual ${target})
     set(file ${stem}.${target}.cubin)
-    set(packed ${file})
-    set(more ${stem}.${virtual}.ptx ${stem}.${virtual}.ptx.short)
-    set_property(GLOBAL APPEND PROPERTY device_files_${virtual} ${stem}.${virtual}.ptx.short)
+    set(more ${stem}.${virtual}.ptx)
+    set_property(GLOBAL APPEND PROPERTY device_files_${virtual} ${more})
   elseif(kind STREQUAL "hip")
     list(APPEND flags --offload-arch=${target})
     set(file ${stem}.${target}.co)
-    set(packed ${file})
-    set(more "")
-    set(scripts ${device_script})
   endif()
   set(depfile "")
   if(CMAKE_GENERATOR MATCHES "Ninja" OR NOT CMAKE_VERSION VERSION_LESS 3.20)
@@ -165,10 +154,10 @@ function(heddle_device_binary page source kind target types)
     COMMAND sh ${device_script} ${kind} ${page} ${variant} ${target} ${device_accepted} ${file}
             ${compiler} ${flags} ${device_common} -Dreal=${real} -Doff=${off} -DVARIANT_NAME=${variant} -DPAGE_NAME=${page}
             -MD -MF ${file}.d -MT ${file} ${source}
-    DEPENDS ${source} ${scripts} ${device_accepted} ${device_headers} ${depfile}
+    DEPENDS ${source} ${device_script} ${device_accepted} ${device_headers} ${depfile}
     COMMENT "Compiling ${page} for ${variant}, ${target}" VERBATIM)
   set_property(GLOBAL APPEND PROPERTY device_files_of_${page} ${file})
-  set_property(GLOBAL APPEND PROPERTY device_files_${target} ${packed})
+  set_property(GLOBAL APPEND PROPERTY device_files_${target} ${file})
   set_property(GLOBAL APPEND PROPERTY device_resources ${file}.resources)
 endfunction()
 
@@ -195,25 +184,19 @@ function(heddle_device_page page source)
   endif()
 endfunction()
 
-# The pack of a target, and its row in the table of packs: FORM is cubin, ptx or co, the others as in struct gpu_pack; behind
-# them the targets, if there are several.
-function(heddle_device_pack driver target form holds)
-  set(made_for ${target} ${ARGN})
-  if(ARGN)
-    list(JOIN ARGN " " made_for)
-  endif()
+# The pack of a target, and its row in the table of packs, as in struct gpu_pack.
+function(heddle_device_pack driver target holds)
   get_property(files GLOBAL PROPERTY device_files_${target})
   set(pack ${device_dir}/${target}.pack)
   heddle_device_list(${target}.list "${files}")
   add_custom_command(OUTPUT ${pack} DEPENDS ${files} ${device_dir}/${target}.list ${device_pack_script}
-                     COMMAND sh ${device_pack_script} ${device_pack_how} ${form} ${device_pack_${form}}
-                             ${device_dir}/${target}.list ${pack}
+                     COMMAND sh ${device_pack_script} ${device_pack_how} ${device_dir}/${target}.list ${pack}
                      COMMENT "Packing what is compiled for ${target}" VERBATIM)
   string(MAKE_C_IDENTIFIER "pack_${target}" symbol)
   set_property(GLOBAL APPEND PROPERTY device_packs ${pack})
   set_property(GLOBAL APPEND_STRING PROPERTY device_names "PACK(${symbol}, \"${pack}\")\n")
   set_property(GLOBAL APPEND_STRING PROPERTY device_table
-               "    {\"${driver}\", \"${made_for}\", \"${holds}\", ${symbol}, ${symbol}_end},\n")
+               "    {\"${driver}\", \"${target}\", \"${holds}\", ${symbol}, ${symbol}_end},\n")
 endfunction()
 
 # A list in a file, which is touched only when the list changes: on a command line it would outgrow that one day.
@@ -235,31 +218,17 @@ macro(heddle_device_packs)
     set(device_newest_first ${device_cuda_archs})
     list(REVERSE device_newest_first)
     foreach(arch IN LISTS device_newest_first)
-      heddle_device_pack(cuda sm_${arch} cubin sm_${arch})
+      heddle_device_pack(cuda sm_${arch} sm_${arch})
     endforeach()
-    heddle_device_pack(cuda compute_${device_lowest} ptx compute_${device_lowest})
+    heddle_device_pack(cuda compute_${device_lowest} compute_${device_lowest})
   endif()
   if("ptx" IN_LIST device_cuda)
-    heddle_device_pack(cuda ptx ptx "PTX for sm_80")
+    heddle_device_pack(cuda ptx "PTX for sm_80")
   endif()
-  if(device_hip)
-    heddle_device_side_by_side()
-    list(JOIN device_hip " " device_hip_words)
-    heddle_device_pack(hip gfx co "${device_hip_words}" ${device_hip})
-  endif()
-endmacro()
-
-# AMD's binaries in one list: of each page and variant those of all architectures, which are much alike.
-function(heddle_device_side_by_side)
-  list(GET device_hip 0 arch)
-  get_property(files GLOBAL PROPERTY device_files_${arch})
-  foreach(file IN LISTS files)
-    foreach(other IN LISTS device_hip)
-      string(REPLACE ".${arch}.co" ".${other}.co" beside ${file})
-      set_property(GLOBAL APPEND PROPERTY device_files_gfx ${beside})
-    endforeach()
+  foreach(arch IN LISTS device_hip)
+    heddle_device_pack(hip ${arch} ${arch})
   endforeach()
-endfunction()
+endmacro()
 
 # Tells, where it will take a while, how long the binaries that are not there yet will need: a core takes 2.5 s for one, on
 # average (nvcc 13).  A notice, because who hides what CMake finds still wants to know it.
@@ -275,7 +244,7 @@ function(heddle_device_foretell)
   math(EXPR minutes "(${missing} * 5 / 2 + 60 * ${cores} - 1) / (60 * ${cores})")
   if(minutes GREATER 1)
     list(JOIN device_cuda_archs ", sm_" nvidia)
-    string(REGEX REPLACE "^(.)" "sm_\\1" nvidia "${nvidia}")
+    set(nvidia "sm_${nvidia}")
     list(JOIN device_hip ", " amd)
     message(NOTICE "Kernels for GPUs: ${missing} binaries to compile (NVIDIA: ${device_cuda} ${nvidia}; AMD: ${amd}), about "
                    "${minutes} minutes on ${cores} cores.\n"

@@ -30,9 +30,6 @@ NVIDIA GPUs and AMD GPUs, as fast as the memory system allows.
 
 set(CPACK_DEBIAN_LIBRARY_PACKAGE_NAME libheddle${abi})
 set(CPACK_DEBIAN_LIBRARY_PACKAGE_SECTION libs)
-if(HEDDLE_HAVE_RELR) # which dpkg-shlibdeps does not see
-  set(CPACK_DEBIAN_LIBRARY_PACKAGE_DEPENDS "libc6 (>= 2.36)")
-endif()
 file(WRITE ${CMAKE_BINARY_DIR}/triggers "activate-noawait ldconfig\n")
 set(CPACK_DEBIAN_LIBRARY_PACKAGE_CONTROL_EXTRA ${CMAKE_BINARY_DIR}/triggers)
 set(CPACK_COMPONENT_LIBRARY_DESCRIPTION "sparse matrix times vector on CPUs and GPUs (library)

@@ -27,8 +27,7 @@ struct made {
 #define DIRECTORY LINE "3395858690 11 two__f64_i32\n4294967295 0 none__f64_i32\n"
 #define ONE "one"
 #define TWO "and\0two!\n\1\2"
-#define FILL(length) (((length) + 15) / 16 * 16)
-enum { AT_ONE = FILL(sizeof DIRECTORY - 1), AT_TWO = AT_ONE + FILL(sizeof ONE - 1), RAW = AT_TWO + FILL(sizeof TWO - 1) };
+enum { AT_ONE = sizeof DIRECTORY - 1, AT_TWO = AT_ONE + sizeof ONE - 1, RAW = AT_TWO + sizeof TWO - 1 };
 static const struct {
     char directory[AT_ONE], one[AT_TWO - AT_ONE], two[RAW - AT_TWO];
 } contents = {DIRECTORY, ONE, TWO};
@@ -53,16 +52,16 @@ static int64_t compressed(unsigned char *to, const char *how)
     return RAW;
 }
 
-static void make(struct made *m, const char *how, const char *form, int64_t raw, int64_t directory)
+static void make(struct made *m, const char *how, int64_t raw, int64_t directory)
 {
-    int head = snprintf((char *)m->data, 100, "heddle-pack %s %s %lld %lld\n", how, form, (long long)raw, (long long)directory);
+    int head = snprintf((char *)m->data, 100, "heddle-pack %s %lld %lld\n", how, (long long)raw, (long long)directory);
     int64_t size = head + compressed(m->data + head, how);
     m->from = (struct gpu_pack){"cuda", "sm_90", "sm_90", m->data, m->data + size};
 }
 
 static void make_good(struct made *m, const char *how)
 {
-    make(m, how, "co", RAW, (int64_t)strlen(DIRECTORY));
+    make(m, how, RAW, (int64_t)strlen(DIRECTORY));
 }
 
 static const char *const hows[] = {"none", "gzip",
@@ -157,13 +156,13 @@ TEST(a_damaged_pack_says_what_is_wrong_and_what_to_do)
     make_good(&m, "none");
     m.data[m.from.end - m.from.begin - RAW + AT_TWO] ^= 1;
     CHECK_FAILS(take_all(&m.from), HEDDLE_INTERNAL, "two__f64_i32 has changed");
-    make(&m, "lz4", "co", RAW, 20);
+    make(&m, "lz4", RAW, 20);
     CHECK_FAILS(take_all(&m.from), HEDDLE_INTERNAL, "packed by lz4, which this library cannot read");
-    make(&m, "none", "co", RAW, RAW + 1);
+    make(&m, "none", RAW, RAW + 1);
     CHECK_FAILS(take_all(&m.from), HEDDLE_INTERNAL, "its first line");
-    make(&m, "none", "co", RAW, (int64_t)strlen(LINE)); /* more binaries than its directory has */
+    make(&m, "none", RAW, (int64_t)strlen(LINE)); /* more binaries than its directory has */
     CHECK_FAILS(take_all(&m.from), HEDDLE_INTERNAL, "its directory");
-    make(&m, "none", "co", RAW, RAW);
+    make(&m, "none", RAW, RAW);
     CHECK_FAILS(take_all(&m.from), HEDDLE_INTERNAL, "its directory");
     m.from.end = m.from.begin;
     CHECK_FAILS(take_all(&m.from), HEDDLE_INTERNAL, "its first line");
@@ -194,29 +193,6 @@ TEST(threads_share_a_pack)
     }
 }
 
-TEST(registers_get_their_numbers)
-{
-    static const struct {
-        const char *brief, *text;
-    } cases[] = {
-        {".reg .b64 %rd<9>;\nadd %rd, %rd-0, %rd;", ".reg .b64 %rd<9>;\nadd %rd1, %rd1, %rd2;"},
-        {".reg .b32 %r<9>; .reg .b64 %rd<9>; %rd %r %r %r-1 %rd-0", ".reg .b32 %r<9>; .reg .b64 %rd<9>; %rd1 %r1 %r2 %r1 %rd1"},
-        {"%p<4> %p %p %p<4> %p", "%p<4> %p1 %p2 %p<4> %p1"},
-        {"%r<9> mov %r, %tid.x; [%r-0+-8]; %r, %r7; %envreg3", "%r<9> mov %r1, %tid.x; [%r1+-8]; %r2, %r7; %envreg3"},
-        {"%r<9> %r-5 %r-", "%r<9> %r0 %r1-"},
-        {"no registers", "no registers"},
-        {"%", "%"},
-        {"", ""},
-    };
-    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
-        char text[128] = "";
-        int64_t length = (int64_t)strlen(cases[i].brief), made = ptx_expand(NULL, cases[i].brief, length);
-        CHECK_THAT(made == (int64_t)strlen(cases[i].text), "%s: %lld", cases[i].brief, (long long)made);
-        ptx_expand(text, cases[i].brief, length);
-        CHECK_THAT(strcmp(text, cases[i].text) == 0, "'%s' becomes '%s'", cases[i].brief, text);
-    }
-}
-
 /* Where the build leaves what it packs: machine code as .cubin or .co, PTX under the name of its target. */
 static void path_of(char path[1024], const struct gpu_pack *from, const char *name)
 {
@@ -225,8 +201,7 @@ static void path_of(char path[1024], const struct gpu_pack *from, const char *na
                          : strncmp(target, "compute_", 8) == 0 ? ".ptx"
                          : strncmp(target, "gfx", 3) == 0      ? ".co"
                                                                : "";
-    int amd = strcmp(ending, ".co") == 0; /* their names tell the target */
-    snprintf(path, 1024, "%s/%s%s%s%s", DEVICE_DIR, name, amd ? "" : ".", amd ? "" : target, ending);
+    snprintf(path, 1024, "%s/%s.%s%s", DEVICE_DIR, name, target, ending);
 }
 
 TEST(every_embedded_binary_is_what_the_compiler_made)

@@ -102,25 +102,16 @@ done:
 
 /* ------------------------------------------------------------------ embedded ----------------------------------- */
 
-static int has_word(const char *words, const char *word)
-{
-    size_t length = strlen(word);
-    for (const char *at = strstr(words, word); at; at = strstr(at + length, word))
-        if ((at == words || at[-1] == ' ') && (at[length] == ' ' || at[length] == 0))
-            return 1;
-    return 0;
-}
-
 /* Machine code runs on its own architecture; NVIDIA's also on later ones of the same generation (sm_80 on sm_86).  Whether PTX
  * serves is for the driver to say. */
 static int may_fit(const struct gpu_pack *pack, const struct gpu *gpu)
 {
     const char *arch = gpu_info_of(gpu)->arch;
     int made = 0, is = 0;
-    if (strncmp(pack->target, "gfx", 3) == 0)
-        return has_word(pack->target, arch);
     if (strcmp(pack->target, arch) == 0)
         return 1;
+    if (strncmp(pack->target, "gfx", 3) == 0)
+        return 0;
     if (sscanf(pack->target, "sm_%d", &made) == 1 && sscanf(arch, "sm_%d", &is) == 1)
         return made / 10 == is / 10 && made < is;
     return made == 0;
@@ -130,16 +121,13 @@ static heddle_status load_packed(struct gpu *gpu, struct found_module *m, struct
 {
     heddle_status status = HEDDLE_OK;
     int64_t size = 0;
-    char name[192];
-    int amd = strncmp(gpu_packs[number].target, "gfx", 3) == 0;
-    snprintf(name, sizeof name, "%s%s%s", m->name, amd ? "." : "", amd ? gpu_info_of(gpu)->arch : "");
     mem_free(m->image);
     m->image = NULL;
     if (!l->pack)
         TRY(NEW_ZEROED(l->pack, pack_count()));
     if (!l->pack[number])
         TRY(pack_open(&l->pack[number], &gpu_packs[number]));
-    TRY(pack_take(l->pack[number], &m->image, &size, name));
+    TRY(pack_take(l->pack[number], &m->image, &size, m->name));
     if (m->image)
         TRY(gpu_driver_of(gpu)->load(gpu, &m->module, m->image, size));
 done:

@@ -13,7 +13,6 @@
 #include "base/memory.h"
 
 #define NAME_SIZE 160 /* of "page__variant" */
-#define FILLED(bytes) (((bytes) + 15) / 16 * 16) /* the directory and each binary end so */
 
 struct entry {
     char name[NAME_SIZE];
@@ -27,7 +26,6 @@ struct pack {
     int users;
     const struct way *way;
     void *state;          /* of the decoder; NULL: not started, or all is unpacked */
-    int short_ptx;
     char *raw;            /* size bytes, of which `ready` are unpacked */
     int64_t bytes, ready;
     int entries;
@@ -192,12 +190,12 @@ static uint32_t sum_of(const char *data, int64_t size)
 /* The first line, at most a hundred characters of it, says what follows; the rest starts at *data. */
 static heddle_status read_head(struct pack *p, int64_t *directory, const unsigned char **data)
 {
-    char line[101] = "", how[16] = "", form[16] = "";
+    char line[101] = "", how[16] = "";
     long long bytes = -1, size = -1;
     for (int i = 0; i < 100 && p->from->begin + i < p->from->end && p->from->begin[i] != '\n'; i++)
         line[i] = (char)p->from->begin[i];
     *data = p->from->begin + strlen(line) + 1;
-    if (sscanf(line, "heddle-pack %15s %15s %lld %lld", how, form, &bytes, &size) != 4 || size < 0 || size > bytes ||
+    if (sscanf(line, "heddle-pack %15s %lld %lld", how, &bytes, &size) != 3 || size < 0 || size > bytes ||
         bytes > INT32_MAX || *data > p->from->end)
         return damaged(p->from, "its first line");
     for (int i = 0; i < WAYS; i++)
@@ -206,7 +204,6 @@ static heddle_status read_head(struct pack *p, int64_t *directory, const unsigne
     if (!p->way)
         return fail(HEDDLE_INTERNAL, "the device binaries for %s are packed by %s, which this library cannot read", p->from->target,
                     how);
-    p->short_ptx = strcmp(form, "ptx") == 0;
     p->bytes = bytes;
     *directory = size;
     return HEDDLE_OK;
@@ -216,7 +213,7 @@ static heddle_status read_head(struct pack *p, int64_t *directory, const unsigne
 static heddle_status read_directory(struct pack *p, int64_t size)
 {
     heddle_status status = HEDDLE_OK;
-    int64_t offset = FILLED(size);
+    int64_t offset = size;
     int lines = 0;
     TRY(unpack_to(p, size));
     for (int64_t i = 0; i < size; i++)
@@ -228,13 +225,12 @@ static heddle_status read_directory(struct pack *p, int64_t size)
         struct entry *e = &p->entry[p->entries++];
         unsigned long sum;
         long long bytes;
-        if (sscanf(line, "%lu %lld %159s", &sum, &bytes, e->name) != 3 || bytes < 0 || bytes > p->bytes ||
-            FILLED(bytes) > p->bytes - offset)
+        if (sscanf(line, "%lu %lld %159s", &sum, &bytes, e->name) != 3 || bytes < 0 || bytes > p->bytes - offset)
             TRY(damaged(p->from, "its directory"));
         e->sum = (uint32_t)sum;
         e->size = bytes;
         e->offset = offset;
-        offset += FILLED(bytes);
+        offset += bytes;
     }
     if (offset != p->bytes)
         TRY(damaged(p->from, "its directory"));
@@ -322,12 +318,9 @@ static heddle_status take(struct pack *p, char **data, int64_t *size, const stru
         snprintf(what, sizeof what, "%s has changed", e->name);
         TRY(damaged(p->from, what));
     }
-    *size = p->short_ptx ? ptx_expand(NULL, raw, e->size) : e->size;
+    *size = e->size;
     TRY(NEW(*data, *size + 1));
-    if (p->short_ptx)
-        ptx_expand(*data, raw, e->size);
-    else
-        memcpy(*data, raw, (size_t)e->size);
+    memcpy(*data, raw, (size_t)*size);
     (*data)[*size] = 0;
 done:
     return status;
