@@ -76,6 +76,10 @@ static int64_t power_law(int64_t i, int64_t rows, int64_t cols)
 {
     return (void)rows, cols / (1 + (i * 7919) % 1009);
 }
+static int64_t alike(int64_t i, int64_t rows, int64_t cols)
+{
+    return (void)rows, (void)cols, i % 17 == 3 ? 0 : i / 100 % 40 == 7 ? 4 : 2;
+}
 
 /* ---- where they stand ---- */
 
@@ -119,6 +123,11 @@ static int64_t last_column(int64_t i, int64_t j, int64_t n, int64_t cols, uint64
 {
     return (void)i, (void)j, (void)n, (void)random, cols - 1;
 }
+/* The same seen from the diagonal for most rows: backwards, or one column again and again; anything for a few. */
+static int64_t from_the_diagonal(int64_t i, int64_t j, int64_t n, int64_t cols, uint64_t random)
+{
+    return i % 500 == 11 ? (int64_t)(random % (uint64_t)cols) : n == 4 ? i + 5 : i + 9 * (1 - j);
+}
 
 const struct awkward awkward[] = {
     {"0 x 0", "a division by the number of rows; NULL arrays", 0, 0, none, spread},
@@ -151,6 +160,7 @@ const struct awkward awkward[] = {
     {"rows in threes", "groups of rows with the same columns", 1001, 900, forty, by_threes},
     {"rows in sevens", "groups cut into four and three, and a last one cut short", 1003, 900, forty, by_sevens},
     {"rows in hundreds", "groups longer than anything; stretches of 420 rows", 1700, 100, seven, by_many},
+    {"rows alike", "templates across windows, backwards and repeated; rows that share none", 8300, 8310, alike, from_the_diagonal},
     {"full", "one group of everything", 450, 67, all, spread},
     {"even rows", "the fast path of everything", 2048, 2048, seven, near_diagonal},
 };

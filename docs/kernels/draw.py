@@ -433,6 +433,17 @@ DRAWINGS = {
         "notes": ["Rows are sorted by length within a window (here all six): the rows of a slice are alike, padding is rare.",
                   "Within a slice, as ELL: lanes read neighbours.  Results go back to where their rows were."],
     },
+    "tmpl": {
+        "title": "rows that look alike from the diagonal: values alone",
+        "matrix": (["ab", "cde", "fgh", "ijk", "lmn", "op"], [[0, 1], [0, 1, 2], [1, 2, 3], [2, 3, 4], [3, 4, 5], [4, 5]]),
+        "panels": [{"title": "a slice: template -1 0 +1", "steps": [
+            ("row", ":1 :2 :3 :4"), ("-1", "c f i l"), ("0", "d g j m"), ("+1", "e h k n"), ("write", "y1 y2 y3 y4")]},
+                   {"title": "the rest, 2 lanes a row", "steps": [("step 1", "a b o p"), ("sum", "=a+b . =o+p ."),
+                                                                 ("write", "y0 . y5 .")]}],
+        "strips": [("val", "c f i l | d g j m | e h k n"), ("rest", "a b | o p")],
+        "notes": ["Rows 1 to 4 have entries at -1, 0 and +1 from their diagonal: one list for all of them, no columns.",
+                  "Lanes read neighbouring values and neighbouring x.  Rows 0 and 5 share with nobody and keep columns."],
+    },
     "cpu_csr": {
         "title": "rows in parts of equal work, running sums in vector lanes",
         "panels": [{"waves": THREADS2, "steps": [

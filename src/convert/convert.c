@@ -93,6 +93,16 @@ static heddle_status fill_csr16(const struct device *d, struct stored *s, const 
     return gpu_csr_to_csr16(d, s, &A->csr);
 }
 
+static heddle_status fill_tmpl(const struct device *d, struct stored *s, const struct source *A)
+{
+    return gpu_csr_to_tmpl(d, s, &A->csr);
+}
+
+static heddle_status refill_tmpl(const struct device *d, struct stored *s, const struct source *A)
+{
+    return gpu_csr_to_tmpl_values(d, s, &A->csr);
+}
+
 static heddle_status count_lengths(const struct device *d, struct source *told, struct counted *c, int64_t *option)
 {
     heddle_lengths lengths;
@@ -119,6 +129,13 @@ static heddle_status count_hyb(const struct device *d, struct source *told, stru
     return gpu_hyb_count(d, c, &told->csr, option);
 }
 
+static heddle_status count_tmpl(const struct device *d, struct source *told, struct counted *c, int64_t *option)
+{
+    option[0] = option[0] ? option[0] : gpu_info_of(d->gpu)->wave;
+    told->counted = c;
+    return gpu_tmpl_count(d, c, &told->csr, option[0]);
+}
+
 static heddle_status count_csr16(const struct device *d, struct source *told, struct counted *c, int64_t *option)
 {
     (void)option;
@@ -133,14 +150,16 @@ typedef heddle_status gpu_count(const struct device *d, struct source *told, str
 static const struct {
     gpu_fill *fill;
     gpu_count *count; /* NULL: sizes are enough */
+    gpu_fill *refill; /* values alone; NULL: as fill */
 } ways[FORMAT_COUNT] = {
-    [FORMAT_coo] = {fill_coo, NULL},
-    [FORMAT_ell] = {fill_ell, count_lengths},
-    [FORMAT_ellr] = {fill_ell, count_lengths},
-    [FORMAT_sell] = {fill_sell, count_sell},
-    [FORMAT_hyb] = {fill_hyb, count_hyb},
-    [FORMAT_csr16] = {fill_csr16, count_csr16},
-    [FORMAT_csr5] = {fill_csr5, count_lengths},
+    [FORMAT_coo] = {fill_coo, NULL, NULL},
+    [FORMAT_ell] = {fill_ell, count_lengths, NULL},
+    [FORMAT_ellr] = {fill_ell, count_lengths, NULL},
+    [FORMAT_sell] = {fill_sell, count_sell, NULL},
+    [FORMAT_hyb] = {fill_hyb, count_hyb, NULL},
+    [FORMAT_csr16] = {fill_csr16, count_csr16, NULL},
+    [FORMAT_csr5] = {fill_csr5, count_lengths, NULL},
+    [FORMAT_tmpl] = {fill_tmpl, count_tmpl, refill_tmpl},
 };
 
 heddle_status device_stored_size(const struct device *d, struct stored *s, enum format_id id, const struct source *A,
@@ -181,6 +200,16 @@ heddle_status device_stored_fill(const struct device *d, struct stored *s, const
     if (d->kind == DEVICE_cpu || borrows_all(s))
         return s->format->fill(s, A);
     return ways[format_by_name(s->format->name)].fill(d, s, A);
+}
+
+heddle_status device_stored_refill(const struct device *d, struct stored *s, const struct source *A)
+{
+    int id = format_by_name(s->format->name);
+    if (d->kind == DEVICE_cpu && s->format->refill)
+        return s->format->refill(s, A);
+    if (d->kind == DEVICE_gpu && ways[id].refill)
+        return ways[id].refill(d, s, A);
+    return device_stored_fill(d, s, A);
 }
 
 heddle_status device_stored_build(const struct device *d, struct stored *s, const struct source *A)

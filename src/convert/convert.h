@@ -27,6 +27,8 @@ heddle_status device_stored_size(const struct device *d, struct stored *s, enum 
 heddle_status device_stored_build(const struct device *d, struct stored *s, const struct source *A);
 /* Fills the arrays of an `s` that was built from a matrix of the same pattern: nothing is allocated but for a while. */
 heddle_status device_stored_fill(const struct device *d, struct stored *s, const struct source *A);
+/* The same where only values have changed. */
+heddle_status device_stored_refill(const struct device *d, struct stored *s, const struct source *A);
 void device_stored_free(const struct device *d, struct stored *s);
 
 #endif

@@ -38,9 +38,10 @@ void option_spell(char text[OPTION_SPELLED], const struct option *o, int64_t val
 
 /* What a GPU has counted for a format whose size depends on more than the longest row. */
 struct counted {
-    int64_t positions;     /* sell, csr16: places, padding included */
+    int64_t positions;     /* sell, csr16, tmpl: places, padding included */
     int64_t words, sorted; /* sell: 16-bit words of columns; has any row moved? */
-    int64_t width, rest;   /* hyb: of its ELL part; entries behind that */
+    int64_t width, rest;   /* hyb: of its ELL part; entries behind that.  tmpl: entries of the rest */
+    int64_t slices, offsets, rest_rows; /* tmpl */
 };
 
 /* What a format is made from.  Arrays are borrowed and must outlive whatever borrows them further. */
@@ -75,6 +76,10 @@ struct format {
     heddle_status (*size)(struct stored *s, const struct source *A, const int64_t *option);
     /* Fills the arrays, which are allocated (or, when borrowed, still NULL). */
     heddle_status (*fill)(struct stored *s, const struct source *A);
+    /* Fills what depends on values, in arrays that were filled before from the same pattern; NULL: fill does. */
+    heddle_status (*refill)(struct stored *s, const struct source *A);
+    /* The CSR that s was made of, bit by bit, into arrays of its sizes; NULL: there is no such function. */
+    void (*restore)(struct csr *A, const struct stored *s);
 };
 
 const struct format *format_at(enum format_id id);
@@ -110,9 +115,20 @@ struct group_functions {
     struct group_count (*count)(const struct csr *A);
     void (*fill)(struct stored *s, const struct csr *A);
 };
+struct tmpl_functions {
+    /* Finds templates and slices.  With `s`, whose arrays are there, fills all but the values. */
+    heddle_status (*inspect)(struct counted *c, const struct csr *A, int64_t height, struct stored *s);
+    void (*fill)(struct stored *s, const struct csr *A); /* values and columns of slices and rest */
+    /* The matrix that s was made of, into arrays of its size: in the order of the input, bit by bit. */
+    void (*restore)(struct csr *A, const struct stored *s);
+};
 struct csr5_functions {
     void (*fill)(struct stored *s, const struct csr *A);
 };
+/* tmpl: HEDDLE_NO_KERNEL, with the reason, where there are too many templates (`offsets` of them all, negative: not counted), or, of a
+ * matrix that is not small, more than half of the entries are left over. */
+heddle_status tmpl_few(int64_t distinct, int64_t offsets);
+heddle_status tmpl_covers(const struct csr *A, int64_t rest);
 /* hyb: the split rule of `option` asks for the length of the row at this place when rows are ordered by length. */
 int64_t hyb_rank(const struct csr *A, const int64_t *option);
 /* ... and makes this width of that length. */
@@ -124,6 +140,7 @@ heddle_status ell_width(int64_t *width, const char *format, const struct source 
 extern const struct ell_functions *const ell_functions[VARIANT_COUNT];
 extern const struct sell_functions *const sell_functions[VARIANT_COUNT];
 extern const struct group_functions *const group_functions[VARIANT_COUNT];
+extern const struct tmpl_functions *const tmpl_functions[VARIANT_COUNT];
 extern const struct csr5_functions *const csr5_functions[VARIANT_COUNT];
 
 #endif

@@ -71,6 +71,39 @@ static inline int layout_bundle(int left)
     return left < GROUP_BUNDLE ? left : left == 5 || left == 6 ? 3 : GROUP_BUNDLE;
 }
 
+/* tmpl: a row's template is the list of (column - row) of its entries, in their order.  Within windows of TMPL_WINDOW rows those with
+ * one template are gathered, in ascending order, into slices of up to `height` rows; a slice stores values alone, entry j of its row r
+ * at (val + j)*height + r, and all slices of a template share its list.  Where fewer than TMPL_LEAST(height) rows would be left for a
+ * slice, and where a row has no template to share, rows go to the rest, which is a CSR of its own. */
+enum {
+    TMPL_SLICE,    /* uint32_t[4*slices]: the members below */
+    TMPL_ROW,      /* uint16_t[slices*height]: the row, counted from the slice's window; TMPL_OFF and the slice's first row where
+                    * there is none, whose values are 0 */
+    TMPL_OFFSET,   /* int32_t[offsets]: the lists, one behind the other; an empty one takes one place */
+    TMPL_VAL,      /* [the lengths of all slices * height] */
+    TMPL_REST_ROW, /* int32_t[rest] */
+    TMPL_REST_PTR, /* int64_t[rest+1] */
+    TMPL_REST_COL, /* int32_t[entries] */
+    TMPL_REST_VAL  /* [entries] */
+};
+enum { TMPL_HEIGHT, TMPL_SLICES, TMPL_REST /* rows */, TMPL_ENTRIES /* of the rest */ };
+enum { TMPL_AT_VAL, TMPL_AT_OFFSET, TMPL_AT_WINDOW /* its first row */, TMPL_AT_LENGTH, TMPL_MEMBERS };
+
+#define TMPL_WINDOW_BITS 13
+#define TMPL_WINDOW (1 << TMPL_WINDOW_BITS)
+#define TMPL_OFF 0x8000u
+#define TMPL_LEAST(height) ((height) / 4)
+
+/* Longer rows have no template; nor have matrices with more different ones, or longer lists in all.  The last template's number is
+ * what a row without one has where rows are sorted. */
+#define TMPL_LONGEST 2048
+#define TMPL_DISTINCT (1 << 18)
+#define TMPL_OFFSETS ((1 << (32 - TMPL_WINDOW_BITS)) - 1)
+
+/* The hash of a template: these summed up over its entries, so that lanes may share a row, with the lowest bit set. */
+#define TMPL_SPREAD(place, offset) (((uint64_t)((place) + 1) << 32 | (uint32_t)(offset)) * UINT64_C(0x9e3779b97f4a7c15))
+#define TMPL_MIX(spread) (((spread) ^ (spread) >> 29) * UINT64_C(0xbf58476d1ce4e5b9))
+
 /* csr5: the entries, in the order of CSR, are cut into tiles of omega lanes (a wave's) times sigma entries; within a tile entry
  * s of lane l, the tile's entry l*sigma + s, stands at s*omega + l.  The last tile is padded (column 0, value 0).  An entry is
  * flagged when it is the first of its row, and the first of a tile is taken for flagged in any case: the rows of a tile are

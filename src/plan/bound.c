@@ -237,7 +237,7 @@ heddle_status bound_update(struct bound *b, const struct view *A)
         TRY(make_csr(d, &made, &b->route, A));
         source = (struct source){.csr = made};
     }
-    TRY(device_stored_fill(d, &b->stored, &source));
+    TRY(device_stored_refill(d, &b->stored, &source));
     for (int i = 0; i < FORMAT_ARRAYS; i++)
         b->work.product.array[i] = b->stored.array[i];
     if (made.row_ptr)

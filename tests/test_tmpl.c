@@ -1,0 +1,220 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Templates: what the format holds, that a matrix comes back from it bit by bit, and when it is refused.  That GPUs make the same
+ * arrays is shown with all formats in test_plan_gpu.c, that products are right in test_kernels.c and test_kernels_gpu.c. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "awkward.h"
+#include "base/memory.h"
+#include "convert/convert.h"
+#include "test.h"
+
+static const heddle_type types[VARIANT_COUNT][2] = {
+#define VARIANT(name, real, off, value, offset) {value, offset},
+#include "matrix/variants.def"
+#undef VARIANT
+};
+
+/* Values of any bits: quiet and signalling NaN with payloads, -0.0, subnormals, infinities. */
+static void scramble(struct csr *A, uint64_t seed)
+{
+    static const uint64_t special[] = {UINT64_C(0x8000000000000000), 1, UINT64_C(0x7ff0000000000001), UINT64_C(0xfff8dead0000beef),
+                                       UINT64_C(0x7ff0000000000000), UINT64_C(0x000fffffffffffff), 0x80000000, 0x7f800001, 0xffc0beef};
+    int64_t count = sizeof special / sizeof special[0];
+    size_t size = type_size(A->value);
+    for (int64_t k = 0; k < A->nnz; k++) {
+        uint64_t bits = (uint64_t)(k + 1) * (2 * seed + 1) * UINT64_C(0x9e3779b97f4a7c15);
+        bits = k % 3 ? bits ^ bits >> 31 : special[k / 3 % count];
+        memcpy((char *)A->val + (size_t)k * size, &bits, size);
+    }
+}
+
+static int same_bits(const void *a, const void *b, int64_t bytes)
+{
+    return bytes == 0 || memcmp(a, b, (size_t)bytes) == 0;
+}
+
+static int same_matrix(const struct csr *A, const struct csr *B)
+{
+    return same_bits(A->row_ptr, B->row_ptr, (A->rows + 1) * (int64_t)type_size(A->offset)) &&
+           same_bits(A->col, B->col, A->nnz * (int64_t)sizeof *A->col) &&
+           same_bits(A->val, B->val, A->nnz * (int64_t)type_size(A->value));
+}
+
+static void comes_back(const struct csr *A, const struct stored *s, const char *name)
+{
+    struct csr B;
+    CHECK_OK(csr_new(&B, A->rows, A->cols, A->nnz, A->value, A->offset));
+    s->format->restore(&B, s);
+    CHECK_THAT(same_matrix(A, &B), "'%s', slices of %d", name, (int)s->dim[TMPL_HEIGHT]);
+    csr_free(&B);
+}
+
+/* Does `s`, filled anew with other values, hold those of A? */
+static void takes_values(const struct csr *A, struct stored *s, const char *name)
+{
+    CHECK_OK(device_stored_refill(&(struct device){.threads = 2}, s, &(struct source){.csr = *A}));
+    comes_back(A, s, name);
+}
+
+static void on_host(struct csr *A, int64_t height, const char *name)
+{
+    struct source source = {.csr = *A};
+    struct stored s;
+    CHECK_OK(stored_size(&s, FORMAT_tmpl, &source, &height));
+    CHECK_OK(stored_build(&s, &source));
+    comes_back(A, &s, name);
+    scramble(A, 77);
+    takes_values(A, &s, name);
+    stored_free(&s);
+}
+
+/* The arrays of a device, read. */
+static void read_back(const struct device *d, const struct csr *A, const struct stored *there, const char *name)
+{
+    struct stored s = *there;
+    for (int i = 0; s.format->array[i]; i++) {
+        s.array[i] = mem_alloc(s.bytes[i], 1);
+        CHECK_OK(device_read(d, s.array[i], there->array[i], s.bytes[i]));
+    }
+    comes_back(A, &s, name);
+    stored_free(&s);
+}
+
+static void on_device(const struct device *d, struct csr *A, const char *name)
+{
+    struct csr there;
+    struct stored s;
+    CHECK_OK(device_csr_upload(d, &there, A));
+    CHECK_OK(device_stored_size(d, &s, FORMAT_tmpl, &(struct source){.csr = there}, (const int64_t[OPTIONS_MOST]){0}));
+    CHECK(s.dim[TMPL_HEIGHT] == gpu_info_of(d->gpu)->wave);
+    CHECK_OK(device_stored_build(d, &s, &(struct source){.csr = there}));
+    read_back(d, A, &s, name);
+    scramble(A, 99);
+    CHECK_OK(device_copy(d, there.val, A->val, A->nnz * (int64_t)type_size(A->value)));
+    CHECK_OK(device_stored_refill(d, &s, &(struct source){.csr = there}));
+    read_back(d, A, &s, name);
+    device_stored_free(d, &s);
+    device_csr_free(d, &there);
+}
+
+TEST(every_matrix_comes_back_bit_by_bit)
+{
+    static const int64_t heights[] = {8, 16, 32, 64};
+    for (int m = 0; m < awkward_count; m++)
+        for (int v = 0; v < VARIANT_COUNT; v++) {
+            struct csr A;
+            CHECK_OK(awkward_make(&A, &awkward[m], types[v][0], types[v][1]));
+            for (int i = 0; i < 4 && A.nnz <= 20000; i++) {
+                scramble(&A, (uint64_t)i);
+                on_host(&A, heights[i], awkward[m].name);
+            }
+            csr_free(&A);
+        }
+}
+
+TEST(every_matrix_comes_back_from_a_device_bit_by_bit)
+{
+    static const char *const names[] = {"emu:wave=32,seed=1", "emu:wave=64,seed=2"};
+    for (int i = 0; i < 2; i++) {
+        struct device d = {.kind = DEVICE_gpu};
+        CHECK_OK(gpu_open(&d.gpu, names[i]));
+        for (int m = 0; m < awkward_count; m++)
+            for (int v = 0; v < VARIANT_COUNT; v++) {
+                struct csr A;
+                CHECK_OK(awkward_make(&A, &awkward[m], types[v][0], types[v][1]));
+                scramble(&A, 5);
+                if (A.nnz <= 20000)
+                    on_device(&d, &A, awkward[m].name);
+                csr_free(&A);
+            }
+        gpu_close(d.gpu);
+    }
+}
+
+/* Ten rows: seven have entries at -1 and +1 from the diagonal, in this order or the other; row 0 is empty, and so is row 9. */
+TEST(a_small_matrix_is_as_worked_out_by_hand)
+{
+    int32_t row_ptr[] = {0, 0, 2, 4, 6, 8, 10, 12, 14, 15, 15}, col[] = {0, 2, 1, 3, 2, 4, 5, 3, 4, 6, 5, 7, 6, 8, 2};
+    float val[] = {1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15};
+    struct source source = {.csr = {10, 10, 15, HEDDLE_F32, HEDDLE_I32, row_ptr, col, val}};
+    struct stored s;
+    CHECK_OK(stored_size(&s, FORMAT_tmpl, &source, NULL));
+    CHECK_OK(stored_build(&s, &source));
+    const uint32_t *slice = s.array[TMPL_SLICE];
+    const uint16_t *row = s.array[TMPL_ROW];
+    const int32_t *offset = s.array[TMPL_OFFSET], *rest_row = s.array[TMPL_REST_ROW], *rest_col = s.array[TMPL_REST_COL];
+    const int64_t *rest_ptr = s.array[TMPL_REST_PTR];
+    const float *v = s.array[TMPL_VAL], *rest_val = s.array[TMPL_REST_VAL];
+    CHECK(s.dim[TMPL_HEIGHT] == 8 && s.dim[TMPL_SLICES] == 2 && s.dim[TMPL_REST] == 2 && s.dim[TMPL_ENTRIES] == 3);
+    CHECK(slice[TMPL_AT_VAL] == 0 && slice[TMPL_AT_OFFSET] == 0 && slice[TMPL_AT_WINDOW] == 0 && slice[TMPL_AT_LENGTH] == 0);
+    CHECK(row[0] == 0 && row[1] == 9 && row[2] == TMPL_OFF && row[7] == TMPL_OFF);
+    CHECK(slice[4 + TMPL_AT_VAL] == 0 && slice[4 + TMPL_AT_OFFSET] == 1 && slice[4 + TMPL_AT_LENGTH] == 2);
+    CHECK(row[8] == 1 && row[10] == 3 && row[11] == 5 && row[13] == 7 && row[14] == (TMPL_OFF | 1) && row[15] == (TMPL_OFF | 1));
+    CHECK(offset[0] == 0 && offset[1] == -1 && offset[2] == 1 && s.bytes[TMPL_OFFSET] == 3 * sizeof *offset);
+    CHECK(v[0] == 1 && v[3] == 9 && v[6] == 0 && v[8] == 2 && v[11] == 10 && v[13] == 14 && v[15] == 0);
+    CHECK(rest_row[0] == 4 && rest_row[1] == 8 && rest_ptr[0] == 0 && rest_ptr[1] == 2 && rest_ptr[2] == 3);
+    CHECK(rest_col[0] == 5 && rest_col[1] == 3 && rest_col[2] == 2 && rest_val[0] == 7 && rest_val[2] == 15);
+    stored_free(&s);
+}
+
+/* ---- what is refused ---- */
+
+/* One entry a row, at i*i*step from the diagonal: all templates differ unless step is 0. */
+static void squares(struct csr *A, int64_t rows, int64_t step)
+{
+    CHECK_OK(csr_new(A, rows, INT32_MAX, rows, HEDDLE_F32, HEDDLE_I32));
+    for (int64_t i = 0; i <= rows; i++)
+        ((int32_t *)A->row_ptr)[i] = (int32_t)i;
+    for (int64_t i = 0; i < rows; i++) {
+        A->col[i] = (int32_t)(i + i * step);
+        ((float *)A->val)[i] = 1;
+    }
+}
+
+static void refused(int64_t rows, int64_t step, const char *why)
+{
+    struct csr A, there;
+    struct stored s;
+    struct device d = {.kind = DEVICE_gpu};
+    squares(&A, rows, step);
+    CHECK_OK(gpu_open(&d.gpu, "emu"));
+    CHECK_OK(device_csr_upload(&d, &there, &A));
+    heddle_status status = why ? HEDDLE_NO_KERNEL : HEDDLE_OK;
+    CHECK_STATUS(stored_size(&s, FORMAT_tmpl, &(struct source){.csr = A}, NULL), status);
+    CHECK(!why || strstr(heddle_last_error(), why));
+    CHECK_STATUS(device_stored_size(&d, &s, FORMAT_tmpl, &(struct source){.csr = there}, NULL), status);
+    CHECK(!why || strstr(heddle_last_error(), why));
+    device_csr_free(&d, &there);
+    gpu_close(d.gpu);
+    csr_free(&A);
+}
+
+TEST(a_matrix_whose_rows_share_nothing_is_refused_unless_it_is_small)
+{
+    refused(20001, 1, "only 0 % of the entries");
+    refused(20000, 1, NULL);
+    refused(20001, 0, NULL);
+}
+
+TEST(too_many_templates_are_refused)
+{
+    refused(TMPL_DISTINCT, 1, "only 0 % of the entries");
+    refused(TMPL_DISTINCT + 1, 1, "different ones");
+}
+
+/* Two rows of each of 40,000 templates of 14 entries: more than fits into the lists. */
+TEST(templates_that_are_too_long_in_all_are_refused)
+{
+    struct csr A;
+    struct stored s;
+    int64_t templates = 40000, n = 14;
+    CHECK_OK(csr_new(&A, 2 * templates, INT32_MAX, 2 * templates * n, HEDDLE_F64, HEDDLE_I64));
+    for (int64_t i = 0; i <= A.rows; i++)
+        ((int64_t *)A.row_ptr)[i] = n * i;
+    for (int64_t k = 0; k < A.nnz; k++)
+        A.col[k] = (int32_t)(k / n + k / n % templates * n + k % n);
+    CHECK_FAILS(stored_size(&s, FORMAT_tmpl, &(struct source){.csr = A}, NULL), HEDDLE_NO_KERNEL, "560000 entries");
+    csr_free(&A);
+}
