@@ -302,9 +302,18 @@ HEDDLE_API heddle_status heddle_mv(heddle *h, heddle_op op, const void *alpha, c
 
 enum { HEDDLE_PLAN_N = 1, HEDDLE_PLAN_T = 2 }; /* T stands for H too */
 
+/* Will A still be in the cache when its next product comes?  Where other work lies between them, or A is larger than the cache, it
+ * will not. */
+typedef enum heddle_cache {
+    HEDDLE_CACHE_UNKNOWN = 0, /* as often as not: the mean of both decides */
+    HEDDLE_CACHE_COLD = 1,    /* no */
+    HEDDLE_CACHE_WARM = 2     /* yes, as far as it fits */
+} heddle_cache;
+
 typedef struct heddle_plan_options {
     int ops;                   /* HEDDLE_PLAN_N | HEDDLE_PLAN_T: what the plan must serve; 0 means N */
     int64_t expected_products; /* how often, per operation: decides how much preparation may cost; 0 means 1000 */
+    heddle_cache cache;        /* on a GPU: which products are measured */
     int deterministic;         /* 1: bitwise the same result every run on the same device and options, or an error */
     int64_t memory_limit;      /* bytes that the plan may hold beyond A; 0 means no limit, -1 means none at all */
     const char *kernel;        /* NULL: Heddle chooses; else a name with options: "cpu_sell:slice=8" */
@@ -312,7 +321,8 @@ typedef struct heddle_plan_options {
 
 /* Chooses a kernel for each operation.  Those that apply are ranked by when all products should end; the best are prepared and
  * measured, one after the other, as long as a try costs at most half of what it may gain within expected_products; and the one
- * with which preparation and products together end earliest is kept.  Many expected products try many kernels, below 8 (T: 16)
+ * with which preparation and products together end earliest is measured once more, in turns with heddle_mv.  If it is ahead by more
+ * than the spread of the times it is kept, else the plan is heddle_mv's kernel: a plan never loses.  Many expected products try many kernels, below 8 (T: 16)
  * none is measured.  A kernel that memory does not suffice for is passed over.  opt may be NULL.  The plan refers to h and A.
  * Errors: HEDDLE_NO_KERNEL (nothing fits the wishes; the text says what came closest), HEDDLE_NO_MEMORY (for none of them),
  * HEDDLE_BAD_MATRIX (a preparation met a bad index). */
@@ -347,8 +357,8 @@ typedef struct heddle_plan_desc {
     int deterministic;
     int64_t bytes;       /* that the plan holds beyond A, for this operation */
     double prepare_ms;   /* conversion and preparation; 0 when there is none */
-    double product_ms;   /* one product, measured during preparation; 0 when not measured.  On a GPU the mean of one that finds
-                          * A in the cache and one that does not, as it is not known what the caller does between products */
+    double product_ms;   /* one product, measured during preparation; 0 when not measured.  On a GPU, unless options.cache
+                          * says what the caller knows, the mean of one that finds A in the cache and one that does not */
     double immediate_ms; /* one heddle_mv, measured beside it */
     int64_t break_even;  /* products after which the preparation has paid; 0: nothing to pay; -1: never */
 } heddle_plan_desc;

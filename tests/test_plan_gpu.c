@@ -640,7 +640,7 @@ static void measures_with_something(const struct device *d)
     struct vectors v = {0};
     double x = 0;
     pair_new(&A, d, "even rows");
-    CHECK_OK(vectors_new(&v, d, &A.there));
+    CHECK_OK(vectors_new(&v, d, &A.there, HEDDLE_CACHE_UNKNOWN));
     CHECK_OK(device_read(d, &x, v.x, sizeof x));
     CHECK(x > 1e-6 && x < 1e6);
     vectors_free(&v, d);

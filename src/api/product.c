@@ -142,6 +142,8 @@ static heddle_status plan_create(heddle_plan **out, heddle *h, const heddle_matr
         return fail(HEDDLE_BAD_ARGUMENT, "ops is %d: HEDDLE_PLAN_N, HEDDLE_PLAN_T or both", options.ops);
     if (options.expected_products < 0 || options.memory_limit < -1)
         return fail(HEDDLE_BAD_ARGUMENT, "%s is negative", options.expected_products < 0 ? "expected_products" : "memory_limit");
+    if ((int)options.cache < HEDDLE_CACHE_UNKNOWN || options.cache > HEDDLE_CACHE_WARM)
+        return fail(HEDDLE_BAD_ARGUMENT, "cache is %d: HEDDLE_CACHE_UNKNOWN, HEDDLE_CACHE_COLD or HEDDLE_CACHE_WARM", (int)options.cache);
     options.ops = options.ops ? options.ops : HEDDLE_PLAN_N;
     options.expected_products = options.expected_products ? options.expected_products : 1000;
     TRY(matrix_check(h, A)); /* a preparation follows every index */

@@ -11,7 +11,9 @@
 static heddle_status new_auto(struct candidate *c, const char *name)
 {
     heddle_status status = HEDDLE_OK;
-    TRY(choice_options(name, &c->deterministic));
+    struct choice choice;
+    TRY(choice_options(name, &choice));
+    c->deterministic = choice.deterministic;
     if (!c->deterministic)
         return HEDDLE_OK;
     struct room all = repeatable_room(&c->h->device, &c->A->view), usual = immediate_room(&c->h->device, &c->A->view);
@@ -28,7 +30,10 @@ static heddle_status new_plan(struct candidate *c, const char *name)
     heddle_status status = HEDDLE_OK;
     heddle_plan_desc desc;
     heddle_plan_options options = {.ops = c->op == HEDDLE_N ? HEDDLE_PLAN_N : HEDDLE_PLAN_T};
-    TRY(choice_options(name, &options.deterministic));
+    struct choice choice;
+    TRY(choice_options(name, &choice));
+    options.deterministic = choice.deterministic;
+    options.cache = choice.cache;
     TRY(heddle_plan_create(&c->plan, c->h, c->A, &options));
     TRY(heddle_plan_info(c->plan, c->op, &desc));
     snprintf(c->ran, sizeof c->ran, "%s", desc.kernel);

@@ -3,7 +3,7 @@
  * candidate.h: one way to compute op(A) x, bound to a matrix and ready to run.  Named as on the command line:
  *     auto              heddle_mv: no set-up, Heddle chooses
  *     plan              heddle_plan_create with its defaults: Heddle chooses and prepares
- *     auto:deterministic=1, plan:deterministic=1
+ *     auto:deterministic=1, plan:deterministic=1, plan:cache=cold
  *                       the same two, bitwise repeatable
  *     cpu_sell:slice=8  one kernel with options
  *     cusparse:csr_alg1 another library's product (peer.h) */

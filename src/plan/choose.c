@@ -2,7 +2,8 @@
  *
  * plan_choose: candidates are ranked by what a product would cost (predict.c); as long as a try is cheap for what it may bring
  * within the expected number of products, the next one is made and measured; and the one with which all of them together end
- * earliest is kept.  What does not fit into memory is passed over. */
+ * earliest is kept if it is ahead of the immediate product, beside which it is measured again, in turns.  What does not fit into
+ * memory is passed over. */
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -41,6 +42,7 @@ struct wish {
     heddle_op op;
     int64_t expected, limit; /* limit: bytes, INT64_MAX when there is none */
     int deterministic;
+    heddle_cache cache;
     const heddle_lengths *rows; /* of A as it is stored; NULL: not known */
     int64_t turned_bytes;       /* A is the transpose of the one that was given, made for the plan, and so large; else 0 */
     double turned_ms;           /* what making it took */
@@ -209,37 +211,21 @@ static heddle_status immediate_bound(struct bound **b, struct candidate *c, cons
                 wish->deterministic ? "deterministic " : "", first->name, (long long)bytes, (long long)wish->limit);
 }
 
-/* Who is ahead so far: `b`, as `desc` describes it. */
+/* Who is ahead so far: `b`, as `desc` describes it; at first that is the immediate product, which stays. */
 struct contest {
-    struct bound *b;
+    struct bound *b, *first;
     heddle_plan_desc *desc;
     const struct wish *wish; /* of the caller */
     struct candidate immediate;
     struct vectors vectors;
     double rate;  /* ms for what is predicted to cost 1, of the kernel that came off best by that measure */
     double spent; /* ms, on tries */
-    int sure;     /* the immediate kernel was measured twice */
     /* Once somebody needs the transpose: */
     struct view transpose;
     struct wish turned; /* the same for it */
     heddle_lengths turned_rows;
     int ahead_turned; /* `b` is for it */
 };
-
-/* The first to be measured may have met a device that was still waking up: who gets ahead of it must be so the second time. */
-static heddle_status look_again(struct contest *t)
-{
-    double ms;
-    if (t->sure)
-        return HEDDLE_OK;
-    t->sure = 1;
-    heddle_status status = bound_measure(&ms, t->b, &t->vectors, INFINITY);
-    if (status != HEDDLE_OK || ms >= t->desc->product_ms)
-        return status;
-    set_times(t->desc, ms, ms);
-    t->rate = fmin(t->rate, ms / t->immediate.estimate.cost);
-    return HEDDLE_OK;
-}
 
 /* Would all expected products, with what is prepared for them, end earlier? */
 static int ends_earlier(const struct contest *t, const heddle_plan_desc *found)
@@ -261,11 +247,8 @@ static heddle_status try_candidate(struct contest *t, const struct candidate *c)
     describe(&found, made, c->wish);
     set_times(&found, ms, t->desc->immediate_ms);
     t->rate = fmin(t->rate, ms / c->estimate.cost);
-    if (ends_earlier(t, &found))
-        TRY(look_again(t));
-    set_times(&found, ms, t->desc->immediate_ms);
     if (ends_earlier(t, &found)) {
-        struct bound *old = t->b;
+        struct bound *old = t->b == t->first ? NULL : t->b;
         t->b = made;
         t->ahead_turned = c->wish == &t->turned;
         *t->desc = found;
@@ -305,6 +288,32 @@ static int find_next(const struct contest *t, const struct field *f)
         least = fmin(least, ms);
     }
     return found;
+}
+
+/* Whoever came off best is kept only if it is ahead of the immediate product, measured beside it, by more than the spread. */
+static heddle_status settle(struct contest *t)
+{
+    heddle_status status = HEDDLE_OK;
+    struct timing timing[2];
+    heddle_plan_desc found = *t->desc;
+    int64_t expected = t->wish->expected;
+    if (t->b == t->first)
+        goto done;
+    TRY(bound_compare(timing, (struct bound *const[]){t->first, t->b}, &t->vectors));
+    set_times(&found, timing[1].ms, timing[0].ms);
+    if (timing_is_ahead(&timing[1], &timing[0]) && found.break_even <= expected) {
+        *t->desc = found;
+        bound_free(t->first);
+        t->first = NULL;
+    } else {
+        bound_free(t->b);
+        t->b = t->first;
+        t->ahead_turned = 0;
+        describe(t->desc, t->b, t->wish);
+        set_times(t->desc, timing[0].ms, timing[0].ms);
+    }
+done:
+    return status;
 }
 
 /* How long the rows are decides between many kernels on a GPU; of coordinates nobody knows. */
@@ -368,9 +377,10 @@ static heddle_status choose(struct bound **b, heddle_plan_desc *desc, const stru
     int measures = view_nnz(wish.A) > 0 && wish.expected >= (turned ? FEWEST_TURNED : FEWEST);
     if (measures)
         TRY(look_at_rows(&wish, &rows));
-    TRY(immediate_bound(&t.b, &t.immediate, &wish));
+    TRY(immediate_bound(&t.first, &t.immediate, &wish));
+    t.b = t.first;
     describe(desc, t.b, &wish);
-    status = measures ? vectors_new(&t.vectors, wish.device, wish.A) : HEDDLE_NO_MEMORY;
+    status = measures ? vectors_new(&t.vectors, wish.device, wish.A, wish.cache) : HEDDLE_NO_MEMORY;
     if (status == HEDDLE_NO_MEMORY) { /* then nothing is measured, and what there is will do */
         status = HEDDLE_OK;
         goto done;
@@ -380,7 +390,10 @@ static heddle_status choose(struct bound **b, heddle_plan_desc *desc, const stru
     set_times(desc, desc->product_ms, desc->product_ms);
     t.rate = desc->product_ms / t.immediate.estimate.cost;
     TRY(try_all(&t));
+    TRY(settle(&t));
 done:
+    if (t.first != t.b)
+        bound_free(t.first);
     vectors_free(&t.vectors, wish.device);
     if (t.ahead_turned)
         bound_adopt(t.b, &t.transpose.csr, wish.A, t.turned.turned_ms);
@@ -396,14 +409,13 @@ static heddle_status compare(struct bound *b, heddle_plan_desc *desc, const stru
     struct candidate immediate;
     struct bound *beside = NULL;
     struct vectors v = {0};
-    double ms, immediate_ms;
+    struct timing timing[2];
     struct wish unlimited = *wish;
     unlimited.limit = INT64_MAX;
-    TRY(vectors_new(&v, wish->device, wish->A));
+    TRY(vectors_new(&v, wish->device, wish->A, wish->cache));
     TRY(immediate_bound(&beside, &immediate, &unlimited));
-    TRY(bound_measure(&immediate_ms, beside, &v, INFINITY));
-    TRY(bound_measure(&ms, b, &v, INFINITY));
-    set_times(desc, ms, immediate_ms);
+    TRY(bound_compare(timing, (struct bound *const[]){beside, b}, &v));
+    set_times(desc, timing[1].ms, timing[0].ms);
 done:
     bound_free(beside);
     vectors_free(&v, wish->device);
@@ -430,7 +442,8 @@ done:
 heddle_status plan_choose(struct bound **b, heddle_plan_desc *desc, const struct device *device, const struct view *A,
                           heddle_op op, const heddle_plan_options *options)
 {
-    struct wish wish = {.device = device, .A = A, .op = op, .deterministic = options->deterministic};
+    struct wish wish = {.device = device, .A = A, .op = op, .deterministic = options->deterministic,
+                        .cache = options->cache};
     wish.expected = options->expected_products ? options->expected_products : EXPECTED_DEFAULT;
     wish.limit = options->memory_limit > 0 ? options->memory_limit : options->memory_limit < 0 ? 0 : INT64_MAX;
     *b = NULL;

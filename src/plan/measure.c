@@ -38,11 +38,12 @@ static heddle_status flush_new(struct vectors *v, const struct device *d, const 
     return status == HEDDLE_NO_MEMORY ? HEDDLE_OK : status;
 }
 
-heddle_status vectors_new(struct vectors *v, const struct device *d, const struct view *A)
+heddle_status vectors_new(struct vectors *v, const struct device *d, const struct view *A, heddle_cache cache)
 {
     heddle_status status;
     int64_t most = view_rows(A) > view_cols(A) ? view_rows(A) : view_cols(A);
     int64_t bytes = most * (int64_t)type_size(view_value(A));
+    v->cache = cache;
     TRY(stopwatch_new(&v->watch, d));
     TRY(device_alloc(d, &v->x, bytes));
     TRY(device_fill(d, v->x, X_BYTE, bytes));
@@ -62,23 +63,102 @@ void vectors_free(struct vectors *v, const struct device *d)
     *v = (struct vectors){0};
 }
 
+static measure_clock *fake;
+
+void measure_with(measure_clock *clock)
+{
+    fake = clock;
+}
+
+/* One product, by the clock; `cold`: nothing of A is in the cache. */
+static heddle_status time_product(double *ms, struct bound *b, struct vectors *v, int cold)
+{
+    heddle_status status = HEDDLE_OK;
+    struct bound_info info;
+    if (cold)
+        TRY(gpu_read_all(v->watch.device, v->flush, v->flush_bytes));
+    TRY(stopwatch_start(&v->watch));
+    TRY(bound_run(b, (struct scalars){1, 0}, v->x, v->y));
+    TRY(stopwatch_stop(&v->watch, ms));
+    bound_describe(b, &info);
+    *ms = fake ? fake(info.kernel, cold) : *ms;
+done:
+    return status;
+}
+
+/* The share of products that find nothing of A in the cache. */
+static double cold_share(const struct vectors *v)
+{
+    return !v->flush || v->cache == HEDDLE_CACHE_WARM ? 0 : v->cache == HEDDLE_CACHE_COLD ? 1 : 0.5;
+}
+
 heddle_status bound_measure(double *ms, struct bound *b, struct vectors *v, double hopeless)
 {
     heddle_status status = HEDDLE_OK;
-    double begin = now_ms(), best[2] = {INFINITY, INFINITY};
+    double begin = now_ms(), best[2] = {INFINITY, INFINITY}, share = cold_share(v);
     for (int i = 0; i <= MEASURE_RUNS && (i < 3 || now_ms() - begin < MEASURE_MS); i++) {
-        int cold = v->flush && i % 2;
-        if (cold)
-            TRY(gpu_read_all(v->watch.device, v->flush, v->flush_bytes));
-        TRY(stopwatch_start(&v->watch));
-        TRY(bound_run(b, (struct scalars){1, 0}, v->x, v->y));
-        TRY(stopwatch_stop(&v->watch, ms));
+        int cold = share > 0 && (share == 1 || i % 2);
+        TRY(time_product(ms, b, v, cold));
         if (i == 1 && *ms > hopeless)
             goto done;
-        if (i > 0 && *ms < best[cold])
-            best[cold] = *ms;
+        if (i > 0)
+            best[cold] = fmin(best[cold], *ms);
     }
-    *ms = v->flush ? (best[0] + best[1]) / 2 : best[0];
+    *ms = share == 0 ? best[0] : share == 1 ? best[1] : (best[0] + best[1]) / 2;
 done:
     return status;
+}
+
+/* ------------------------------------------------------------------ two beside each other ---------------------- */
+
+/* So many rounds, unless they take longer than MEASURE_MS; each has a product of either kernel, warm and cold. */
+#define ROUNDS 7
+#define ROUNDS_LEAST 3
+
+static void sort(double *t, int n)
+{
+    for (int i = 1; i < n; i++)
+        for (int k = i; k > 0 && t[k] < t[k - 1]; k--) {
+            double swap = t[k];
+            t[k] = t[k - 1];
+            t[k - 1] = swap;
+        }
+}
+
+/* Median and half the distance of the quartiles. */
+static struct timing timing_of(double *t, int n)
+{
+    sort(t, n);
+    return (struct timing){.ms = t[n / 2], .spread = (t[n - 1 - n / 4] - t[n / 4]) / 2};
+}
+
+heddle_status bound_compare(struct timing timing[2], struct bound *const b[2], struct vectors *v)
+{
+    heddle_status status = HEDDLE_OK;
+    double begin = now_ms(), share = cold_share(v), t[2][ROUNDS], ms;
+    int rounds = 0;
+    for (int k = 0; k < 2; k++)
+        TRY(time_product(&ms, b[k], v, 0)); /* which loads and warms up */
+    for (; rounds < ROUNDS && (rounds < ROUNDS_LEAST || now_ms() - begin < MEASURE_MS); rounds++)
+        for (int i = 0; i < 2; i++) {
+            int k = (i + rounds) % 2; /* who is first in a round is second in the next */
+            t[k][rounds] = 0;
+            if (share > 0) {
+                TRY(time_product(&ms, b[k], v, 1));
+                t[k][rounds] += share * ms;
+            }
+            if (share < 1) {
+                TRY(time_product(&ms, b[k], v, 0)); /* the one before has left the cache as it should be */
+                t[k][rounds] += (1 - share) * ms;
+            }
+        }
+    for (int k = 0; k < 2; k++)
+        timing[k] = timing_of(t[k], rounds);
+done:
+    return status;
+}
+
+int timing_is_ahead(const struct timing *of, const struct timing *before)
+{
+    return of->ms + fmax(of->spread, before->spread) < before->ms;
 }

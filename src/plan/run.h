@@ -62,13 +62,25 @@ struct vectors {
     void *x, *y;  /* on the device */
     void *flush;  /* likewise; NULL: products follow one another at once */
     int64_t flush_bytes;
+    heddle_cache cache; /* whether A will be in the cache */
     struct stopwatch watch;
 };
-heddle_status vectors_new(struct vectors *v, const struct device *d, const struct view *A); /* free it in any case */
+heddle_status vectors_new(struct vectors *v, const struct device *d, const struct view *A, heddle_cache cache); /* free it in any case */
 void vectors_free(struct vectors *v, const struct device *d);
-/* The shortest of a few products, the first of which loads and warms up, and does not count; on a GPU the mean of the shortest
- * with and without A in the cache.  One that takes more than `hopeless` ms is not measured to the end. */
+/* The shortest of a few products, the first of which loads and warms up, and does not count; on a GPU, unless the caller knows, the
+ * mean of the shortest with and without A in the cache.  One that takes more than `hopeless` ms is not measured to the end. */
 heddle_status bound_measure(double *ms, struct bound *b, struct vectors *v, double hopeless);
+
+/* Two kernels for one matrix, in turns: the median of each, of the same mix, and half the distance of its quartiles. */
+struct timing {
+    double ms, spread;
+};
+heddle_status bound_compare(struct timing timing[2], struct bound *const b[2], struct vectors *v);
+int timing_is_ahead(const struct timing *of, const struct timing *before); /* by more than either's spread */
+
+/* Tests: what a product took, instead of what the clock says; NULL: the clock. */
+typedef double measure_clock(const char *kernel, int cold);
+void measure_with(measure_clock *clock);
 
 /* Bytes that a product moves, and what else takes its time as bytes that could be moved meanwhile. */
 double predict(const struct work *w, const struct stored *s, const heddle_lengths *rows);

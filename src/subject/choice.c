@@ -15,24 +15,30 @@ int choice_is(const char *name, const char *choice)
     return strncmp(name, choice, size) == 0 && (!name[size] || name[size] == ':');
 }
 
-heddle_status choice_options(const char *name, int *deterministic)
+heddle_status choice_options(const char *name, struct choice *c)
 {
+    static const char *const caches[] = {[HEDDLE_CACHE_UNKNOWN] = "unknown", [HEDDLE_CACHE_COLD] = "cold", [HEDDLE_CACHE_WARM] = "warm"};
     heddle_status status = HEDDLE_OK;
     struct spec spec;
     int64_t wanted = 0;
+    int cache = HEDDLE_CACHE_UNKNOWN, is_plan = choice_is(name, "plan");
     TRY(spec_parse(&spec, name));
     TRY(spec_int(&spec, "deterministic", 0, 1, &wanted));
-    TRY(spec_done(&spec, "deterministic"));
-    *deterministic = wanted != 0;
+    const char *text = is_plan ? spec_text(&spec, "cache") : NULL;
+    while (text && cache <= HEDDLE_CACHE_WARM && strcmp(text, caches[cache]) != 0)
+        cache++;
+    if (cache > HEDDLE_CACHE_WARM)
+        TRY(fail(HEDDLE_BAD_ARGUMENT, "%s: cache is unknown, cold or warm", name));
+    TRY(spec_done(&spec, is_plan ? "deterministic cache" : "deterministic"));
+    *c = (struct choice){.deterministic = wanted != 0, .cache = (heddle_cache)cache};
 done:
     return status;
 }
 
 int choice_is_deterministic(const char *name)
 {
-    int deterministic = 0;
-    return (choice_is(name, "auto") || choice_is(name, "plan")) && choice_options(name, &deterministic) == HEDDLE_OK &&
-           deterministic;
+    struct choice c;
+    return (choice_is(name, "auto") || choice_is(name, "plan")) && choice_options(name, &c) == HEDDLE_OK && c.deterministic;
 }
 
 heddle_status choice_check(const char *name)
@@ -40,7 +46,7 @@ heddle_status choice_check(const char *name)
     const char *known[NAMES_MOST] = {"auto", "plan"};
     int count = 2;
     struct spec spec;
-    int ignored;
+    struct choice ignored;
     if (choice_is(name, "auto") || choice_is(name, "plan"))
         return choice_options(name, &ignored);
     heddle_status status = spec_parse(&spec, name);
