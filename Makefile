@@ -16,7 +16,7 @@ ARCHS_native = $(if $(shell nvidia-smi -L 2>/dev/null),-DHEDDLE_CUDA_COMPILER=au
 ARCHS_none = -DHEDDLE_CUDA_COMPILER=none -DHEDDLE_HIP_COMPILER=none
 $(if $(filter $(ARCHS),all native none),,$(error ARCHS=$(ARCHS): must be all, native or none))
 
-.PHONY: help setup build demo check check-full bench install deb coverage fuzz clean
+.PHONY: help setup build demo check check-full bench install deb python coverage fuzz clean
 
 help:
 	@echo "make demo        build, multiply small matrices with every kernel: a line a matrix, and a page with every run"
@@ -25,6 +25,7 @@ help:
 	@echo "make bench       time every kernel over set:paper on this machine (CPU), records in bench.jsonl"
 	@echo "make install     build and install under PREFIX ($(PREFIX)); ARCHS=native: kernels for this machine's GPUs alone; none: for none"
 	@echo "make deb         Debian packages of library, development files and command in build/packages; ARCHS as for install"
+	@echo "make python      the Python package: a wheel in build/wheels, installed in a fresh environment and tested"
 	@echo "make coverage    statement coverage of the tests, per folder"
 	@echo "make fuzz        fuzz the file readers and the API, SECONDS=$(SECONDS) each"
 	@echo "make clean       remove everything that was built"
@@ -69,6 +70,11 @@ deb:
 	@scripts/setup --no-install build report deb
 	@$(call BUILD,release,$(ARCHS_$(ARCHS)) -DCMAKE_INSTALL_PREFIX=/usr -DHEDDLE_TESTS=OFF)
 	@rm -rf build/packages && cd build && cpack -G DEB && rm -rf packages/_CPack_Packages
+
+python:
+	@scripts/setup build python
+	@$(call BUILD,release,$(ARCHS_$(ARCHS)) -DHEDDLE_TESTS=OFF)
+	@scripts/python build $(PYTHON_EXTRAS)
 
 coverage:
 	@scripts/setup build check

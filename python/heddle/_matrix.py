@@ -1,0 +1,411 @@
+# SPDX-License-Identifier: MIT
+"""Matrices: made from arrays, files or families, and what can be asked of them."""
+
+from __future__ import annotations
+
+import os
+import tempfile
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from ._arrays import HOST, SOME_GPU
+from ._device import Handle, Resource, handle, made
+from ._library import check, ffi, lib
+from ._plan import Options, Plan, make_plan
+from ._product import Operator
+from ._source import Source, host_source, source
+
+_FORMATS = {"csr": lib.HEDDLE_CSR, "csc": lib.HEDDLE_CSC, "coo": lib.HEDDLE_COO}
+_FORMAT_NAMES = {number: name for name, number in _FORMATS.items()}
+_TYPE_NAMES = {
+    lib.HEDDLE_F32: "float32",
+    lib.HEDDLE_F64: "float64",
+    lib.HEDDLE_I32: "int32",
+    lib.HEDDLE_I64: "int64",
+}
+_CREATE = {"csr": lib.heddle_csr, "csc": lib.heddle_csc, "coo": lib.heddle_coo}
+_mv = lib.heddle_mv
+
+
+class Facts(NamedTuple):
+    """What a matrix and its transpose know in common."""
+
+    shape: tuple[int, int]  # as stored
+    dtype: str
+    format: str
+    nnz: int
+    source: Source | None  # the arrays that are borrowed
+    deterministic: bool
+
+
+class Matrix(Operator):
+    """An immutable sparse matrix on a device; `csr`, `csc`, `coo`, `read` and `generate` make them.
+
+    Arrays are borrowed where they lie on the device of the matrix already (those of the host, for a CPU):
+    the matrix keeps them alive, offsets and indices must not change, and the next product sees values that
+    change in place.
+    """
+
+    def __init__(self, resource: Resource, transposed: bool = False) -> None:
+        super().__init__(resource, transposed)
+        facts = resource.facts
+        self._source: Source | None = facts.source
+        self._deterministic: bool = facts.deterministic
+        self._format: str = facts.format
+        self._wider: Matrix | None = None
+        self.nnz: int = facts.nnz  #: stored entries
+
+    def _call(self, code: Any, alpha: Any, x: Any, beta: Any, y: Any) -> Any:
+        resource = self._resource
+        pointer = resource.pointer
+        if pointer is None:
+            self._pointer()
+        return _mv(resource.handle.pointer, code, alpha, pointer, x, beta, y)
+
+    # ---- what it is
+
+    @property
+    def format(self) -> str:
+        """How it is stored: "csr", "csc" or "coo"; of a transpose, what that is stored as."""
+        return (
+            {"csr": "csc", "csc": "csr"}.get(self._format, self._format) if self._transposed else self._format
+        )
+
+    @property
+    def values(self) -> Any:
+        """The array of values that the matrix borrows; None where the library has its own copy."""
+        return self._source.val if self._source else None
+
+    @property
+    def info(self) -> dict[str, Any]:
+        """Its bytes, whether arrays were copied or sorted, and what the look at creation cost."""
+        d = ffi.new("heddle_matrix_desc *")
+        with self._resource.handle.lock:
+            check(lib.heddle_matrix_info(self._pointer(), d))
+        return {
+            "format": self._format,
+            "copied": bool(d.copied),
+            "sorted_now": bool(d.sorted_now),
+            "bytes": d.bytes,
+            "look_bytes": d.look_bytes,
+            "look_ms": d.look_ms,
+        }
+
+    def __repr__(self) -> str:
+        if self._resource.pointer is None:
+            return f"<heddle.{type(self).__name__}, closed>"
+        kernel = f", last kernel {self.kernel}" if self.kernel else ""
+        return (
+            f"<heddle.{type(self).__name__} {self.format}: {self._rows} x {self._cols}, nnz {self.nnz}, "
+            f"{self._name}, on {self.device}{kernel}>"
+        )
+
+    def check(self) -> None:
+        """Looks at every offset and index again, and raises `BadMatrixError` with the first bad position."""
+        h = self._resource.handle
+        with h.lock:
+            check(lib.heddle_check(h.pointer, self._pointer()))
+
+    def plan(
+        self,
+        products: int = 1000,
+        ops: str = "N",
+        deterministic: bool = False,
+        memory_limit: int | None = None,
+        kernel: str | None = None,
+    ) -> Plan:
+        """Prepares many products: kernels are tried and measured, and what pays is kept.
+
+        products       how often, for each operation; decides how much the preparation may cost.
+        ops            "N", "T" or "NT": what the plan must serve.
+        deterministic  bitwise the same result every run, or an error.
+        memory_limit   bytes that the plan may hold beyond the matrix; None for no limit, 0 for none at all.
+        kernel         a name of `kernels()`, with options ("cpu_sell:slice=8"), instead of Heddle's choice.
+
+        >>> P = generate("grid2d:n=30").plan(products=100, ops="NT")
+        >>> (P @ numpy.ones(900)).sum() == (P.T @ numpy.ones(900)).sum()
+        True
+        """
+        return make_plan(self, Options(products, ops, deterministic, memory_limit, kernel))
+
+    # ---- elsewhere
+
+    def arrays(self) -> tuple[str, tuple[int, int], Any, Any, Any]:
+        """Format, shape, offsets (or rows), indices and values as stored, copied to the host."""
+        s = self._source
+        if s is not None:
+            first, index, val = (np.array(s.kind.to_host(a)) for a in (s.first, s.index, s.val))
+            return s.format, s.shape, first, index, val
+        if self._resource.handle.on_gpu:
+            return self._through_file()
+        d = ffi.new("heddle_matrix_desc *")
+        check(lib.heddle_matrix_info(self._pointer(), d))
+        compressed = self._format != "coo"
+        offset = _TYPE_NAMES[d.types.offset] if compressed else "int32"
+        count = self._shape[self._format == "csc"] + 1 if compressed else self.nnz
+        first = _copied(d.ptr if compressed else d.row, count, offset)
+        return (
+            self._format,
+            self._shape,
+            first,
+            _copied(d.index, self.nnz, "int32"),
+            _copied(d.val, self.nnz, self._name),
+        )
+
+    def _through_file(self) -> tuple[str, tuple[int, int], Any, Any, Any]:
+        """The library's own copy on a GPU has one way to the host: a .hdl file, which is CSR."""
+        with tempfile.TemporaryDirectory() as folder:
+            path = os.path.join(folder, "matrix.hdl")
+            write((self.T if self._transposed else self), path)
+            with read(path, device="cpu", copy=True) as there:
+                return _converted(there, self._format).arrays()
+
+    def toscipy(self) -> Any:
+        """A copy as a sparse array of SciPy, in the same format.
+
+        >>> csr(([1.0, 2.0], [0, 2], [0, 1, 2]), shape=(2, 3)).toscipy().todense()
+        array([[1., 0., 0.],
+               [0., 0., 2.]])
+        """
+        import scipy.sparse as sp
+
+        format, shape, first, index, val = self.arrays()
+        if format == "coo":
+            found = sp.coo_array((val, (first, index)), shape=shape)
+        else:
+            found = getattr(sp, f"{format}_array")((val, index, first), shape=shape)
+        return found.T if self._transposed else found
+
+    def __reduce__(self) -> Any:
+        state = (*self.arrays(), self.device, self._deterministic, self._transposed)
+        return _restored, state
+
+    def _of_type(self, dtype: str) -> Matrix:
+        """With float64 values, because x has them; values that may have changed are converted again."""
+        if self._wider is None:
+            s = self._source or host_source(*self.arrays())
+            val = s.kind.ready(s.val, dtype)
+            wide = Source(s.format, s.shape, s.first, s.index, val, s.kind, s.base)
+            self._wider = _from_source(wide, self._resource.handle, False, self._deterministic, False)
+            self._wider = self._wider.T if self._transposed else self._wider
+        elif self._source is not None and self._wider._source is not None:
+            self._wider._source.val[...] = self._source.val
+        return self._wider
+
+    def _source_kind(self) -> str:
+        return self._source.kind.name if self._source else "numpy"
+
+
+def _copied(pointer: Any, count: int, dtype: str) -> Any:
+    return np.frombuffer(
+        ffi.buffer(ffi.cast("char *", pointer), count * np.dtype(dtype).itemsize), dtype
+    ).copy()
+
+
+def _matrix(resource: Resource, source: Source | None, deterministic: bool) -> Matrix:
+    """A new matrix of the library's, with the arrays that it would borrow."""
+    d = ffi.new("heddle_matrix_desc *")
+    check(lib.heddle_matrix_info(resource.pointer, d))
+    if source is not None and (d.copied or (source.where == HOST and resource.handle.on_gpu)):
+        if getattr(source.val, "requires_grad", False):
+            raise ValueError(
+                "the values require gradients, but would be copied: create the matrix where they lie"
+            )
+        source = None
+    resource.facts = Facts(
+        (d.rows, d.cols), _TYPE_NAMES[d.types.value], _FORMAT_NAMES[d.format], d.nnz, source, deterministic
+    )
+    return Matrix(resource)
+
+
+def _from_source(s: Source, h: Handle, copy: bool, deterministic: bool, checked: bool) -> Matrix:
+    if s.where not in (HOST, SOME_GPU, h.name) or (s.where == SOME_GPU and not h.on_gpu):
+        raise ValueError(
+            f"the arrays lie on {s.where}, but the matrix shall lie on {h.name}: bring them there first"
+        )
+    with h.lock:
+        if s.where not in (HOST, SOME_GPU):
+            h.use_stream(*s.kind.stream(s.where))
+        d = s.description(copy)
+        resource = made(h, _CREATE[s.format], lib.heddle_matrix_free, d)
+        if checked:
+            check(lib.heddle_check(h.pointer, resource.pointer))
+    return _matrix(resource, s, deterministic)
+
+
+def _restored(
+    format: str,
+    shape: Any,
+    first: Any,
+    index: Any,
+    val: Any,
+    device: str,
+    deterministic: bool,
+    transposed: bool,
+) -> Matrix:
+    A = _from_source(
+        host_source(format, shape, first, index, val),
+        handle(device, deterministic),
+        False,
+        deterministic,
+        True,
+    )
+    return A.T if transposed else A
+
+
+def _new(
+    format: str, obj: Any, device: str | None, copy: bool, shape: Any, base: int, check: bool, det: bool
+) -> Matrix:
+    if isinstance(obj, Matrix):
+        return _converted(obj, format)
+    s = source(obj, format, shape, base)
+    if device is None or (device == "auto" and (s.where != HOST or s.kind.name == "torch")):
+        device = {HOST: "cpu", SOME_GPU: "auto"}.get(s.where, s.where)
+    A = _from_source(s, handle(device, det), copy, det, check)
+    if s.format != format and s.kind.name == "numpy":  # coordinates of the host: the library sorts them
+        return _converted(A, format)
+    return A
+
+
+def _converted(A: Matrix, format: str) -> Matrix:
+    if A.format == format:
+        return A
+    if A._transposed:
+        return _converted(A.T, {"csr": "csc", "csc": "csr"}.get(format, format)).T
+    r = A._resource
+    A._pointer()
+    resource = made(r.handle, lib.heddle_convert, lib.heddle_matrix_free, r.pointer, _FORMATS[format])
+    return _matrix(resource, None, A._deterministic)
+
+
+def csr(
+    obj: Any,
+    device: str | None = "auto",
+    copy: bool = False,
+    *,
+    shape: tuple[int, int] | None = None,
+    base: int = 0,
+    check: bool = True,
+    deterministic: bool = False,
+) -> Matrix:
+    """A matrix in compressed rows.
+
+    obj            a sparse matrix or array of SciPy or CuPy, a sparse tensor of PyTorch, a `Matrix`, or
+                   arrays: ``(val, col, row_ptr)`` or ``(val, (row, col))``, of NumPy, CuPy, PyTorch, or of
+                   anything with DLPack or ``__cuda_array_interface__``.
+    device         "cpu", "cuda:0", ... as `devices` names them; None: where the arrays lie; "auto": there too
+                   for PyTorch's and for those on a GPU, else the best device of this machine.
+    copy           copies the arrays, which then may change.
+    shape, base    of arrays: (rows, cols), and 1 if rows and columns count from 1.
+    check          looks at every index; without it a bad one ends the process.
+    deterministic  ``A @ x`` is bitwise the same every run on a GPU too; on a CPU it always is.
+
+    >>> A = csr(([1.0, 2.0, 3.0], [0, 2, 1], [0, 2, 3]), shape=(2, 3), device="cpu")
+    >>> A
+    <heddle.Matrix csr: 2 x 3, nnz 3, float64, on cpu>
+    >>> A @ [1, 10, 100]
+    array([201.,  30.])
+    >>> A.T @ [1, 10]
+    array([ 1., 30.,  2.])
+    """
+    return _new("csr", obj, device, copy, shape, base, check, deterministic)
+
+
+def csc(
+    obj: Any,
+    device: str | None = "auto",
+    copy: bool = False,
+    *,
+    shape: tuple[int, int] | None = None,
+    base: int = 0,
+    check: bool = True,
+    deterministic: bool = False,
+) -> Matrix:
+    """A matrix in compressed columns: arrays are ``(val, row, col_ptr)``; else as `csr`."""
+    return _new("csc", obj, device, copy, shape, base, check, deterministic)
+
+
+def coo(
+    obj: Any,
+    device: str | None = "auto",
+    copy: bool = False,
+    *,
+    shape: tuple[int, int] | None = None,
+    base: int = 0,
+    check: bool = True,
+    deterministic: bool = False,
+) -> Matrix:
+    """A matrix in coordinates, sorted by rows: arrays are ``(val, (row, col))``; else as `csr`.
+
+    Coordinates of CuPy and PyTorch are compressed into rows where they lie.
+    """
+    return _new("coo", obj, device, copy, shape, base, check, deterministic)
+
+
+def read(
+    path: str | os.PathLike[str],
+    device: str = "auto",
+    *,
+    dtype: Any = None,
+    copy: bool = False,
+    trust: bool = False,
+    large: bool = False,
+    deterministic: bool = False,
+) -> Matrix:
+    """Reads Matrix Market, Rutherford-Boeing, Harwell-Boeing (also .gz, .xz), SuiteSparse archives and .hdl.
+
+    dtype  of the values: float32 or float64; None: as stored (.hdl), else float64.
+    copy   of a .hdl file, which is mapped otherwise and must not change while the matrix lives.
+    trust  the contents of a .hdl file are not checked.
+    large  a small file may describe something huge.
+    """
+    h = handle(device, deterministic)
+    opt = ffi.new(
+        "heddle_read_options *", {"value": _value(dtype), "trust": trust, "copy": copy, "large": large}
+    )
+    resource = made(h, lib.heddle_read, lib.heddle_matrix_free, _path(path), opt)
+    return _matrix(resource, None, deterministic)
+
+
+def write(A: Matrix, path: str | os.PathLike[str]) -> None:
+    """Writes A; the ending of the path chooses the format: .mtx, .mtx.gz, .rb, .hdl."""
+    if not isinstance(A, Matrix):
+        raise TypeError(f"{type(A).__name__} is not a heddle.Matrix: heddle.csr makes one")
+    if A._transposed:
+        raise ValueError(
+            "a transpose is a view and has no arrays of its own to write: heddle.csr(A.T.toscipy()) has"
+        )
+    h = A._resource.handle
+    with h.lock:
+        check(lib.heddle_write(h.pointer, A._pointer(), _path(path)))
+
+
+def generate(family: str, device: str = "auto", *, dtype: Any = None, deterministic: bool = False) -> Matrix:
+    """A matrix of a family, the same on every machine; the command ``heddle gen --list`` tells families.
+
+    >>> generate("grid2d:n=10", device="cpu")
+    <heddle.Matrix csr: 100 x 100, nnz 460, float64, on cpu>
+    """
+    if not isinstance(family, str):
+        raise TypeError(f"family is a text like 'grid3d:n=100', not {family!r}")
+    h = handle(device, deterministic)
+    resource = made(h, lib.heddle_generate, lib.heddle_matrix_free, family.encode(), _value(dtype))
+    return _matrix(resource, None, deterministic)
+
+
+def _path(path: str | os.PathLike[str]) -> bytes:
+    name = os.fsencode(path)
+    if b"\0" in name:
+        raise ValueError(f"{path!r} has an embedded null byte, which names of files cannot have")
+    return name
+
+
+def _value(dtype: Any) -> Any:
+    if dtype is None:
+        return lib.HEDDLE_TYPE_DEFAULT
+    name = np.dtype(dtype).name
+    for number in (lib.HEDDLE_F32, lib.HEDDLE_F64):
+        if _TYPE_NAMES[number] == name:
+            return number
+    raise TypeError(f"dtype is {name}: values are float32 or float64")

@@ -1,0 +1,360 @@
+# SPDX-License-Identifier: MIT
+"""Products: what matrices and plans have in common."""
+
+from __future__ import annotations
+
+from contextlib import nullcontext
+from typing import TYPE_CHECKING, Any, TypeVar
+from weakref import ref
+
+import numpy as np
+
+from ._arrays import HOST, SOME_GPU, Kind, as_array, stream_number
+from ._device import Resource
+from ._library import NULL, check, failure, ffi, lib
+
+if TYPE_CHECKING:
+    Self = TypeVar("Self", bound="Operator")
+
+_OPS = {"N": False, "T": True, "H": True}
+_CODES = (lib.HEDDLE_N, lib.HEDDLE_T)
+_REAL = {"complex64": "float32", "complex128": "float64"}
+_C_TYPES = {"float32": "float[1]", "float64": "double[1]"}
+_ndarray = np.ndarray
+_empty = np.empty
+_from_buffer = ffi.from_buffer
+
+
+class Operator:
+    """Something that multiplies: ``A @ x``, ``A @ X``, ``x @ A``, ``A.T @ x``, ``A.mv(x, ...)``.
+
+    A result is of the kind of x (NumPy, CuPy, PyTorch) and lies where x lies.  Operators have what solvers
+    ask for (``shape``, ``dtype``, ``matvec``, ``rmatvec``), so that those of SciPy and CuPy take them as
+    they are.
+    """
+
+    __array_ufunc__ = None  # x @ A of an array comes here
+    __array_priority__ = 100.0
+    ndim = 2
+
+    def __init__(self, resource: Resource, transposed: bool = False) -> None:
+        shape, dtype = resource.facts.shape, resource.facts.dtype
+        self._resource = resource
+        self._transposed = transposed
+        self._code = _CODES[transposed]
+        self._name = dtype
+        self._dtype: np.dtype[Any] = np.dtype(dtype)
+        self._shape = shape  # as stored: of A, also for A.T
+        self._rows, self._cols = reversed(shape) if transposed else shape
+        self._x_shape = (self._cols,)
+        self._turned: Any = None
+
+    # ---- what it is
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        """Rows and columns."""
+        return self._rows, self._cols
+
+    @property
+    def dtype(self) -> np.dtype[Any]:
+        """The type of the values."""
+        return self._dtype
+
+    @property
+    def device(self) -> str:
+        """The device that multiplies."""
+        return self._resource.handle.name
+
+    @property
+    def kernel(self) -> str:
+        """The kernel of the last product, "" before the first."""
+        return self._resource.last_kernel()
+
+    @property
+    def T(self: Self) -> Self:
+        """The transpose: the same arrays, seen otherwise."""
+        turned = self._turned
+        if isinstance(turned, ref):
+            turned = turned()
+        if turned is None:
+            # The first of the two keeps the other and not the reverse: a cycle would not be freed at once.
+            turned = type(self)(self._resource, not self._transposed)
+            self._turned = turned
+            turned._turned = ref(self)
+        found: Self = turned
+        return found
+
+    @property
+    def H(self: Self) -> Self:
+        """The conjugate transpose, which for real values is the transpose."""
+        return self.T
+
+    def transpose(self: Self) -> Self:
+        """The same as ``A.T``."""
+        return self.T
+
+    def adjoint(self: Self) -> Self:
+        """The same as ``A.H``."""
+        return self.H
+
+    # ---- life
+
+    def close(self) -> None:
+        """Frees what the library holds for it; ``A.T`` goes with it.  Else the last reference does."""
+        self._resource.close()
+
+    def __enter__(self: Self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def _pointer(self) -> Any:
+        pointer = self._resource.pointer
+        if pointer is None:
+            raise ValueError(f"the {type(self).__name__.lower()} was closed")
+        return pointer
+
+    # ---- products
+
+    def __matmul__(self, x: Any) -> Any:
+        # The common case first and without detours: for small matrices the call is most of the product.
+        if type(x) is _ndarray and x.dtype is self._dtype and x.shape == self._x_shape:
+            flags = x.flags
+            if flags.c_contiguous and flags.aligned:
+                y = _empty(self._rows, self._dtype)
+                resource = self._resource
+                handle = resource.handle
+                with handle.lock:
+                    if handle.user is not resource.ref:
+                        handle.used_by(resource)
+                    status = self._call(self._code, NULL, _from_buffer(x), NULL, _from_buffer(y))
+                if status:
+                    raise failure(status)
+                return y
+        return self._product(x, (1, 2))
+
+    def __rmatmul__(self, x: Any) -> Any:
+        x, kind = as_array(x, "x")
+        if len(kind.shape(x)) == 2:
+            return (self.T @ x.T).T
+        return self.T @ x
+
+    def mv(
+        self, x: Any, out: Any = None, op: str = "N", alpha: float = 1, beta: float = 0, stream: Any = None
+    ) -> Any:
+        """``y = alpha op(A) x + beta y`` for a vector x.
+
+        out     the y that is overwritten and returned: of the kind and place of x, of the type of y,
+                contiguous; needed where beta is not 0, and never read where beta is 0.
+        op      "N" for A, "T" and "H" for its transpose.
+        stream  of CuPy or PyTorch, or its address; without it the framework's current stream is used.
+
+        >>> A = csr(([1.0, 2.0], [0, 2], [0, 1, 2]), shape=(2, 3))
+        >>> y = numpy.full(2, 10.0)
+        >>> A.mv(numpy.ones(3), out=y, alpha=2, beta=0.5)
+        array([7., 9.])
+        """
+        return self._product(x, (1,), out, op, alpha, beta, stream)
+
+    def mm(
+        self, X: Any, out: Any = None, op: str = "N", alpha: float = 1, beta: float = 0, stream: Any = None
+    ) -> Any:
+        """``Y = alpha op(A) X + beta Y`` for a matrix X, whose columns are vectors; else as `mv`."""
+        return self._product(X, (2,), out, op, alpha, beta, stream)
+
+    def matvec(self, x: Any) -> Any:
+        """``A @ x``, under the name that solvers use."""
+        return self @ x
+
+    def rmatvec(self, x: Any) -> Any:
+        """``A.H @ x``, under the name that solvers use."""
+        return self.H @ x
+
+    matmat = matvec
+    rmatmat = rmatvec
+    dot = matvec
+
+    def aslinearoperator(self) -> Any:
+        """A ``scipy.sparse.linalg.LinearOperator``; CuPy's for a matrix that was made of CuPy's arrays."""
+        from ._operator import linear_operator
+
+        return linear_operator(self)
+
+    def _call(self, code: Any, alpha: Any, x: Any, beta: Any, y: Any) -> Any:
+        """The library's product; the caller has the handle's lock."""
+        raise NotImplementedError
+
+    def _of_type(self, dtype: str) -> Operator:
+        """The same operator with values of a wider type."""
+        raise NotImplementedError
+
+    def _source_kind(self) -> str:
+        return "numpy"
+
+    def _product(
+        self,
+        x: Any,
+        dimensions: tuple[int, ...],
+        out: Any = None,
+        op: str = "N",
+        alpha: float = 1,
+        beta: float = 0,
+        stream: Any = None,
+    ) -> Any:
+        """All products but the common one: checks, conversions, and then the library."""
+        x, kind = as_array(x, "x")
+        where = kind.where(x)
+        self._pointer()
+        self._check_place("x", where, stream)
+        if op not in _OPS:
+            raise ValueError(f"op is {op!r}: it must be 'N', 'T' or 'H'")
+        A = self.T if _OPS[op] else self
+        shape = kind.shape(x)
+        if len(shape) not in dimensions:
+            raise ValueError(
+                f"x has the shape {shape}: it must have {' or '.join(map(str, dimensions))} dimension(s)"
+            )
+        if shape[0] != A._cols:
+            raise ValueError(
+                f"matrix of shape {A.shape} times x of shape {shape}: {A._cols} and {shape[0]} differ"
+            )
+        alpha, beta = _scalar("alpha", alpha), _scalar("beta", beta)
+        if beta and out is None:
+            raise ValueError(f"beta is {beta}, but there is no out for it to multiply")
+        result = _result_type(kind, A._name, kind.dtype(x))
+        y_shape = (A._rows, *shape[1:])
+        if out is not None:
+            _check_out(out, kind, where, y_shape, result)
+        if kind.name == "torch":
+            from .torch import wants_gradient
+
+            if wants_gradient(self, x):
+                return _differentiated(A, x, out, alpha, beta)
+        context = nullcontext() if stream is None else kind.on_stream(stream, where)
+        with context:
+            if result in _REAL:
+                return _complex(A, x, kind, out, alpha, beta, _REAL[result])
+            return (A if result == A._name else A._of_type(result))._run(
+                x, kind, where, out, alpha, beta, stream
+            )
+
+    def _run(self, x: Any, kind: Kind, where: str, out: Any, alpha: float, beta: float, stream: Any) -> Any:
+        shape = kind.shape(x)
+        several = len(shape) == 2
+        y = kind.empty((self._rows, *shape[1:]), self._name, x) if out is None else out
+        if several:  # one vector after the other, each contiguous
+            count = shape[1]
+            x = kind.ready(x.T, self._name)
+            y, result = (
+                (kind.ready(y.T, self._name) if beta else kind.empty((count, self._rows), self._name, x)),
+                y,
+            )
+        else:
+            count = 1
+            x = kind.ready(x, self._name)
+        a = NULL if alpha == 1 else ffi.new(_C_TYPES[self._name], [alpha])
+        b = NULL if beta == 0 else ffi.new(_C_TYPES[self._name], [beta])
+        size = self._dtype.itemsize
+        resource = self._resource
+        handle = resource.handle
+        x_at, y_at = kind.pointer(x), kind.pointer(y)
+        with handle.lock:
+            if handle.user is not resource.ref:
+                handle.used_by(resource)
+            if where != HOST:
+                handle.use_stream(*kind.stream(where))
+            elif stream is not None:
+                handle.use_stream(stream_number(stream), stream)
+            for i in range(count):
+                status = self._call(self._code, a, x_at, b, y_at)
+                if status:
+                    raise failure(status)
+                if i + 1 < count:
+                    x_at = _further(x_at, self._cols * size)
+                    y_at = _further(y_at, self._rows * size)
+        if several:
+            result[...] = y.T
+            return result
+        return y
+
+    def _check_place(self, name: str, where: str, stream: Any) -> None:
+        handle = self._resource.handle
+        if stream is not None:
+            stream_number(stream)
+            if not handle.on_gpu:
+                raise ValueError(f"a stream was given, but the matrix lies on {handle.name}, which has none")
+        if where in (HOST, handle.name) or (where == SOME_GPU and handle.on_gpu):
+            return
+        at = "a GPU" if where == SOME_GPU else where
+        raise ValueError(f"{name} lies on {at}, but the matrix on {handle.name}: bring one to the other")
+
+
+def _further(pointer: Any, bytes: int) -> Any:
+    return ffi.cast("char *", pointer) + bytes
+
+
+def _scalar(name: str, value: Any) -> float:
+    if isinstance(value, (str, bytes, complex)):
+        raise TypeError(f"{name} is {value!r}: it must be a real number")
+    try:
+        return float(value)
+    except (TypeError, ValueError):
+        raise TypeError(f"{name} is {value!r:.60}: it must be a real number") from None
+
+
+def _result_type(kind: Kind, a: str, x: str) -> str:
+    """By NumPy's rules, or PyTorch's for tensors: the type that holds products of both."""
+    try:
+        result = kind.promote(a, x)
+    except TypeError:
+        result = ""
+    if result not in _C_TYPES and result not in _REAL:
+        raise TypeError(
+            f"a matrix of {a} cannot be multiplied with {x}: that would be {result or 'no number'}"
+        )
+    return result
+
+
+def _check_out(out: Any, kind: Kind, where: str, shape: tuple[int, ...], dtype: str) -> None:
+    array, out_kind = as_array(out, "out")
+    if array is not out:
+        raise TypeError(f"out is {type(out).__name__}: it must be an array that can be written to")
+    if out_kind.name != kind.name or out_kind.where(out) != where:
+        raise ValueError(
+            f"out is of {out_kind.name} on {out_kind.where(out)}, but x is of {kind.name} on {where}"
+        )
+    if kind.shape(out) != shape:
+        raise ValueError(f"out has the shape {kind.shape(out)}, but the product has the shape {shape}")
+    if kind.dtype(out) != dtype:
+        raise TypeError(f"out is {kind.dtype(out)}, but the product is {dtype}")
+    if not kind.writable(out):
+        raise ValueError("out is read-only, or PyTorch records gradients for it")
+    if not kind.is_ready(out, dtype):
+        raise ValueError("out must be contiguous and aligned")
+
+
+def _differentiated(A: Operator, x: Any, out: Any, alpha: float, beta: float) -> Any:
+    from .torch import spmv
+
+    if out is not None or beta:
+        raise ValueError(
+            "out cannot be given where PyTorch records gradients: use torch.no_grad(), or detach x and values"
+        )
+    y = spmv(A, x)
+    return y if alpha == 1 else alpha * y
+
+
+def _complex(A: Operator, x: Any, kind: Kind, out: Any, alpha: float, beta: float, real: str) -> Any:
+    """A real matrix times complex vectors: the real and the imaginary parts, one after the other."""
+    real_type = kind.ready(x.real, real), kind.ready(x.imag, real)
+    parts = [A._product(part, (1, 2), None, "N", alpha) for part in real_type]
+    y = parts[0] + 1j * parts[1]
+    if out is None:
+        return y
+    out[...] = y + beta * out if beta else y
+    return out
+
+
+__all__ = ["Operator", "check"]
