@@ -29,6 +29,8 @@ heddle_status device_stored_build(const struct device *d, struct stored *s, cons
 heddle_status device_stored_fill(const struct device *d, struct stored *s, const struct source *A);
 /* The same where only values have changed. */
 heddle_status device_stored_refill(const struct device *d, struct stored *s, const struct source *A);
+/* Gives back what notes hold on the device; they are empty then. */
+void device_notes_free(const struct device *d, struct notes *n);
 void device_stored_free(const struct device *d, struct stored *s);
 
 #endif

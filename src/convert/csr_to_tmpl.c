@@ -339,16 +339,17 @@ KERNEL(csr_to_tmpl_rest)(struct product p)
 }
 
 #else
+#include "base/memory.h"
 #include "convert/service.h"
 
-/* Everything that is found of a matrix, on the device; and in numbers. */
-struct inspection {
+/* Everything that is found of a matrix, on the device; and in numbers.  The table and places in it are needed until keys are there. */
+struct templates {
     void *table, *place, *list, *key, *totals;
-    int64_t windows;
+    int64_t height, windows;
     struct counted counted;
 };
 
-static void inspection_free(const struct device *d, struct inspection *t)
+static void clear(const struct device *d, struct templates *t)
 {
     device_free(d, t->table);
     device_free(d, t->place);
@@ -376,7 +377,7 @@ static struct work work_of(const struct device *d, const struct csr *A, int64_t 
 }
 
 /* Templates and, of each row, its own. */
-static heddle_status find_templates(struct work *w, struct inspection *t)
+static heddle_status find_templates(struct work *w, struct templates *t)
 {
     heddle_status status;
     const struct device *d = w->device;
@@ -407,30 +408,42 @@ done:
     return status;
 }
 
+/* What slices are made of. */
+static void use(struct work *w, const struct templates *t)
+{
+    w->product.array[LIST] = t->list;
+    w->product.array[KEY] = t->key;
+    w->product.array[TOTALS] = t->totals;
+    w->product.dim[WINDOWS] = t->windows;
+}
+
 static heddle_status run_windows(const struct work *w, const char *entry)
 {
     int64_t windows = w->product.dim[WINDOWS], most = gpu_info_of(w->device->gpu)->grid;
     return gpu_run(w, entry, windows < most ? windows : most, BLOCK, 0);
 }
 
-static heddle_status inspect(struct work *w, struct inspection *t)
+static heddle_status inspect(struct work *w, struct templates *t)
 {
     heddle_status status;
     const struct device *d = w->device;
     int64_t total[TALLIES];
+    t->height = w->product.dim[TMPL_HEIGHT];
     t->windows = (w->product.rows + TMPL_WINDOW - 1) / TMPL_WINDOW;
     if (t->windows == 0)
         return HEDDLE_OK;
     TRY(find_templates(w, t));
     TRY(device_alloc(d, &t->totals, TALLIES * (t->windows + 1) * (int64_t)sizeof(int64_t)));
-    w->product.array[TOTALS] = t->totals;
-    w->product.dim[WINDOWS] = t->windows;
+    use(w, t);
     TRY(run_windows(w, "csr_to_tmpl_windows"));
     for (int i = 0; i < TALLIES; i++) {
         int64_t *of = (int64_t *)t->totals + i * (t->windows + 1);
         TRY(gpu_scan(d, of, t->windows + 1));
         TRY(device_read(d, &total[i], of + t->windows, sizeof total[i]));
     }
+    device_free(d, t->table); /* gpu_scan has waited */
+    device_free(d, t->place);
+    t->table = t->place = NULL;
     t->counted.slices = total[SLICES];
     t->counted.positions = total[LENGTHS] * w->product.dim[TMPL_HEIGHT];
     t->counted.rest_rows = total[REST];
@@ -439,13 +452,28 @@ done:
     return status;
 }
 
-heddle_status gpu_tmpl_count(const struct device *d, struct counted *c, const struct csr *A, int64_t height)
+void gpu_tmpl_forget(const struct device *d, struct templates *t)
 {
-    struct inspection t = {0};
+    if (t)
+        clear(d, t);
+    mem_free(t);
+}
+
+heddle_status gpu_tmpl_count(const struct device *d, struct counted *c, const struct csr *A, int64_t height, struct templates **keep)
+{
+    heddle_status status;
+    struct templates *t = NULL;
     struct work w = work_of(d, A, height);
-    heddle_status status = inspect(&w, &t);
-    *c = t.counted;
-    inspection_free(d, &t);
+    TRY(NEW_ZEROED(t, 1));
+    TRY(inspect(&w, t));
+    *c = t->counted;
+    if (keep && tmpl_covers(A, c->rest) == HEDDLE_OK) {
+        gpu_tmpl_forget(d, *keep);
+        *keep = t;
+        t = NULL;
+    }
+done:
+    gpu_tmpl_forget(d, t);
     return status;
 }
 
@@ -471,14 +499,17 @@ done:
     return status;
 }
 
-heddle_status gpu_csr_to_tmpl(const struct device *d, struct stored *s, const struct csr *A)
+heddle_status gpu_csr_to_tmpl(const struct device *d, struct stored *s, const struct csr *A, struct templates *kept)
 {
     heddle_status status = HEDDLE_OK;
-    struct inspection t = {0};
+    struct templates found = {0};
     struct work w = work_of(d, A, s->dim[TMPL_HEIGHT]);
     if (A->rows == 0)
         return device_fill(d, s->array[TMPL_REST_PTR], 0, sizeof(int64_t));
-    TRY(inspect(&w, &t));
+    if (kept && kept->height == s->dim[TMPL_HEIGHT])
+        use(&w, kept);
+    else
+        TRY(inspect(&w, &found));
     w.product.array[TO_SLICE] = s->array[TMPL_SLICE];
     w.product.array[TO_ROW] = s->array[TMPL_ROW];
     w.product.y = s->array[TMPL_OFFSET];
@@ -489,7 +520,7 @@ heddle_status gpu_csr_to_tmpl(const struct device *d, struct stored *s, const st
     TRY(gpu_csr_to_tmpl_values(d, s, A));
     TRY(device_sync(d));
 done:
-    inspection_free(d, &t);
+    clear(d, &found);
     return status;
 }
 #endif

@@ -44,6 +44,17 @@ struct counted {
     int64_t slices, offsets, rest_rows; /* tmpl */
 };
 
+/* What a GPU has counted, for who asks again with the same options: whoever makes many storages of one matrix counts once. */
+struct notes {
+    struct {
+        int known;
+        int64_t asked[OPTIONS_MOST], chosen[OPTIONS_MOST];
+        struct counted counted;
+        double ms; /* what counting took */
+    } of[FORMAT_COUNT];
+    struct templates *templates; /* found on the device (convert/csr_to_tmpl.c); NULL: none were */
+};
+
 /* What a format is made from.  Arrays are borrowed and must outlive whatever borrows them further. */
 struct source {
     struct csr csr;     /* row_ptr may be NULL when `row` is given and only coo is wanted */
@@ -53,6 +64,7 @@ struct source {
     int omega;          /* csr5: lanes of a wave of the device that it is for; 0: 32 */
     const int *sigma;   /* csr5: the four numbers of that device's rule (csr5.c); NULL: those of NVIDIA */
     const struct counted *counted; /* NULL: not known, row_ptr tells */
+    struct notes *notes;           /* NULL: nothing is kept */
 };
 
 /* A matrix in a format. */

@@ -141,11 +141,13 @@ KERNEL_BOUND(tmpl4, BLOCK)(struct product p)
 #else
 #include "kernel/kernel.h"
 
-/* The option of the format, where slice=0 is the width of a wave (convert.c), and how many waves share a slice. */
+/* The option of the format, where slice=0 is the width of a wave (convert.c), and how many waves share a slice (0: as many as
+ * the device has room for, as long as each has EACH entries of a row). */
+#define EACH 16
 enum { SLICE, WAVES };
 static const struct option options[] = {
     [SLICE] = {"slice", 0, VALUES(0, 32, 64)},
-    [WAVES] = {"waves", 1, VALUES(1, 2, 4)},
+    [WAVES] = {"waves", 0, VALUES(0, 1, 2, 4)},
     {0},
 };
 
@@ -155,10 +157,22 @@ static heddle_status applies(const struct work *w)
 {
     int wave = gpu_info_of(w->device->gpu)->wave;
     if (w->option[WAVES] > BLOCK / wave)
-        return fail(HEDDLE_NO_KERNEL, "a block of tmpl has %d waves on this device", BLOCK / wave);
+        return fail(HEDDLE_NO_KERNEL, "a block of tmpl has %d waves on this device: waves=%d", BLOCK / wave, BLOCK / wave);
     if (w->product.dim[TMPL_HEIGHT] == wave)
         return HEDDLE_OK;
     return fail(HEDDLE_NO_KERNEL, "a slice of tmpl is as high as a wave of this device is wide: slice=%d", wave);
+}
+
+static int64_t waves_of(const struct work *w)
+{
+    const struct product *p = &w->product;
+    int64_t wave = gpu_info_of(w->device->gpu)->wave, waves = 1, most = BLOCK / wave, slices = p->dim[TMPL_SLICES];
+    int64_t room = gpu_threads(w->device->gpu) / wave, entries = p->nnz - p->dim[TMPL_ENTRIES];
+    if (w->option[WAVES])
+        return w->option[WAVES];
+    while (2 * waves <= most && 2 * waves * slices <= room && entries >= 2 * waves * EACH * slices * wave)
+        waves *= 2;
+    return waves;
 }
 
 /* A grid has its limits; there are at most two launches, and mostly one. */
@@ -168,8 +182,8 @@ static heddle_status launch(const struct work *w)
     const struct gpu_info *info = gpu_info_of(w->device->gpu);
     struct work part = *w;
     struct product *p = &part.product;
-    int64_t lanes = 1, rest = p->dim[TMPL_REST], slices = BLOCK / info->wave / w->option[WAVES], most = UINT32_MAX / BLOCK;
-    const char *entry = entries[w->option[WAVES] / 2];
+    int64_t lanes = 1, rest = p->dim[TMPL_REST], waves = waves_of(w), slices = BLOCK / info->wave / waves, most = UINT32_MAX / BLOCK;
+    const char *entry = entries[waves / 2];
     while (lanes < info->wave && 2 * lanes * rest < p->dim[TMPL_ENTRIES])
         lanes *= 2;
     p->fact[REST_LANES] = lanes;

@@ -72,12 +72,14 @@ static heddle_status convert(struct bound *b, const int64_t *option, const struc
     const struct device *d = &b->device;
     const struct route *r = &b->route;
     struct source source = view_source(A);
-    double start = device_clock(d);
+    double start = device_clock(d), counted = 0; /* before, and kept */
     if (r->transpose || r->from_coo) {
         TRY(validate(d, A));
         TRY(make_csr(d, &b->made, r, A));
         source = (struct source){.csr = b->made};
     }
+    if (source.notes && source.notes->of[b->work.kernel->format].known)
+        counted = source.notes->of[b->work.kernel->format].ms;
     TRY(device_stored_size(d, &b->stored, b->work.kernel->format, &source, option));
     if (!source.row && (stored_owned(&b->stored) > 0 || b->work.kernel->prepare) && !b->made.row_ptr)
         TRY(device_csr_validate(d, &source.csr));
@@ -85,7 +87,7 @@ static heddle_status convert(struct bound *b, const int64_t *option, const struc
     TRY(device_sync(d));
     if (b->stored.borrowed == 0)
         device_csr_free(d, &b->made);
-    b->info.convert_ms = b->stored.borrowed && !b->made.row_ptr && !stored_owned(&b->stored) ? 0 : device_clock(d) - start;
+    b->info.convert_ms = b->stored.borrowed && !b->made.row_ptr && !stored_owned(&b->stored) ? 0 : device_clock(d) - start + counted;
 done:
     return status;
 }

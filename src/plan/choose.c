@@ -222,6 +222,7 @@ struct contest {
     double spent; /* ms, on tries */
     /* Once somebody needs the transpose: */
     struct view transpose;
+    struct notes transpose_notes;
     struct wish turned; /* the same for it */
     heddle_lengths turned_rows;
     int ahead_turned; /* `b` is for it */
@@ -334,7 +335,7 @@ static heddle_status turn_all(struct contest *t, struct field *f)
     for (int i = f->count - 1; i >= 0; i--)
         if (f->candidate[i].estimate.turns)
             take_out(f, i);
-    t->transpose = (struct view){.format = HEDDLE_CSR};
+    t->transpose = (struct view){.format = HEDDLE_CSR, .notes = &t->transpose_notes};
     heddle_status status = bound_turn(&t->transpose.csr, t->wish->device, t->wish->A);
     if (status != HEDDLE_OK)
         return status;
@@ -371,8 +372,12 @@ static heddle_status choose(struct bound **b, heddle_plan_desc *desc, const stru
 {
     heddle_status status;
     struct wish wish = *given;
+    struct notes notes = {0};
+    struct view A = *given->A;
     heddle_lengths rows;
     struct contest t = {.desc = desc, .wish = &wish};
+    A.notes = &notes;
+    wish.A = &A;
     int turned = stored_transposed(wish.A, wish.op);
     int measures = view_nnz(wish.A) > 0 && wish.expected >= (turned ? FEWEST_TURNED : FEWEST);
     if (measures)
@@ -395,6 +400,8 @@ done:
     if (t.first != t.b)
         bound_free(t.first);
     vectors_free(&t.vectors, wish.device);
+    device_notes_free(wish.device, &notes);
+    device_notes_free(wish.device, &t.transpose_notes);
     if (t.ahead_turned)
         bound_adopt(t.b, &t.transpose.csr, wish.A, t.turned.turned_ms);
     device_csr_free(wish.device, &t.transpose.csr);

@@ -25,6 +25,7 @@ struct view {
     struct csr csr; /* CSR and CSC */
     struct coo coo; /* COO, sorted by rows */
     struct look look;
+    struct notes *notes; /* of its storages, while a plan is chosen; else NULL */
 };
 
 /* Rows and columns of A itself, whatever the storage. */

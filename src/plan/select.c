@@ -31,7 +31,7 @@ struct source view_source(const struct view *A)
 {
     const struct coo *c = &A->coo;
     if (A->format != HEDDLE_COO)
-        return (struct source){.csr = A->csr};
+        return (struct source){.csr = A->csr, .notes = A->notes};
     return (struct source){.csr = {.rows = c->rows, .cols = c->cols, .nnz = c->nnz, .value = c->value,
                                    .offset = offset_for(c->nnz), .col = c->col, .val = c->val},
                            .row = c->row};
