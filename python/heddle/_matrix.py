@@ -47,8 +47,8 @@ class Matrix(Operator):
     change in place.
     """
 
-    def __init__(self, resource: Resource, transposed: bool = False) -> None:
-        super().__init__(resource, transposed)
+    def __init__(self, resource: Resource, transposed: bool = False, view: bool = False) -> None:
+        super().__init__(resource, transposed, view)
         facts = resource.facts
         self._source: Source | None = facts.source
         self._deterministic: bool = facts.deterministic

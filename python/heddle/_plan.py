@@ -55,8 +55,8 @@ class Facts:
 class Plan(Operator):
     """A prepared product; `Matrix.plan` makes it, and says what the options mean."""
 
-    def __init__(self, resource: Resource, transposed: bool = False) -> None:
-        super().__init__(resource, transposed)
+    def __init__(self, resource: Resource, transposed: bool = False, view: bool = False) -> None:
+        super().__init__(resource, transposed, view)
         A: Matrix = resource.facts.matrix
         self.matrix = A if A._transposed == transposed else A.T  #: what it was made for
 

@@ -37,7 +37,7 @@ class Operator:
     __array_priority__ = 100.0
     ndim = 2
 
-    def __init__(self, resource: Resource, transposed: bool = False) -> None:
+    def __init__(self, resource: Resource, transposed: bool = False, view: bool = False) -> None:
         shape, dtype = resource.facts.shape, resource.facts.dtype
         self._resource = resource
         self._transposed = transposed
@@ -48,6 +48,8 @@ class Operator:
         self._rows, self._cols = reversed(shape) if transposed else shape
         self._x_shape = (self._cols,)
         self._turned: Any = None
+        if not view:  # now, so that torch.compile finds it made
+            self.T  # noqa: B018
 
     # ---- what it is
 
@@ -79,7 +81,7 @@ class Operator:
             turned = turned()
         if turned is None:
             # The first of the two keeps the other and not the reverse: a cycle would not be freed at once.
-            turned = type(self)(self._resource, not self._transposed)
+            turned = type(self)(self._resource, not self._transposed, view=True)
             self._turned = turned
             turned._turned = ref(self)
         found: Self = turned

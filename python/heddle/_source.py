@@ -106,7 +106,8 @@ def _from_torch(t: Any, format: str) -> Source:
         return _arrays("coo", t.shape, (row, col, _torch_values(t)), 0)
     layout = torch.sparse_csr if format == "csr" else torch.sparse_csc
     if t.layout != layout:
-        t = t.coalesce() if t.layout == torch.sparse_coo else t
+        if t.layout not in (torch.sparse_csr, torch.sparse_csc):
+            t = (t if t.layout == torch.sparse_coo else t.to_sparse_coo()).coalesce()
         t = t.to_sparse_csr() if format == "csr" else t.to_sparse_csc()
     first = t.crow_indices() if format == "csr" else t.ccol_indices()
     index = t.col_indices() if format == "csr" else t.row_indices()
