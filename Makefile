@@ -5,12 +5,13 @@ PREFIX ?= /usr/local
 JOBS ?= $(shell nproc)
 SECONDS ?= 60
 BUILD = cmake --preset $(1) -DCMAKE_INSTALL_PREFIX=$(PREFIX) -DHEDDLE_TESTS=ON $(2) $(CMAKE_ARGS) >/dev/null && cmake --build --preset $(1) -j $(JOBS)
-# Kernels for which GPUs, ARCHS=all, native or none: what is installed serves all from the A100 on, unless the caller says otherwise;
-# for the tests one architecture of NVIDIA's does; for the demo, which is about the CPU, those of this machine, so that a first look
-# does not wait for hundreds of kernels.
+# Kernels for which GPUs, ARCHS=all, native or none: what is installed serves all from the A100 on, unless the caller says
+# otherwise; for the tests an architecture of each vendor does and, without a GPU, two variants, in which each type occurs; for
+# the demo, which is about the CPU, those of this machine, so that a first look does not wait for hundreds of kernels.
 ARCHS ?= all
-ARCHS_all = -DHEDDLE_CUDA_COMPILER=auto -DHEDDLE_HIP_COMPILER=auto "-DHEDDLE_CUDA_ARCH=80;90" -UHEDDLE_HIP_ARCH
-ARCHS_one = -DHEDDLE_CUDA_COMPILER=auto -DHEDDLE_HIP_COMPILER=auto -DHEDDLE_CUDA_ARCH=90 -UHEDDLE_HIP_ARCH
+ARCHS_all = -DHEDDLE_CUDA_COMPILER=auto -DHEDDLE_HIP_COMPILER=auto "-DHEDDLE_CUDA_ARCH=80;90" -UHEDDLE_HIP_ARCH -UHEDDLE_DEVICE_VARIANTS
+ARCHS_one = -DHEDDLE_CUDA_COMPILER=auto -DHEDDLE_HIP_COMPILER=auto -DHEDDLE_CUDA_ARCH=90 -DHEDDLE_HIP_ARCH=gfx90a \
+            $(if $(shell nvidia-smi -L 2>/dev/null),-UHEDDLE_DEVICE_VARIANTS,"-DHEDDLE_DEVICE_VARIANTS=f64_i32;f32_o64")
 ARCHS_native = $(if $(shell nvidia-smi -L 2>/dev/null),-DHEDDLE_CUDA_COMPILER=auto -DHEDDLE_CUDA_ARCH=native,-DHEDDLE_CUDA_COMPILER=none) \
                $(if $(wildcard /opt/rocm/bin/rocm_agent_enumerator),-DHEDDLE_HIP_COMPILER=auto -DHEDDLE_HIP_ARCH=native,-DHEDDLE_HIP_COMPILER=none)
 ARCHS_none = -DHEDDLE_CUDA_COMPILER=none -DHEDDLE_HIP_COMPILER=none
@@ -21,7 +22,8 @@ $(if $(filter $(ARCHS),all native none),,$(error ARCHS=$(ARCHS): must be all, na
 help:
 	@echo "make demo        build, multiply small matrices with every kernel: a line a matrix, and a page with every run"
 	@echo "make check       build and run all tests, also under AddressSanitizer and UndefinedBehaviorSanitizer"
-	@echo "make check-full  the same, then ThreadSanitizer, families at full size, reports in a browser, a new Debian, planted bugs, fuzzing"
+	@echo "make check-full  the same with every type, architecture and size (also under the sanitizers), and ThreadSanitizer,"
+	@echo "                 reports in a browser, packages in a new Debian, planted bugs, fuzzing"
 	@echo "make bench       time every kernel over set:paper on this machine (CPU), records in bench.jsonl"
 	@echo "make install     build and install under PREFIX ($(PREFIX)); ARCHS=native: kernels for this machine's GPUs alone; none: for none"
 	@echo "make deb         Debian packages of library, development files and command in build/packages; ARCHS as for install"

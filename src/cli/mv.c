@@ -74,11 +74,11 @@ static heddle_status scalar(const char *name, const char *text, heddle_type type
 /* What `name` asks for, bound to the matrix; "auto" needs nothing. */
 static heddle_status bind(struct multiplication *m, const char *name)
 {
-    heddle_plan_options options = {.ops = m->op == HEDDLE_N ? HEDDLE_PLAN_N : HEDDLE_PLAN_T,
+    heddle_plan_options wanted = {.ops = m->op == HEDDLE_N ? HEDDLE_PLAN_N : HEDDLE_PLAN_T,
                                    .deterministic = choice_is_deterministic(name)};
     if (choice_is(name, "auto"))
         return HEDDLE_OK;
-    return choice_is(name, "plan") ? heddle_plan_create(&m->plan, m->h, m->matrix, &options)
+    return choice_is(name, "plan") ? heddle_plan_create(&m->plan, m->h, m->matrix, &wanted)
                                    : bound_new(&m->bound, &m->h->device, name, &m->matrix->view, m->op);
 }
 

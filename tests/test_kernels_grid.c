@@ -1,0 +1,129 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Kernels whose grid is smaller than their work: on the emulator a grid can be anything. */
+#include <string.h>
+
+#include "convert/convert.h"
+#include "trial.h"
+
+/* A device whose grids have two blocks: rows take several launches, and the threads of other kernels come round. */
+TEST(a_grid_that_is_too_small_covers_all_rows)
+{
+    static const char *const specs[] = {"csr_naive", "csr_vector:lanes=2", "csr_vector:lanes=32", "csr_naive_t"};
+    for (int i = 0; i < 4; i++) {
+        struct gpu *gpu;
+        CHECK_OK(gpu_open(&gpu, "emu:wave=64,seed=5"));
+        ((struct gpu_head *)gpu)->info.grid = 2;
+        struct trial t = {.device = {.kind = DEVICE_gpu, .gpu = gpu}};
+        const struct kernel *kernel;
+        int64_t option[OPTIONS_MOST];
+        CHECK_OK(kernel_parse(&kernel, option, specs[i]));
+        trial_new(&t, &awkward[awkward_count - 1], VARIANT_f64_i32, i < 3 ? HEDDLE_N : HEDDLE_T, 1);
+        CHECK(t.A.rows > 2 * 256 && t.A.cols > 2 * 256);
+        struct source source = {.csr = t.on_device};
+        struct stored s;
+        CHECK_OK(stored_size(&s, FORMAT_csr, &source, NULL));
+        CHECK_OK(stored_build(&s, &source));
+        struct work w = work_for(kernel, &t.device, &s, i >= 3, option);
+        struct scalars sc = {1, 0.5};
+        scalar_put(w.product.alpha, w.value, sc.alpha);
+        scalar_put(w.product.beta, w.value, sc.beta);
+        trial_set_y(&t, 1);
+        w.product.x = t.x;
+        w.product.y = trial_at(&t, t.y, GUARD);
+        CHECK_OK(kernel->launch(&w));
+        CHECK_OK(device_read(&t.device, t.got, t.y, trial_bytes(&t)));
+        CHECK_THAT(trial_wrong(&t, sc, 1) == 0, "%s", specs[i]);
+        trial_free(&t);
+        gpu_close(gpu);
+    }
+}
+
+/* The same for row blocks, whose threads share memory: a block must not stage the next one before this one is summed. */
+TEST(blocks_come_round_to_row_blocks_that_the_grid_does_not_cover)
+{
+    static const int64_t option[OPTIONS_MOST] = {128, 4};
+    struct gpu *gpu;
+    CHECK_OK(gpu_open(&gpu, "emu:wave=32,seed=6,races=1"));
+    struct trial t = {.device = {.kind = DEVICE_gpu, .gpu = gpu}};
+    trial_new(&t, &awkward[awkward_count - 1], VARIANT_f64_i32, HEDDLE_N, 1);
+    struct source source = {.csr = t.on_device};
+    struct stored s;
+    CHECK_OK(stored_size(&s, FORMAT_csr, &source, NULL));
+    CHECK_OK(stored_build(&s, &source));
+    struct work w = work_for(kernel_by_name("csr_adaptive"), &t.device, &s, 0, option);
+    CHECK_OK(device_alloc(&t.device, &w.product.prepared, work_held(&w)));
+    CHECK_OK(w.kernel->prepare(&w));
+    scalar_put(w.product.alpha, w.value, 1);
+    scalar_put(w.product.beta, w.value, 0.5);
+    trial_set_y(&t, 1);
+    w.product.x = t.x;
+    w.product.y = trial_at(&t, t.y, GUARD);
+    CHECK_OK(gpu_run(&w, "csr_adaptive_128x4", 2, 128, 8192));
+    CHECK_OK(device_read(&t.device, t.got, t.y, trial_bytes(&t)));
+    CHECK(trial_wrong(&t, (struct scalars){1, 0.5}, 1) == 0);
+    device_free(&t.device, w.product.prepared);
+    trial_free(&t);
+    gpu_close(gpu);
+}
+
+/* The same for tiles, and for the carries that they leave. */
+TEST(blocks_come_round_to_tiles_that_the_grid_does_not_cover)
+{
+    static const struct {
+        const char *kernel, *entry, *carry;
+    } cases[] = {{"csr_merge:items=7,block=128,search=block", "csr_merge7", "csr_merge_carry"},
+                 {"csr5:sigma=8", "csr5_sigma8", "csr5_carry"}};
+    for (int i = 0; i < 4; i++) {
+        const struct kernel *kernel;
+        int64_t option[OPTIONS_MOST];
+        struct gpu *gpu;
+        struct stored s;
+        CHECK_OK(gpu_open(&gpu, i < 2 ? "emu:wave=32,seed=5" : "emu:wave=64,seed=6"));
+        CHECK_OK(kernel_parse(&kernel, option, cases[i % 2].kernel));
+        struct trial t = {.device = {.kind = DEVICE_gpu, .gpu = gpu}};
+        trial_new(&t, &awkward[8], VARIANT_f64_i32, HEDDLE_N, 1);
+        CHECK(strcmp(t.matrix, "huge row in the middle") == 0);
+        struct source source = {.csr = t.on_device};
+        CHECK_OK(device_stored_size(&t.device, &s, kernel->format, &source, option));
+        CHECK_OK(device_stored_build(&t.device, &s, &source));
+        struct work w = work_for(kernel, &t.device, &s, 0, option);
+        int64_t block = i % 2 ? 64 : 128, tiles = i % 2 ? s.dim[CSR5_TILES] : w.product.parts;
+        if (i % 2)
+            w.product.parts = (tiles * s.dim[CSR5_OMEGA] + 63) / 64;
+        CHECK(tiles > 10 && work_workspace(&w) > 0);
+        CHECK_OK(device_alloc(&t.device, &w.product.workspace, work_workspace(&w)));
+        scalar_put(w.product.alpha, w.value, 2);
+        scalar_put(w.product.beta, w.value, -1);
+        trial_set_y(&t, 1);
+        w.product.x = t.x;
+        w.product.y = trial_at(&t, t.y, GUARD);
+        CHECK_OK(gpu_run(&w, cases[i % 2].entry, 3, (int)block, (7 * 128 + 2) * 8));
+        CHECK_OK(gpu_run(&w, cases[i % 2].carry, 1, 64, 0));
+        CHECK_OK(device_read(&t.device, t.got, t.y, trial_bytes(&t)));
+        CHECK_THAT(trial_wrong(&t, (struct scalars){2, -1}, 1) == 0, "%s", cases[i % 2].entry);
+        device_free(&t.device, w.product.workspace);
+        device_stored_free(&t.device, &s);
+        trial_free(&t);
+        gpu_close(gpu);
+    }
+}
+
+TEST(a_corrupted_result_is_noticed)
+{
+    struct gpu *gpu;
+    CHECK_OK(gpu_open(&gpu, "emu"));
+    struct trial t = {.kernel = "csr_vector", .device = {.kind = DEVICE_gpu, .gpu = gpu}};
+    trial_new(&t, &awkward[awkward_count - 1], VARIANT_f64_i32, HEDDLE_N, 0);
+    struct bound *b = trial_bind(&t);
+    trial_multiply(&t, b, (struct scalars){1, 0});
+    CHECK(trial_wrong(&t, (struct scalars){1, 0}, 0) == 0);
+    double *y = (double *)t.got + GUARD;
+    y[100] *= 1 + 1e-12;
+    CHECK(trial_wrong(&t, (struct scalars){1, 0}, 0) == 1);
+    y[-1] = 0.123;
+    CHECK(trial_wrong(&t, (struct scalars){1, 0}, 0) == 2);
+    bound_free(b);
+    trial_free(&t);
+    gpu_close(gpu);
+}
