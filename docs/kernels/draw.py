@@ -444,6 +444,17 @@ DRAWINGS = {
         "notes": ["Rows 1 to 4 have entries at -1, 0 and +1 from their diagonal: one list for all of them, no columns.",
                   "Lanes read neighbouring values and neighbouring x.  Rows 0 and 5 share with nobody and keep columns."],
     },
+    "bundle": {
+        "title": "rows with the same columns: columns once (here two lanes a bundle)",
+        "matrix": (["abcd", "efgh", "ijk", "lmn", "opq", "r"], [[0, 1, 4, 5]] * 2 + [[1, 2, 3]] * 3 + [[5]]),
+        "panels": [{"waves": ["rows 0, 1", "rows 2, 3, 4", "row 5"], "steps": [
+            ("x", ":x0 :x1 | :x1 :x2 | :x5 ."), ("step 1", "a b | i j | r ."), ("", "e f | l m | . ."), ("", ". . | o p | . ."),
+            ("x", ":x4 :x5 | :x3 . | . ."), ("step 2", "c d | k . | . ."), ("", "g h | n . | . ."), ("", ". . | q . | . ."),
+            ("write", "y0 y1 | y2 y3 | y5 ."), ("", ". . | y4 . | . .")]}],
+        "strips": [("col", "0 1 | 4 5 | | 1 2 | 3 x | | 5 x"), ("val", "a b e f | c d g h | | i j l m o p | k x n x q x | | r x")],
+        "notes": ["An entry of x is read once for all rows of the bundle.  The sums of a bundle's lanes are added in the end.",
+                  "In truth four lanes share a bundle, and a slice has eight bundles with equally many rows."],
+    },
     "cpu_csr": {
         "title": "rows in parts of equal work, running sums in vector lanes",
         "panels": [{"waves": THREADS2, "steps": [

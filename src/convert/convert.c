@@ -103,6 +103,16 @@ static heddle_status refill_tmpl(const struct device *d, struct stored *s, const
     return gpu_csr_to_tmpl_values(d, s, &A->csr);
 }
 
+static heddle_status fill_bundle(const struct device *d, struct stored *s, const struct source *A)
+{
+    return gpu_csr_to_bundle(d, s, &A->csr);
+}
+
+static heddle_status refill_bundle(const struct device *d, struct stored *s, const struct source *A)
+{
+    return gpu_csr_to_bundle_values(d, s, &A->csr);
+}
+
 static heddle_status count_lengths(const struct device *d, struct source *told, struct counted *c, int64_t *option)
 {
     heddle_lengths lengths;
@@ -136,6 +146,13 @@ static heddle_status count_tmpl(const struct device *d, struct source *told, str
     return gpu_tmpl_count(d, c, &told->csr, option[0], told->notes ? &told->notes->templates : NULL);
 }
 
+static heddle_status count_bundle(const struct device *d, struct source *told, struct counted *c, int64_t *option)
+{
+    option[0] = option[0] ? option[0] : gpu_info_of(d->gpu)->wave;
+    told->counted = c;
+    return gpu_bundle_count(d, c, &told->csr, option[0]);
+}
+
 static heddle_status count_csr16(const struct device *d, struct source *told, struct counted *c, int64_t *option)
 {
     (void)option;
@@ -159,6 +176,7 @@ static const struct {
     [FORMAT_hyb] = {fill_hyb, count_hyb, NULL},
     [FORMAT_csr16] = {fill_csr16, count_csr16, NULL},
     [FORMAT_csr5] = {fill_csr5, count_lengths, NULL},
+    [FORMAT_bundle] = {fill_bundle, count_bundle, refill_bundle},
     [FORMAT_tmpl] = {fill_tmpl, count_tmpl, refill_tmpl},
 };
 

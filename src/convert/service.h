@@ -31,6 +31,7 @@ heddle_status gpu_hyb_count(const struct device *d, struct counted *c, const str
 /* Leaves what it has found in *keep, unless that is NULL, for gpu_csr_to_tmpl; gpu_tmpl_forget gives it back, and takes NULL. */
 heddle_status gpu_tmpl_count(const struct device *d, struct counted *c, const struct csr *A, int64_t height, struct templates **keep);
 void gpu_tmpl_forget(const struct device *d, struct templates *t);
+heddle_status gpu_bundle_count(const struct device *d, struct counted *c, const struct csr *A, int64_t height);
 heddle_status gpu_csr16_count(const struct device *d, struct counted *c, const struct csr *A);
 
 /* Conversions of a valid matrix; arrays of the result are allocated, nothing is waited for. */
@@ -41,7 +42,9 @@ heddle_status gpu_csr_to_ell(const struct device *d, struct stored *s, const str
 heddle_status gpu_csr_transpose(const struct device *d, struct csr *B, const struct csr *A);
 heddle_status gpu_csr_to_csr5(const struct device *d, struct stored *s, const struct csr *A);
 heddle_status gpu_csr_to_tmpl_values(const struct device *d, struct stored *s, const struct csr *A); /* its pattern is there */
+heddle_status gpu_csr_to_bundle_values(const struct device *d, struct stored *s, const struct csr *A); /* likewise */
 /* These wait. */
+heddle_status gpu_csr_to_bundle(const struct device *d, struct stored *s, const struct csr *A);
 heddle_status gpu_csr_to_tmpl(const struct device *d, struct stored *s, const struct csr *A, struct templates *kept); /* NULL: looks for them */
 heddle_status gpu_csr_to_sell(const struct device *d, struct stored *s, const struct csr *A);
 heddle_status gpu_csr_to_hyb(const struct device *d, struct stored *s, const struct csr *A);

@@ -38,10 +38,10 @@ void option_spell(char text[OPTION_SPELLED], const struct option *o, int64_t val
 
 /* What a GPU has counted for a format whose size depends on more than the longest row. */
 struct counted {
-    int64_t positions;     /* sell, csr16, tmpl: places, padding included */
-    int64_t words, sorted; /* sell: 16-bit words of columns; has any row moved? */
+    int64_t positions;     /* sell, csr16, tmpl, bundle: places, padding included */
+    int64_t words, sorted; /* sell, bundle: 16-bit words of columns; has any row moved? */
     int64_t width, rest;   /* hyb: of its ELL part; entries behind that.  tmpl: entries of the rest */
-    int64_t slices, offsets, rest_rows; /* tmpl */
+    int64_t slices, offsets, rest_rows; /* tmpl; slices: bundle, too */
 };
 
 /* What a GPU has counted, for who asks again with the same options: whoever makes many storages of one matrix counts once. */
@@ -127,6 +127,11 @@ struct group_functions {
     struct group_count (*count)(const struct csr *A);
     void (*fill)(struct stored *s, const struct csr *A);
 };
+struct bundle_functions { /* as for tmpl, below */
+    heddle_status (*inspect)(struct counted *c, const struct csr *A, int64_t height, struct stored *s);
+    void (*fill)(struct stored *s, const struct csr *A);
+    void (*restore)(struct csr *A, const struct stored *s);
+};
 struct tmpl_functions {
     /* Finds templates and slices.  With `s`, whose arrays are there, fills all but the values. */
     heddle_status (*inspect)(struct counted *c, const struct csr *A, int64_t height, struct stored *s);
@@ -137,6 +142,8 @@ struct tmpl_functions {
 struct csr5_functions {
     void (*fill)(struct stored *s, const struct csr *A);
 };
+/* bundle: HEDDLE_NO_KERNEL where the longest row is longer than it can count. */
+heddle_status bundle_fits(int64_t longest);
 /* tmpl: HEDDLE_NO_KERNEL, with the reason, where there are too many templates (`offsets` of them all, negative: not counted), or, of a
  * matrix that is not small, more than half of the entries are left over. */
 heddle_status tmpl_few(int64_t distinct, int64_t offsets);
@@ -152,6 +159,7 @@ heddle_status ell_width(int64_t *width, const char *format, const struct source 
 extern const struct ell_functions *const ell_functions[VARIANT_COUNT];
 extern const struct sell_functions *const sell_functions[VARIANT_COUNT];
 extern const struct group_functions *const group_functions[VARIANT_COUNT];
+extern const struct bundle_functions *const bundle_functions[VARIANT_COUNT];
 extern const struct tmpl_functions *const tmpl_functions[VARIANT_COUNT];
 extern const struct csr5_functions *const csr5_functions[VARIANT_COUNT];
 

@@ -104,6 +104,31 @@ enum { TMPL_AT_VAL, TMPL_AT_OFFSET, TMPL_AT_WINDOW /* its first row */, TMPL_AT_
 #define TMPL_SPREAD(place, offset) (((uint64_t)((place) + 1) << 32 | (uint32_t)(offset)) * UINT64_C(0x9e3779b97f4a7c15))
 #define TMPL_MIX(spread) (((spread) ^ (spread) >> 29) * UINT64_C(0xbf58476d1ce4e5b9))
 
+/* bundle: neighbouring rows with the same columns in the same order go together, up to four at a time (layout_bundle), and have their
+ * columns stored once.  Within windows of BUNDLE_WINDOW rows bundles are sorted by their rows and their length, and cut into slices of
+ * height/BUNDLE_LANES bundles with equally many rows; each bundle has BUNDLE_LANES neighbouring lanes.  Entry j of a row is step
+ * j/BUNDLE_LANES of lane j%BUNDLE_LANES: its column stands at col*height + step*height + lane, its value, for row r of d, at
+ * (val + step*d + r)*height + lane.  Columns are 16 bits wide, counted from `base`, or 32, in two words (base < 0), as in sell.
+ * Padding holds column 0 and value 0; kernels stay within the length of the bundle and never multiply it. */
+enum {
+    BUNDLE_SLICE, /* uint32_t[4*slices]: the members below */
+    BUNDLE_ROW,   /* int32_t[2*slices*height/BUNDLE_LANES]: a bundle's first row, and how many entries its rows have; -1 and 0 for none */
+    BUNDLE_COL,   /* uint16_t[] */
+    BUNDLE_VAL    /* [] */
+};
+enum { BUNDLE_HEIGHT, BUNDLE_SLICES };
+enum { BUNDLE_AT_VAL, BUNDLE_AT_COL, BUNDLE_AT_BASE /* as int32_t */, BUNDLE_AT_SHAPE /* steps, and the low 3 bits: rows */, BUNDLE_MEMBERS };
+
+#define BUNDLE_LANES 4
+#define BUNDLE_MOST (INT32_MAX - 64) /* entries of a row */
+#define BUNDLE_WINDOW 5040 /* rows: whole groups of 2 to 10 and 12 */
+#define BUNDLE_STEPS(n) (((n) + BUNDLE_LANES - 1) / BUNDLE_LANES)
+
+/* What bundles of a window are sorted by: rows, length (longer ones count as equal), place. */
+#define BUNDLE_LONGEST 8191
+#define BUNDLE_KEY(rows, n, place) \
+    ((uint32_t)(rows) << 26 | (uint32_t)(BUNDLE_LONGEST - ((n) < BUNDLE_LONGEST ? (n) : BUNDLE_LONGEST)) << 13 | (uint32_t)(place))
+
 /* csr5: the entries, in the order of CSR, are cut into tiles of omega lanes (a wave's) times sigma entries; within a tile entry
  * s of lane l, the tile's entry l*sigma + s, stands at s*omega + l.  The last tile is padded (column 0, value 0).  An entry is
  * flagged when it is the first of its row, and the first of a tile is taken for flagged in any case: the rows of a tile are

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * Templates: what the format holds, that a matrix comes back from it bit by bit, and when it is refused.  That GPUs make the same
+ * Templates and bundles: what they hold, that a matrix comes back from them bit by bit, and when they are refused.  That GPUs make the same
  * arrays is shown with all formats in test_plan_gpu.c, that products are right in test_kernels.c and test_kernels_gpu.c. */
 #include <stdlib.h>
 #include <string.h>
@@ -47,7 +47,7 @@ static void comes_back(const struct csr *A, const struct stored *s, const char *
     struct csr B;
     CHECK_OK(csr_new(&B, A->rows, A->cols, A->nnz, A->value, A->offset));
     s->format->restore(&B, s);
-    CHECK_THAT(same_matrix(A, &B), "'%s', slices of %d", name, (int)s->dim[TMPL_HEIGHT]);
+    CHECK_THAT(same_matrix(A, &B), "%s of '%s', slices of %d", s->format->name, name, (int)s->dim[0]);
     csr_free(&B);
 }
 
@@ -58,11 +58,11 @@ static void takes_values(const struct csr *A, struct stored *s, const char *name
     comes_back(A, s, name);
 }
 
-static void on_host(struct csr *A, int64_t height, const char *name)
+static void on_host(struct csr *A, enum format_id id, int64_t height, const char *name)
 {
     struct source source = {.csr = *A};
     struct stored s;
-    CHECK_OK(stored_size(&s, FORMAT_tmpl, &source, &height));
+    CHECK_OK(stored_size(&s, id, &source, &height));
     CHECK_OK(stored_build(&s, &source));
     comes_back(A, &s, name);
     scramble(A, 77);
@@ -82,13 +82,13 @@ static void read_back(const struct device *d, const struct csr *A, const struct 
     stored_free(&s);
 }
 
-static void on_device(const struct device *d, struct csr *A, const char *name)
+static void on_device(const struct device *d, struct csr *A, enum format_id id, const char *name)
 {
     struct csr there;
     struct stored s;
     CHECK_OK(device_csr_upload(d, &there, A));
-    CHECK_OK(device_stored_size(d, &s, FORMAT_tmpl, &(struct source){.csr = there}, (const int64_t[OPTIONS_MOST]){0}));
-    CHECK(s.dim[TMPL_HEIGHT] == gpu_info_of(d->gpu)->wave);
+    CHECK_OK(device_stored_size(d, &s, id, &(struct source){.csr = there}, (const int64_t[OPTIONS_MOST]){0}));
+    CHECK(s.dim[0] == gpu_info_of(d->gpu)->wave);
     CHECK_OK(device_stored_build(d, &s, &(struct source){.csr = there}));
     read_back(d, A, &s, name);
     scramble(A, 99);
@@ -108,7 +108,9 @@ TEST(every_matrix_comes_back_bit_by_bit)
             CHECK_OK(awkward_make(&A, &awkward[m], types[v][0], types[v][1]));
             for (int i = 0; i < 4 && A.nnz <= 20000; i++) {
                 scramble(&A, (uint64_t)i);
-                on_host(&A, heights[i], awkward[m].name);
+                on_host(&A, FORMAT_tmpl, heights[i], awkward[m].name);
+                if (heights[i] >= 32)
+                    on_host(&A, FORMAT_bundle, heights[i], awkward[m].name);
             }
             csr_free(&A);
         }
@@ -125,8 +127,8 @@ TEST(every_matrix_comes_back_from_a_device_bit_by_bit)
                 struct csr A;
                 CHECK_OK(awkward_make(&A, &awkward[m], types[v][0], types[v][1]));
                 scramble(&A, 5);
-                if (A.nnz <= 20000)
-                    on_device(&d, &A, awkward[m].name);
+                for (int f = 0; f < 2 && A.nnz <= 20000; f++)
+                    on_device(&d, &A, f ? FORMAT_bundle : FORMAT_tmpl, awkward[m].name);
                 csr_free(&A);
             }
         gpu_close(d.gpu);
@@ -156,6 +158,32 @@ TEST(a_small_matrix_is_as_worked_out_by_hand)
     CHECK(v[0] == 1 && v[3] == 9 && v[6] == 0 && v[8] == 2 && v[11] == 10 && v[13] == 14 && v[15] == 0);
     CHECK(rest_row[0] == 4 && rest_row[1] == 8 && rest_ptr[0] == 0 && rest_ptr[1] == 2 && rest_ptr[2] == 3);
     CHECK(rest_col[0] == 5 && rest_col[1] == 3 && rest_col[2] == 2 && rest_val[0] == 7 && rest_val[2] == 15);
+    stored_free(&s);
+}
+
+/* Six rows: three with columns 1, 4, 5, 8, 9; two with 2; one empty.  Slices of 32 lanes have eight bundles. */
+TEST(bundles_of_a_small_matrix_are_as_worked_out_by_hand)
+{
+    int32_t row_ptr[] = {0, 5, 10, 15, 16, 17, 17}, col[] = {1, 4, 5, 8, 9, 1, 4, 5, 8, 9, 1, 4, 5, 8, 9, 2, 2};
+    double val[17];
+    for (int k = 0; k < 17; k++)
+        val[k] = k + 1;
+    struct source source = {.csr = {6, 10, 17, HEDDLE_F64, HEDDLE_I32, row_ptr, col, val}};
+    struct stored s;
+    CHECK_OK(stored_size(&s, FORMAT_bundle, &source, NULL));
+    CHECK_OK(stored_build(&s, &source));
+    const uint32_t *slice = s.array[BUNDLE_SLICE];
+    const int32_t *row = s.array[BUNDLE_ROW];
+    const uint16_t *c = s.array[BUNDLE_COL];
+    const double *v = s.array[BUNDLE_VAL];
+    CHECK(s.dim[BUNDLE_SLICES] == 3 && s.bytes[BUNDLE_VAL] == (0 + 2 + 6) * 32 * 8 && s.bytes[BUNDLE_COL] == (0 + 1 + 2) * 32 * 2);
+    CHECK(slice[BUNDLE_AT_SHAPE] == 1 && row[0] == 5 && row[1] == 0 && row[2] == -1 && row[3] == 0);
+    CHECK(slice[4 + BUNDLE_AT_SHAPE] == (1 << 3 | 2) && slice[4 + BUNDLE_AT_BASE] == 2 && row[16] == 3 && row[17] == 1);
+    CHECK(slice[8 + BUNDLE_AT_SHAPE] == (2 << 3 | 3) && slice[8 + BUNDLE_AT_BASE] == 1 && slice[8 + BUNDLE_AT_VAL] == 2 &&
+          slice[8 + BUNDLE_AT_COL] == 1 && row[32] == 0 && row[33] == 5);
+    CHECK(c[0] == 0 && v[0] == 16 && v[32] == 17 && v[1] == 0);
+    CHECK(c[32] == 0 && c[33] == 3 && c[34] == 4 && c[35] == 7 && c[64] == 8 && c[65] == 0);
+    CHECK(v[64] == 1 && v[67] == 4 && v[96] == 6 && v[128] == 11 && v[160] == 5 && v[161] == 0 && v[224] == 15);
     stored_free(&s);
 }
 
