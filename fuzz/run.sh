@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
 #
-# fuzz/run.sh [SECONDS_PER_TARGET [BUILD_FOLDER]]: builds the fuzz targets (the six readers, .hdl through the API, descriptions,
+# fuzz/run.sh [SECONDS_PER_TARGET [BUILD_FOLDER]]: builds the fuzz targets (the seven readers, .hdl through the API, descriptions,
 # options and specs of the API against an exact oracle) with clang and runs each for a bounded time, one after the other.
 # Ends with a status other than 0 if one of them finds something; the input that did it is named and kept.
 set -eu

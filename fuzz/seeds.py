@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""seeds.py FOLDER: writes the binary seeds (archives, compressed files, .hdl), which are not kept as files."""
+"""seeds.py FOLDER: writes the binary seeds (archives, compressed files, .hdl, .petsc), which are not kept as files."""
 import gzip
 import io
 import os
@@ -42,6 +42,12 @@ def hdl(value, offset):
     return header + body
 
 
+def petsc(whole, value, behind=b""):
+    """A 2 x 3 matrix, as builds of PETSc with such whole numbers and values write it."""
+    rows = struct.pack(f">4{whole}2{whole}3{whole}", 1211216, 2, 3, 3, 2, 1, 2, 0, 1)
+    return rows + struct.pack(f">3{value}", 2.5, 1, -3) + behind
+
+
 def main():
     folder = sys.argv[1]
     for value in (1, 2):
@@ -49,6 +55,13 @@ def main():
             put(folder, "hdl", f"v{value}o{offset}.hdl", hdl(value, offset))
             for how in range(0, 256, 5):
                 put(folder, "hdl_api", f"v{value}o{offset}h{how}", hdl(value, offset) + bytes([how]))
+    for whole in "iq":
+        for value in "fd":
+            put(folder, "petsc", f"{whole}{value}.petsc", petsc(whole, value))
+            vector = struct.pack(f">2{whole}2{value}", 1211214, 2, 1, 2)
+            put(folder, "petsc", f"{whole}{value}-vector.petsc", petsc(whole, value, vector))
+        put(folder, "petsc", f"{whole}-complex.petsc", petsc(whole, "d", struct.pack(">3d", 0, 1, 0)))
+    put(folder, "petsc", "packed.petsc", gzip.compress(petsc("i", "d"), mtime=0))
     plain = tar(tarfile.USTAR_FORMAT, ("fuzz/readme", b"hello"), ("fuzz/fuzz.mtx", SMALL))
     put(folder, "archive", "ustar.tar", plain)
     put(folder, "archive", "gnu.tar", tar(tarfile.GNU_FORMAT, ("long" * 40 + "/a.mtx", SMALL)))

@@ -389,8 +389,9 @@ typedef struct heddle_read_options {
     int large;         /* 1: what takes more than 1 GB and more than 100 times the file's size is read, too */
 } heddle_read_options;
 
-/* Reads a matrix: Matrix Market (.mtx), Rutherford-Boeing and Harwell-Boeing (.rb, .rua, .rsa, ...), each also with
- * .gz or .xz; a SuiteSparse archive (.tar.gz, .tar); Heddle's own .hdl, which is mapped, not read.  The contents decide
+/* Reads a matrix: Matrix Market (.mtx), Rutherford-Boeing and Harwell-Boeing (.rb, .rua, .rsa, ...), PETSc's
+ * binary matrices (.petsc; 32- or 64-bit indices, single or double precision; what stands behind the matrix is not read), each also
+ * with .gz or .xz; a SuiteSparse archive (.tar.gz, .tar); Heddle's own .hdl, which is mapped, not read.  The contents decide
  * where the name does not.  Symmetric storage is expanded, every index is checked.  opt may be NULL.
  *   .hdl         the file, like a borrowed array, must stay and must not change while the matrix lives: a process that reads a
  *                mapped file which someone cuts short ends by a signal.  (Heddle's writers never change a file in place: they
@@ -401,8 +402,8 @@ typedef struct heddle_read_options {
  * Errors: HEDDLE_FILE_ERROR, HEDDLE_BAD_FILE (file and line in the text), HEDDLE_NOT_SUPPORTED, HEDDLE_NO_MEMORY. */
 HEDDLE_API heddle_status heddle_read(heddle_matrix **A, heddle *h, const char *path, const heddle_read_options *opt);
 
-/* Writes a matrix; the ending of the path chooses the format: .mtx, .mtx.gz, .rb, .hdl.  The file appears under its name
- * only when it is complete, with the mode of the file that it replaces; a symbolic link stays one and what it leads to is
+/* Writes a matrix; the ending of the path chooses the format: .mtx, .mtx.gz, .rb, .rb.gz, .hdl, .petsc and .petsc64 (for PETSc
+ * with 32- and 64-bit indices, double precision).  The file appears under its name only when it is complete, with the mode of the file that it replaces; a symbolic link stays one and what it leads to is
  * replaced.  A device or a pipe is written in place.  Until then PATH.NUMBER.part beside it is the only trace. */
 HEDDLE_API heddle_status heddle_write(heddle *h, const heddle_matrix *A, const char *path);
 

@@ -114,7 +114,7 @@ good 'mv takes a kernel with options' '' heddle mv s.mtx --kernel cpu_sell:slice
 good 'mv takes a plan and a device' '' heddle mv s.mtx --kernel plan --device cpu:threads=1
 
 # ---------------------------------------------------------------- files
-for to in b.mtx b.mtx.gz b.rb b.rb.gz b.hdl; do
+for to in b.mtx b.mtx.gz b.rb b.rb.gz b.hdl b.petsc b.petsc64; do
     good "convert to $to" "53,600 nonzeros" heddle convert a.mtx "$to"
     good "$to is the same matrix" '"nnz":53600' heddle info "$to" --json
 done

@@ -76,6 +76,11 @@ petsc_src=$(examples PETSc) slepc_src=$(examples SLEPc)
 [ -n "$petsc_src" ] || skip "programs of PETSc" "no package of examples is here, and none is to be had"
 [ -n "$slepc_src" ] || skip "programs of SLEPc" "no package of examples is here, and none is to be had"
 
+# What they read, written by the command.
+"$build/heddle" convert gen:grid2d:n=60 file.petsc >convert.log 2>&1 &&
+    "$build/heddle" convert gen:random:rows=400,cols=300,mean=5 least.petsc >>convert.log 2>&1
+verdict "heddle convert writes .petsc" "$([ -s least.petsc ] || cat convert.log)"
+
 differs() { sed -i s/seqaijheddle/seqaij/ heddle && awk -f "$source/tests/petsc/same.awk" stock heddle; } # but for the name
 counted() { grep -oiE '(iterations?( of the method)?|its)[ :=]+[0-9]+' "$1" | grep -oE '[0-9]+$' | awk '{ n += $1 } END { print n }'; }
 table=$build/petsc.md
@@ -101,6 +106,8 @@ run_program() { # SOURCE_FOLDER NAME OPTIONS...
 }
 while read -r name options; do
     [[ $name != \#* ]] || continue
+    options=${options//FILE/$scratch/file.petsc}
+    options=${options//LEAST/$scratch/least.petsc}
     folder=$petsc_src
     [[ ! $name =~ ^(eps|svd)/ ]] || folder=$slepc_src
     [ -z "$folder" ] && continue

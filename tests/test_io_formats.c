@@ -70,7 +70,7 @@ static void check_round_trip(const struct csr *A, const char *name)
 
 TEST(every_writer_has_a_reader_that_gives_the_matrix_back)
 {
-    static const char *const names[] = {"t.mtx", "t.mtx.gz", "t.rb", "t.rb.gz", "t.hdl"};
+    static const char *const names[] = {"t.mtx", "t.mtx.gz", "t.rb", "t.rb.gz", "t.hdl", "t.petsc", "t.petsc64"};
     static const int64_t sizes[][2] = {{300, 300}, {40, 90}, {90, 40}, {1, 1}, {0, 0}, {0, 7}, {7, 1}};
     struct io_tuning before = io_tuning;
     for (int value = HEDDLE_F32; value <= HEDDLE_F64; value++)
@@ -113,11 +113,11 @@ TEST(what_is_written_does_not_depend_on_the_number_of_threads)
 
 TEST(nan_and_infinity_survive_every_format)
 {
-    static const char *const names[] = {"n.mtx", "n.rb", "n.hdl"};
+    static const char *const names[] = {"n.mtx", "n.rb", "n.hdl", "n.petsc"};
     int32_t row_ptr[] = {0, 3}, col[] = {0, 1, 2};
     double val[] = {NAN, -INFINITY, 1e300};
     struct csr A = {1, 3, 3, HEDDLE_F64, HEDDLE_I32, row_ptr, col, val};
-    for (int i = 0; i < 3; i++) {
+    for (int i = 0; i < 4; i++) {
         struct file_matrix F;
         CHECK_OK(file_write(&A, test_path(names[i])));
         if (!CHECK_OK(file_read(&F, test_path(names[i]), 0)))
@@ -320,5 +320,5 @@ TEST(every_allocation_of_reading_and_writing_vectors_may_fail)
 
 TEST(the_features_name_what_is_built_in)
 {
-    CHECK(strstr(io_features(), "mtx rb hdl gz xz(") != NULL);
+    CHECK(strstr(io_features(), "mtx rb petsc hdl gz xz(") != NULL);
 }

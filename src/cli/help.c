@@ -11,8 +11,9 @@ static void list_commands(struct session *s)
         if (c->what)
             out(s, "  heddle %-9s  %s\n", c->name, c->what);
     out(s, "\n"
-           "A MATRIX is a file (.mtx, .rb, each also .gz or .xz; .tar.gz; .hdl), - for standard input, gen:FAMILY:key=value,...,\n"
-           "set:SET, set:SET/MEMBER, set:DIRECTORY or set:DIRECTORY/MEMBER.  'heddle COMMAND --help' tells more, with examples; start with:\n"
+           "A MATRIX is a file (.mtx, .rb, .petsc, each also .gz or .xz; .tar.gz; .hdl), - for standard input,\n"
+           "gen:FAMILY:key=value,..., set:SET, set:SET/MEMBER, set:DIRECTORY or set:DIRECTORY/MEMBER.\n"
+           "'heddle COMMAND --help' tells more, with examples; start with:\n"
            "\n"
            "  heddle gen grid3d:n=100 -o a.mtx\n"
            "  heddle info a.mtx\n"

@@ -13,14 +13,15 @@
 #include "io/boeing.h"
 #include "io/hdl.h"
 #include "io/market.h"
+#include "io/petsc.h"
 #include "io/read.h"
 
 const char *io_features(void)
 {
 #ifdef HEDDLE_HAVE_LZMA
-    return "mtx rb hdl gz xz(liblzma) tar";
+    return "mtx rb petsc hdl gz xz(liblzma) tar";
 #else
-    return "mtx rb hdl gz xz(program) tar";
+    return "mtx rb petsc hdl gz xz(program) tar";
 #endif
 }
 
@@ -46,7 +47,12 @@ static int market_name(const char *path)
 
 heddle_status read_text(struct csr *A, struct source *s, heddle_type value)
 {
-    heddle_status status = source_block(s);
+    int petsc;
+    heddle_status status = petsc_begins(s, &petsc);
+    if (status == HEDDLE_OK && petsc)
+        return petsc_read(s, A, value);
+    if (status == HEDDLE_OK)
+        status = source_block(s);
     if (status != HEDDLE_OK)
         return status;
     int64_t size = s->end - s->at;
@@ -59,7 +65,7 @@ heddle_status read_text(struct csr *A, struct source *s, heddle_type value)
     if (boeing_name(s->name) || boeing_header(s->at, size))
         return boeing_read(s, A, value);
     return source_fail(s, HEDDLE_BAD_FILE, 1, "this is no matrix file: it begins neither with %%%%MatrixMarket nor with a "
-                       "header of Rutherford-Boeing or .hdl");
+                       "header of Rutherford-Boeing, PETSc or .hdl");
 }
 
 /* The file as memory: its own pages, or a copy that no longer depends on it. */

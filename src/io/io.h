@@ -26,13 +26,13 @@ heddle_status file_read(struct file_matrix *F, const char *path, heddle_type val
 heddle_status file_matrix_check(struct file_matrix *F, const char *path);
 void file_matrix_free(struct file_matrix *F);
 
-/* The ending of the path chooses: .mtx, .mtx.gz, .rb, .rb.gz, .hdl (HEDDLE_NOT_SUPPORTED for others). */
+/* The ending of the path chooses: .mtx, .mtx.gz, .rb, .rb.gz, .hdl, .petsc, .petsc64 (HEDDLE_NOT_SUPPORTED for others). */
 heddle_status file_write(const struct csr *A, const char *path);
 
 heddle_status vector_read(void **x, int64_t *n, heddle_type type, const char *path);
 heddle_status vector_write(const void *x, int64_t n, heddle_type type, const char *path);
 
-/* What file_read understands, for help and for --version: "mtx rb hdl gz xz(liblzma) tar". */
+/* What file_read understands, for help and for --version: "mtx rb petsc hdl gz xz(liblzma) tar". */
 const char *io_features(void);
 
 #endif

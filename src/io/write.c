@@ -60,7 +60,7 @@ static const struct {
     int gzip;
 } writers[] = {
     {".mtx", market_write, 0}, {".mtx.gz", market_write, 1}, {".rb", boeing_write, 0},
-    {".rb.gz", boeing_write, 1}, {".hdl", hdl_write, 0},
+    {".rb.gz", boeing_write, 1}, {".hdl", hdl_write, 0}, {".petsc", petsc_write, 0}, {".petsc64", petsc64_write, 0},
 };
 
 heddle_status file_write(const struct csr *A, const char *path)
@@ -73,5 +73,6 @@ heddle_status file_write(const struct csr *A, const char *path)
                 status = sink_close(&s, writers[i].write(A, &s));
             return status;
         }
-    return fail(HEDDLE_NOT_SUPPORTED, "%s: no writer for this ending (there are .mtx, .mtx.gz, .rb, .rb.gz and .hdl)", path);
+    return fail(HEDDLE_NOT_SUPPORTED, "%s: no writer for this ending (there are .mtx, .mtx.gz, .rb, .rb.gz, .hdl, "
+                ".petsc and .petsc64)", path);
 }

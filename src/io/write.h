@@ -10,5 +10,7 @@
 heddle_status market_write(const struct csr *A, struct sink *s);
 heddle_status boeing_write(const struct csr *A, struct sink *s);
 heddle_status hdl_write(const struct csr *A, struct sink *s);
+heddle_status petsc_write(const struct csr *A, struct sink *s);
+heddle_status petsc64_write(const struct csr *A, struct sink *s); /* for a PETSc with 64-bit indices */
 
 #endif
