@@ -54,13 +54,13 @@ static PetscErrorCode pick_gpu(const char *kind, char device[], size_t size)
     int gpus = 0;
 
     PetscFunctionBegin;
-#if PetscDefined(HAVE_CUDA) || PetscDefined(HAVE_HIP)
+#if DEVICE_VECTORS
     PetscDeviceContext context;
-    PetscDevice used;
+    PetscDevice petscs;
     PetscInt number;
     PetscCall(PetscDeviceContextGetCurrentContext(&context));
-    PetscCall(PetscDeviceContextGetDevice(context, &used));
-    PetscCall(PetscDeviceGetDeviceId(used, &number));
+    PetscCall(PetscDeviceContextGetDevice(context, &petscs));
+    PetscCall(PetscDeviceGetDeviceId(petscs, &number));
     PetscCall(PetscSNPrintf(device, size, "%s:%" PetscInt_FMT, kind, number));
     PetscFunctionReturn(PETSC_SUCCESS);
 #endif
@@ -74,11 +74,11 @@ static PetscErrorCode pick_gpu(const char *kind, char device[], size_t size)
 /* What "auto" means: a GPU where PETSc keeps vectors there, as copies cost more than products gain. */
 static const char *automatic(void)
 {
-    const char *kind = PetscDefined(HAVE_CUDA) ? "cuda:" : PetscDefined(HAVE_HIP) ? "hip:" : NULL;
+    const char *kind = PetscDefined(HAVE_CUDA) ? "cuda" : "hip";
     heddle_device_desc desc;
-    for (int i = 0; kind && i < heddle_device_count(); i++)
+    for (int i = 0; DEVICE_VECTORS && i < heddle_device_count(); i++)
         if (heddle_device_info(i, &desc) == HEDDLE_OK && strncmp(desc.name, kind, strlen(kind)) == 0)
-            return PetscDefined(HAVE_CUDA) ? "cuda" : "hip";
+            return kind;
     return "cpu";
 }
 
@@ -108,6 +108,28 @@ PetscErrorCode place_open(const struct place **at)
     PetscCall(PetscStrncpy(place.device, device, sizeof place.device));
     place.gpu = strncmp(device, "cpu", 3) != 0;
     PetscCall(PetscInfo(NULL, "Heddle: rank %d computes on %s\n", (int)place.rank, place.device));
+    PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode place_stream(const struct place *at)
+{
+    PetscFunctionBegin;
+#if DEVICE_VECTORS
+    static void *present; /* NULL: the default stream, which a handle begins with */
+    PetscDeviceContext context;
+    PetscDeviceType type;
+    void *stream;
+    PetscCall(PetscDeviceContextGetCurrentContext(&context));
+    PetscCall(PetscDeviceContextGetDeviceType(context, &type));
+    if (type == PETSC_DEVICE_HOST)
+        PetscFunctionReturn(PETSC_SUCCESS);
+    PetscCall(PetscDeviceContextGetStreamHandle(context, &stream));
+    if (*(void **)stream != present)
+        HeddleCall(heddle_set_stream(at->handle, *(void **)stream));
+    present = *(void **)stream;
+#else
+    (void)at;
+#endif
     PetscFunctionReturn(PETSC_SUCCESS);
 }
 

@@ -13,6 +13,14 @@
 #define PETSC_SUCCESS 0
 #endif
 
+/* Does this PETSc keep vectors on GPUs?  Its interface to streams is there since 3.19. */
+#if (PetscDefined(HAVE_CUDA) || PetscDefined(HAVE_HIP)) && PETSC_VERSION_GE(3, 19, 0)
+#define DEVICE_VECTORS 1
+#include <petscdevice.h>
+#else
+#define DEVICE_VECTORS 0
+#endif
+
 #define HeddleCall(call) \
     do { \
         heddle_status heddle_status_ = (call); \
@@ -32,6 +40,7 @@ struct place {
 
 PetscErrorCode place_find(void);                     /* collective: who else is on this node */
 PetscErrorCode place_open(const struct place **at);  /* not collective */
+PetscErrorCode place_stream(const struct place *at); /* the next product is in the order of PETSc's own work on the device */
 PetscErrorCode place_use(int more);                  /* so many more blocks, or fewer, have plans on the handle */
 PetscErrorCode place_close(void);
 

@@ -115,13 +115,18 @@ static PetscErrorCode multiply_host(struct block *b, const struct arrays *at, he
 /* The same with vectors wherever they are: Heddle sees by the pointer whether one must be copied. */
 static PetscErrorCode multiply_anywhere(struct block *b, const struct arrays *at, heddle_op op, Vec x, PetscBool add, Vec y)
 {
+    const struct place *here;
     const PetscScalar *from;
     PetscScalar *to;
 
     PetscFunctionBegin;
+    PetscCall(place_open(&here));
+    PetscCall(place_stream(here));
     PetscCall(VecGetArrayReadAndMemType(x, &from, NULL));
     PetscCall((add ? VecGetArrayAndMemType : VecGetArrayWriteAndMemType)(y, &to, NULL));
+    PetscCall(PetscLogGpuTimeBegin());
     PetscCall(block_multiply(b, at, op, from, add, to));
+    PetscCall(PetscLogGpuTimeEnd());
     PetscCall((add ? VecRestoreArrayAndMemType : VecRestoreArrayWriteAndMemType)(y, &to));
     PetscCall(VecRestoreArrayReadAndMemType(x, &from));
     PetscFunctionReturn(PETSC_SUCCESS);
@@ -274,6 +279,12 @@ PetscErrorCode MatConvert_SeqAIJ_SeqAIJHeddle(Mat A, MatType type, MatReuse reus
     PetscCall(PetscObjectComposeFunction((PetscObject)*B, "MatConvert_seqaijheddle_seqaij_C", MatConvert_SeqAIJHeddle_SeqAIJ));
     PetscCall(PetscObjectComposeFunction((PetscObject)*B, "MatConvert_seqaij_seqaijheddle_C", MatConvert_SeqAIJ_SeqAIJHeddle));
     PetscCall(PetscObjectChangeTypeName((PetscObject)*B, MATSEQAIJHEDDLE));
+#if DEVICE_VECTORS
+    const struct place *here;
+    PetscCall(place_open(&here));
+    if (here->gpu) /* vectors that are made to fit lie where the products are */
+        PetscCall(MatSetVecType(*B, PetscDefined(HAVE_CUDA) ? VECCUDA : VECHIP));
+#endif
     PetscFunctionReturn(PETSC_SUCCESS);
 }
 

@@ -44,7 +44,7 @@ static PetscErrorCode same_products(const char *what, Mat A, Mat B, PetscRandom 
     Vec right[2], left[2], add;
 
     PetscFunctionBeginUser;
-    PetscCall(MatCreateVecs(B, &right[0], &left[0]));
+    PetscCall(MatCreateVecs(A, &right[0], &left[0])); /* where Heddle computes */
     PetscCall(VecSetRandom(right[0], random));
     PetscCall(VecDuplicate(right[0], &right[1]));
     PetscCall(VecDuplicate(left[0], &left[1]));
