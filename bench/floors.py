@@ -7,12 +7,13 @@ floor of their own bytes, with the highest share on each device.  Exits with 1 i
 """
 import argparse
 import json
+import lzma
 import sys
 
 
 def runs(paths):
     for path in paths:
-        with open(path, encoding="utf-8") as file:
+        with (lzma.open(path, "rt", encoding="utf-8") if path.endswith(".xz") else open(path, encoding="utf-8")) as file:
             for number, line in enumerate(file, 1):
                 record = json.loads(line)
                 if record.get("record") == "run" and record.get("verified"):

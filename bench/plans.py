@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: MIT
 """What a plan would choose, from records of every kernel (heddle bench --kernel all --peer cusparse --op N,T --json FILE).
 
-    bench/plans.py bench/results/2026-11-15-h200-paper.jsonl        # for 100, 1000 and 10000 expected products
+    bench/plans.py bench/results/2026-11-15-h200-paper.jsonl.xz     # for 100, 1000 and 10000 expected products
     bench/plans.py FILE --expected 300 --op T --show                # and what is tried on each matrix
     bench/plans.py FILE OTHER --fit                                 # fits the efforts of src/plan/predict.c, and prints them
     bench/plans.py FILE OTHER --fit --write                         # and puts them there
@@ -12,7 +12,9 @@ The rule is that of src/plan: efforts are read from predict.c and the constants 
 shows here before a GPU has to.  Times are those of the records, the mean of cold and warm, as plans measure them.
 """
 import argparse
+import gzip
 import json
+import lzma
 import math
 import pathlib
 import re
@@ -27,6 +29,11 @@ CONVERTED = {"csr5", "coo_atomic", "coo_balance", "coo_fixed", "ell", "ellr", "e
 DERIVED = {"csr_classical", "csr_balance", "csr_ginkgo", "csr_adaptive"}
 ADDS = {"csr_weft", "csr_naive_t", "csr_hola_t", "csr_fixed_t", "coo_atomic", "coo_fixed"}
 IMMEDIATE = {"N": "csr_weave", "T": "csr_weft"}
+
+
+def opened(path):
+    how = {".gz": gzip.open, ".xz": lzma.open}.get(pathlib.Path(path).suffix, open)
+    return how(path, "rt", encoding="utf-8")
 
 
 def constant(text, name):
@@ -93,7 +100,7 @@ class Run:
 def load(paths):
     """Runs by matrix, type and op, then kernel; only what was measured."""
     runs, column = defaultdict(dict), {}
-    records = [json.loads(line) for path in paths for line in open(path, encoding="utf-8")]
+    records = [json.loads(line) for path in paths for line in opened(path)]
     for r in records:
         if r["record"] == "matrix":
             column[r["matrix"]] = r["col"]

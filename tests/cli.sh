@@ -144,6 +144,16 @@ good 'compare finds nothing between a file and itself' '0 slower, 0 faster' hedd
 sed 's/"warm_ms":[^,]*/"warm_ms":1/;s/"warm_min_ms":[^,]*/"warm_min_ms":1/;s/"spread":[^,]*/"spread":0/;s/"repetitions":[^,]*/"repetitions":9/' \
     whole.jsonl >even.jsonl
 sed 's/"warm_ms":1,/"warm_ms":2,/;s/"warm_min_ms":1,/"warm_min_ms":2,/' even.jsonl >slow.jsonl
+gzip -k whole.jsonl
+good 'compare reads packed records' '0 slower, 0 faster' heddle compare whole.jsonl whole.jsonl.gz
+good 'report reads packed records' '' heddle report whole.jsonl.gz --svg packed
+good 'reproduce reads packed records' '' heddle reproduce naive-fig2 --from whole.jsonl.gz -o packed
+head -c 200 whole.jsonl.gz >cut.jsonl.gz
+bad 'packed records that are cut off' 'cut off' heddle report cut.jsonl.gz --svg packed
+if command -v xz >/dev/null; then
+    xz -k whole.jsonl
+    good 'compare reads records of xz' '0 slower, 0 faster' heddle compare whole.jsonl.xz whole.jsonl
+fi
 good 'compare names what is slower' '24 slower, 0 faster' heddle compare even.jsonl slow.jsonl
 good 'compare names the kernel' 'cpu_csr' heddle compare even.jsonl slow.jsonl
 good 'compare as JSON' '"significant":true' heddle compare even.jsonl slow.jsonl --json

@@ -96,7 +96,8 @@ for ending in mtx.gz rb rb.gz hdl; do
 done
 survives 'mv' heddle mv a.mtx -o out/y.mtx
 survives 'mv to plain text' heddle mv a.mtx -o out/y.txt.gz
-records=$source/bench/results/2026-11-15-h200-hyb.jsonl
+xz -dc "$source/bench/results/2026-11-15-h200-hyb.jsonl.xz" >"$work/hyb.jsonl"
+records=$work/hyb.jsonl
 if heddle version | grep -q 'reports: d3'; then
     survives 'report' heddle report "$records" -o out/page.html
 fi

@@ -24,7 +24,8 @@ fake=$build/tests/fakes/libfake_system.so
 small() { # small COMMAND...: on a machine that looks small, where heddle bench needs no second to know how fast memory is
     HEDDLE_FAULT=count LD_PRELOAD=$fake "$@"
 }
-records=$source/bench/results/2026-11-15-h200-hyb.jsonl
+xz -dc "$source/bench/results/2026-11-15-h200-hyb.jsonl.xz" >hyb.jsonl
+records=$PWD/hyb.jsonl
 draw() { heddle convert a.mtx "$@" --quiet; } # the writer that is at hand in every build; report uses the same
 
 # ---------------------------------------------------------------- where output may go

@@ -37,8 +37,8 @@ holds 'records of a bench are valid' valid "$work/r.jsonl"
 holds 'records of limits are valid' valid "$work/l.jsonl"
 [ ! -f "$library" ] || holds 'records of peers are valid, and nothing else is on standard output' valid "$work/p.jsonl"
 holds 'records of skipped peers are valid' valid "$work/s.jsonl"
-for file in "$source"/bench/results/*.jsonl; do
-    sed -n '1~60p' "$file" >"$work/c.jsonl"
+for file in "$source"/bench/results/*.jsonl.xz; do
+    xz -dc "$file" | sed -n '1~60p' >"$work/c.jsonl"
     holds "committed records (${file##*/}; each sixtieth) are valid" valid "$work/c.jsonl"
 done
 

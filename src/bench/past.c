@@ -9,6 +9,7 @@
 
 #include "base/json_read.h"
 #include "base/memory.h"
+#include "io/packed.h"
 
 int past_order(const struct past_run *a, const struct past_run *b)
 {
@@ -188,6 +189,8 @@ static heddle_status whole_file(char **data, int64_t *size, const char *path)
 {
     heddle_status status = HEDDLE_OK;
     long end = 0;
+    if (file_is_packed(path))
+        return file_unpack(data, size, path);
     FILE *f = fopen(path, "rb");
     *data = NULL;
     if (!f || fseek(f, 0, SEEK_END) != 0 || (end = ftell(f)) < 0 || fseek(f, 0, SEEK_SET) != 0)

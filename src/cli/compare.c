@@ -223,7 +223,7 @@ const struct page page_compare = {
                "by more than both measurements scatter (their quartile distances) and by more than 2 %, and the shortest time\n"
                "as well, which a busy machine seldom changes.  Fewer than 3 repetitions are never enough.  The largest losses\n"
                "come first.  The exit status is 1 when a result of the new file is wrong, or with --fail when a time that\n"
-               "counts is slower by more than so many percent.\n"
+               "counts is slower by more than so many percent.  Files may be packed by gzip or xz.\n"
                "\n"
                "Examples:\n"
                "  heddle compare before.jsonl after.jsonl\n"

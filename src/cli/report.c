@@ -129,9 +129,10 @@ const struct page page_report = {
                "profiles, GFLOP/s and share of the floor over nonzeros, speed-ups over a baseline, geometric means by class,\n"
                "what formats cost and when they pay, and a page for each matrix.  With --svg, the main figures as drawings\n"
                "instead.  Lines that are broken, of a later version, not verified or contradictory are named and left out.\n"
+               "RECORDS may be packed by gzip or xz.\n"
                "\n"
                "Examples:\n"
                "  heddle bench set:smoke --kernel all --op N,T --json r.jsonl\n"
                "  heddle report r.jsonl -o page.html\n"
-               "  heddle report bench/results/*.jsonl --svg docs/figures --type f64 --op N\n",
+               "  heddle report bench/results/*.jsonl.xz --svg docs/figures --type f64 --op N\n",
     .option = options, .least = 1, .most = 1 << 20, .size = sizeof(struct choices), .run = run};

@@ -19,7 +19,7 @@
 /* What no product starts in less than, in us: that of a kernel without a row below, which so is tried early. */
 #define LEAST_START 2.5
 
-/* Fitted by bench/plans.py --fit --write to bench/results/2026-11-15-h200-paper.jsonl and to records of 92 real matrices; it
+/* Fitted by bench/plans.py --fit --write to bench/results/2026-11-15-h200-paper.jsonl.xz and to records of 92 real matrices; it
  * tells how well they do. */
 static const struct effort {
     double start;      /* us, launches included */

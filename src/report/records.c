@@ -9,6 +9,7 @@
 
 #include "base/json_read.h"
 #include "base/memory.h"
+#include "io/packed.h"
 #include "subject/describe.h"
 
 void records_warn(struct records *r, struct place place, const char *format, ...)
@@ -131,7 +132,15 @@ heddle_status records_read(struct records *r, const char *path)
     struct line l = {0};
     struct json_tree t = {0};
     struct place place = {0};
-    FILE *file = fopen(path, "r");
+    char *unpacked = NULL;
+    int64_t size = 0;
+    if (file_is_packed(path) && (status = file_unpack(&unpacked, &size, path)) != HEDDLE_OK)
+        return status;
+    FILE *file = unpacked ? fmemopen(unpacked, (size_t)size, "r") : fopen(path, "r");
+    if (!file && unpacked) { /* it holds nothing */
+        mem_free(unpacked);
+        return HEDDLE_OK;
+    }
     if (!file)
         return fail(HEDDLE_FILE_ERROR, "%s: cannot be read: %s", path, strerror(errno));
     TRY(names_add(&r->files, path, &place.file));
@@ -148,6 +157,7 @@ heddle_status records_read(struct records *r, const char *path)
     TRY(r->warnings.failed ? HEDDLE_NO_MEMORY : HEDDLE_OK);
 done:
     fclose(file);
+    mem_free(unpacked);
     mem_free(l.data);
     json_tree_free(&t);
     return status;
