@@ -514,6 +514,16 @@ DRAWINGS = {
         "notes": ["Rows are sorted by length within a window (here all six).  No sum across lanes, no row end to mispredict.",
                   "Padding is multiplied and thrown away.  Vectors have four lanes in the drawing, eight in truth."],
     },
+    "cpu_tmpl": {
+        "title": "rows that look alike from the diagonal, a row in each vector lane",
+        "matrix": (["ab", "cde", "fgh", "ijk", "lmn", "op"], [[0, 1], [0, 1, 2], [1, 2, 3], [2, 3, 4], [3, 4, 5], [4, 5]]),
+        "panels": [{"title": "a slice: template -1 0 +1", "steps": [
+            ("row", ":1 :2 :3 :4"), ("-1", "c f i l"), ("0", "d g j m"), ("+1", "e h k n"), ("write", "y1 y2 y3 y4")]},
+                   {"title": "the rest, as CSR", "steps": [("row 0", "a b . ."), ("row 5", "o p . ."), ("write", "y0 y5 . .")]}],
+        "strips": [("val", "c f i l | d g j m | e h k n"), ("rest", "a b | o p")],
+        "notes": ["Rows 1 to 4 follow one upon another, and so do their x: four of them with one load, at -1, 0 and +1.",
+                  "Rows 0 and 5 share with nobody and keep columns.  Vectors have four lanes here, eight in truth."],
+    },
     "cpu_group": {
         "title": "up to four rows with the same columns at a time",
         "matrix": (["abcd", "efgh", "ijk", "lmn", "opq", "r"], [[0, 1, 4, 5]] * 2 + [[1, 2, 3]] * 3 + [[5]]),
