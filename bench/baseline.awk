@@ -7,8 +7,7 @@
 # heddle bench times it beside the same calls as the baseline times them.  A ratio is the time of heddle bench over the other.
 #
 # BASELINE has a line per matrix and type, in the order of set:baseline; COLD and WARM are milliseconds:
-#   NAME f64 ROWS x COLS nnz N floor MS | cs1 COLD/WARM(pre MS) ... coo1T COLD/WARM(pre MS) scalar COLD/WARM vecW COLD/WARM
-#   sT COLD
+#   NAME f64 ROWS x COLS nnz N floor MS | cs1 COLD/WARM ... coo1T COLD/WARM scalar COLD/WARM vecW COLD/WARM sT COLD/WARM
 # It may hold several runs, one behind the other, each of which begins with the bandwidth: the median of each time counts, and of
 # transposed products the least, because heddle bench looks for a good place of y, too.
 # RECORDS are those of heddle bench; where several files have the same product, the median counts as well.

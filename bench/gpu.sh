@@ -8,9 +8,9 @@
 #                                                  `test kernels_gpu`: those that are named
 #   bench/gpu.sh check smoke paper                 heddle check set:smoke set:paper on the device
 #   bench/gpu.sh sanitize smoke                    the same under compute-sanitizer: memcheck, racecheck, initcheck
-#   bench/gpu.sh baseline                          the ten-line kernels of carry/baseline.cu beside Heddle's, and cuSPARSE timed
+#   bench/gpu.sh baseline                          the ten-line kernels of bench/baseline.cu beside Heddle's, and cuSPARSE timed
 #                                                  by both, on the matrices of set:baseline (`baseline small`: the first 16)
-#   bench/gpu.sh plain set:baseline/grid2d_39      heddle_mv beside the plain sub-warp kernel of carry/baseline.cu, on small matrices
+#   bench/gpu.sh plain set:baseline/grid2d_39      heddle_mv beside the plain sub-warp kernel of bench/baseline.cu, on small matrices
 #   bench/gpu.sh bench set:baseline --type f64     heddle bench; words that begin with - and what follows go to heddle
 #   bench/gpu.sh reproduce all                     heddle reproduce: the papers' tables and figures; pages and drawings in
 #                                                  reproduce/, records in reproduce.jsonl
@@ -21,8 +21,7 @@
 # table of the steps; the exit status is that of the worst.
 #
 # The sanitizer slows a program down some ten to fifty times, most of it on the host, so its matrices are dealt out to JOBS
-# processes that share the device.  carry/ is no part of the repository: who wants the baseline puts baseline.cu and what it
-# includes there.  In the environment: DEVICE (the first GPU), BUILD (build-gpu), CMAKE_ARGS, JOBS, RESUME (not empty: a bench
+# processes that share the device.  In the environment: DEVICE (the first GPU), BUILD (build-gpu), CMAKE_ARGS, JOBS, RESUME (not empty: a bench
 # goes on where its records end), and HEDDLE_MODULE_DIR, which loads device binaries from files instead of those that were
 # built here.
 set -u
@@ -185,8 +184,7 @@ baseline_heddle() {
 }
 
 baseline_build() {
-  test -f carry/baseline.cu || { echo "carry/baseline.cu is not here"; return 2; }
-  nvcc -O3 -std=c++17 -arch=native bench/baseline_hdl.cu -lcusparse -o "$build/baseline"
+  nvcc -O3 -std=c++17 -arch=native bench/baseline.cu -lcusparse -o "$build/baseline"
 }
 
 baseline() {
