@@ -170,6 +170,7 @@ def main() -> None:
     parser.add_argument("peers", help="scipy, cupy or torch, or several with commas")
     parser.add_argument("--set", default="paper")
     parser.add_argument("--largest", type=int, default=1000)
+    parser.add_argument("--smallest", type=int, default=1000)
     parser.add_argument("--types", default="f64")
     parser.add_argument("--ops", default="N,T")
     parser.add_argument(
@@ -180,7 +181,8 @@ def main() -> None:
     peers = {"scipy": Scipy, "cupy": Cupy, "torch": Torch}
     records: list[dict[str, object]] = []
     print(f"{'matrix':<18}{'peer':>6} type op {'heddle us':>9}{'peer us':>12}  ratio  kernel")
-    for name, _, spec in sorted(members(given.set), key=lambda m: m[1])[-given.largest :]:
+    chosen = sorted(members(given.set), key=lambda m: m[1])
+    for name, _, spec in chosen[-given.largest :][: given.smallest]:
         made = heddle.generate(spec, "cpu").toscipy()
         for value in given.types.split(","):
             S = made.astype(TYPES[value])

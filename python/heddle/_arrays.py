@@ -53,6 +53,10 @@ class Kind:
     def writable(self, a: Any) -> bool:
         return bool(a.flags.writeable)
 
+    def recording(self) -> bool:
+        """Are gradients recorded?"""
+        return False
+
     def empty(self, shape: Any, dtype: str, like: Any) -> Any:
         return np.empty(shape, dtype)
 
@@ -70,6 +74,16 @@ class Kind:
     def on_stream(self, stream: Any, where: str) -> AbstractContextManager[Any]:
         """Allocations and conversions go to `stream` within."""
         return nullcontext()
+
+    def quick(
+        self, a: Any, dtype: str, size: int, handle: Any, result: int
+    ) -> tuple[int, int, Any, int] | None:
+        """For the common product: where `a` begins, where the result begins, the result, and the stream.
+
+        That is with a contiguous vector of `size` numbers of the matrix' type where the matrix lies; None for
+        all others.
+        """
+        return None
 
     # What creating a matrix needs on the device, where the library would go through the host.
 
@@ -93,6 +107,9 @@ class CupyKind(Kind):
         self.module = sys.modules["cupy"]
         self.vendor = "hip:" if self.module.cuda.runtime.is_hip else "cuda:"
         self.current_stream = self.module.cuda.get_current_stream
+        self.stream_address = self.module.cuda.stream.get_current_stream_ptr
+        self.current_device = self.module.cuda.runtime.getDevice
+        self.new = self.module.empty
 
     def where(self, a: Any) -> str:
         return f"{self.vendor}{a.data.device_id}"
@@ -123,8 +140,26 @@ class CupyKind(Kind):
         return stream.ptr, stream
 
     def on_stream(self, stream: Any, where: str) -> AbstractContextManager[Any]:
-        stream = stream_number(stream)
-        return self.module.cuda.ExternalStream(stream) if stream else self.module.cuda.Stream.null  # type: ignore[no-any-return]
+        cuda = self.module.cuda
+        if isinstance(stream, cuda.Stream):
+            return stream  # type: ignore[no-any-return]
+        number = stream_number(stream)
+        return cuda.ExternalStream(number) if number else cuda.Stream.null  # type: ignore[no-any-return]
+
+    def quick(
+        self, a: Any, dtype: str, size: int, handle: Any, result: int
+    ) -> tuple[int, int, Any, int] | None:
+        data = a.data
+        if (
+            a.dtype == dtype
+            and a.shape == (size,)
+            and data.device_id == handle.number
+            and a.flags.c_contiguous
+            and data.device_id == self.current_device()
+        ):
+            y = self.new(result, dtype)
+            return data.ptr, y.data.ptr, y, self.stream_address()
+        return None
 
 
 _TORCH_TYPES = (
@@ -144,6 +179,9 @@ class TorchKind(Kind):
         self.types = {name: getattr(torch, name) for name in _TORCH_TYPES}
         self.names = {t: name for name, t in self.types.items()}
         self.raw_stream = getattr(torch._C, "_cuda_getCurrentRawStream", None)
+
+    def recording(self) -> bool:
+        return bool(self.module.is_grad_enabled())
 
     def where(self, a: Any) -> str:
         device = a.device
@@ -191,6 +229,23 @@ class TorchKind(Kind):
             return nullcontext()
         cuda = self.module.cuda
         return cuda.stream(cuda.ExternalStream(stream_number(stream), device=int(where.partition(":")[2])))  # type: ignore[no-any-return]
+
+    def quick(
+        self, a: Any, dtype: str, size: int, handle: Any, result: int
+    ) -> tuple[int, int, Any, int] | None:
+        if a.dtype is self.types[dtype] and a.shape == (size,) and a.is_contiguous() and not a.is_neg():
+            number = handle.number
+            if a.is_cuda:
+                if number is None or self.raw_stream is None or a.get_device() != number:
+                    return None
+                stream = self.raw_stream(number)
+            elif handle.on_gpu or not a.is_cpu:
+                return None
+            else:
+                stream = 0
+            y = a.new_empty(result)
+            return a.data_ptr(), y.data_ptr(), y, stream
+        return None
 
     def compress(self, row: Any, rows: int) -> tuple[Any, Any]:
         torch = self.module
@@ -261,20 +316,20 @@ def _import(name: str) -> Any:
 
 
 NUMPY = Kind()
-_kinds: dict[type, Kind] = {np.ndarray: NUMPY}  # by the type of the array; filled as types are met
+known_kinds: dict[type, Kind] = {np.ndarray: NUMPY}  # by the type of the array; filled as types are met
 _framework: dict[str, Kind] = {}
 
 
 def _known(name: str, of: type) -> Kind:
     if name not in _framework:
         _framework[name] = {"cupy": CupyKind, "torch": TorchKind}[name]()
-    _kinds[of] = _framework[name]
+    known_kinds[of] = _framework[name]
     return _framework[name]
 
 
 def kind_of(a: Any) -> Kind | None:
     """The kind of `a`, or None if it is not an array of any."""
-    kind = _kinds.get(type(a))
+    kind = known_kinds.get(type(a))
     if kind is not None:
         return kind
     for name, member in (("torch", "Tensor"), ("cupy", "ndarray")):
@@ -326,4 +381,4 @@ def stream_number(stream: Any) -> int:
     return stream
 
 
-__all__ = ["HOST", "NULL", "NUMPY", "SOME_GPU", "Kind", "as_array", "kind_of", "stream_number"]
+__all__ = ["HOST", "NULL", "NUMPY", "SOME_GPU", "Kind", "as_array", "kind_of", "known_kinds", "stream_number"]

@@ -45,7 +45,7 @@ def devices() -> list[Device]:
 class Handle:
     """An open device, its lock, its stream, and who made its last product."""
 
-    __slots__ = ("lock", "name", "on_gpu", "owner", "pointer", "stream", "user")
+    __slots__ = ("lock", "name", "number", "on_gpu", "owner", "pointer", "stream", "user")
 
     def __init__(self, name: str, deterministic: bool) -> None:
         out = ffi.new("heddle **")
@@ -53,6 +53,8 @@ class Handle:
         self.pointer = out[0]
         self.name = name
         self.on_gpu = name.partition(":")[0] != "cpu"
+        kind, _, number = name.partition(":")
+        self.number = int(number) if kind in ("cuda", "hip") else None  # of the GPU, as frameworks count
         self.stream = 0
         self.owner: Any = None  # keeps the stream alive: a change of streams looks at the one before
         self.lock = (
@@ -126,7 +128,7 @@ class Resource:
     An operator and its transpose share it.
     """
 
-    __slots__ = ("__weakref__", "facts", "free", "handle", "kernel", "number", "pointer", "ref")
+    __slots__ = ("__weakref__", "facts", "free", "handle", "kernel", "name", "pointer", "ref")
 
     def __init__(self, handle: Handle, pointer: Any, free: Any) -> None:
         self.handle = handle
@@ -136,9 +138,9 @@ class Resource:
             None  # what its operators know, and what must outlive it: borrowed arrays, a plan's matrix
         )
         self.kernel = ""
-        self.number = next(_numbers)
+        self.name = f"{next(_numbers)}"  # a text: torch.compile makes variables of numbers
         self.ref = weakref.ref(self)
-        by_number[self.number] = self
+        by_name[self.name] = self
 
     def close(self) -> None:
         with self.handle.lock:
@@ -159,7 +161,7 @@ class Resource:
             self.close()
 
 
-by_number: weakref.WeakValueDictionary[int, Resource] = weakref.WeakValueDictionary()
+by_name: weakref.WeakValueDictionary[str, Resource] = weakref.WeakValueDictionary()
 
 
 def made(handle: Handle, create: Any, free: Any, *arguments: Any) -> Resource:

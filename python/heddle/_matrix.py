@@ -26,6 +26,8 @@ _TYPE_NAMES = {
 }
 _CREATE = {"csr": lib.heddle_csr, "csc": lib.heddle_csc, "coo": lib.heddle_coo}
 _mv = lib.heddle_mv
+_AT = "int (*)(heddle *, int, const void *, heddle_matrix *, uintptr_t, const void *, uintptr_t)"
+_mv_at = ffi.cast(_AT, lib.heddle_mv)  # the same, for addresses of frameworks, which are numbers
 
 
 class Facts(NamedTuple):
@@ -63,6 +65,16 @@ class Matrix(Operator):
             self._pointer()
         return _mv(resource.handle.pointer, code, alpha, pointer, x, beta, y)
 
+    def _call_at(self, code: Any, alpha: Any, x: int, beta: Any, y: int) -> Any:
+        resource = self._resource
+        pointer = resource.pointer
+        if pointer is None:
+            self._pointer()
+        return _mv_at(resource.handle.pointer, code, alpha, pointer, x, beta, y)
+
+    def _values(self) -> Any:
+        return self._source.val if self._source else None
+
     # ---- what it is
 
     @property
@@ -75,7 +87,7 @@ class Matrix(Operator):
     @property
     def values(self) -> Any:
         """The array of values that the matrix borrows; None where the library has its own copy."""
-        return self._source.val if self._source else None
+        return self._values()
 
     @property
     def info(self) -> dict[str, Any]:

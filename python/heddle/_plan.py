@@ -14,6 +14,8 @@ if TYPE_CHECKING:
     from ._matrix import Matrix
 
 _plan_mv = lib.heddle_plan_mv
+_AT = "int (*)(heddle_plan *, int, const void *, uintptr_t, const void *, uintptr_t)"
+_plan_mv_at = ffi.cast(_AT, lib.heddle_plan_mv)
 _INT64 = 2**63
 _BITS = {"N": lib.HEDDLE_PLAN_N, "T": lib.HEDDLE_PLAN_T, "H": lib.HEDDLE_PLAN_T}
 
@@ -62,6 +64,12 @@ class Plan(Operator):
 
     def _call(self, code: Any, alpha: Any, x: Any, beta: Any, y: Any) -> Any:
         return _plan_mv(self._pointer(), code, alpha, x, beta, y)
+
+    def _call_at(self, code: Any, alpha: Any, x: int, beta: Any, y: int) -> Any:
+        return _plan_mv_at(self._pointer(), code, alpha, x, beta, y)
+
+    def _values(self) -> Any:
+        return None  # a plan multiplies with its own
 
     def _pointer(self) -> Any:
         if self.matrix._resource.pointer is None:

@@ -9,7 +9,7 @@ from weakref import ref
 
 import numpy as np
 
-from ._arrays import HOST, SOME_GPU, Kind, as_array, stream_number
+from ._arrays import HOST, SOME_GPU, Kind, as_array, known_kinds, stream_number
 from ._device import Resource
 from ._library import NULL, check, failure, ffi, lib
 
@@ -135,7 +135,28 @@ class Operator:
                 if status:
                     raise failure(status)
                 return y
+        kind = known_kinds.get(type(x))
+        if kind is not None:
+            quick = kind.quick(x, self._name, self._cols, self._resource.handle, self._rows)
+            if quick is not None and not (kind.recording() and self._differentiates(x)):
+                return self._quickly(kind, *quick)
         return self._product(x, (1, 2))
+
+    def _quickly(self, kind: Kind, x_at: int, y_at: int, y: Any, stream: int) -> Any:
+        resource = self._resource
+        handle = resource.handle
+        with handle.lock:
+            if handle.user is not resource.ref:
+                handle.used_by(resource)
+            if stream != handle.stream and handle.on_gpu:
+                handle.use_stream(*kind.stream(handle.name))
+            status = self._call_at(self._code, NULL, x_at, NULL, y_at)
+        if status:
+            raise failure(status)
+        return y
+
+    def _differentiates(self, x: Any) -> bool:
+        return bool(x.requires_grad or getattr(self._values(), "requires_grad", False))
 
     def __rmatmul__(self, x: Any) -> Any:
         x, kind = as_array(x, "x")
@@ -188,6 +209,14 @@ class Operator:
         """The library's product; the caller has the handle's lock."""
         raise NotImplementedError
 
+    def _call_at(self, code: Any, alpha: Any, x: int, beta: Any, y: int) -> Any:
+        """The same, with addresses as numbers."""
+        raise NotImplementedError
+
+    def _values(self) -> Any:
+        """The array of values that gradients may be wanted for."""
+        raise NotImplementedError
+
     def _of_type(self, dtype: str) -> Operator:
         """The same operator with values of a wider type."""
         raise NotImplementedError
@@ -229,11 +258,8 @@ class Operator:
         y_shape = (A._rows, *shape[1:])
         if out is not None:
             _check_out(out, kind, where, y_shape, result)
-        if kind.name == "torch":
-            from .torch import wants_gradient
-
-            if wants_gradient(self, x):
-                return _differentiated(A, x, out, alpha, beta)
+        if kind.recording() and self._differentiates(x):
+            return _differentiated(A, x, out, alpha, beta)
         context = nullcontext() if stream is None else kind.on_stream(stream, where)
         with context:
             if result in _REAL:

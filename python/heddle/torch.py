@@ -9,7 +9,7 @@ the other, so that derivatives of any order are there and ``torch.compile`` take
     dx = spmv of the transpose    of dy
     dval = outer(dy, x)           dval_k = dy_{row_k} x_{col_k}
 
-The pattern goes by number: operators of PyTorch take tensors and numbers, not objects.
+The pattern goes by name: operators of PyTorch take tensors, numbers and texts, not objects.
 """
 
 from __future__ import annotations
@@ -20,21 +20,11 @@ import torch
 from torch import Tensor
 
 from ._arrays import as_array
-from ._device import by_number
+from ._device import by_name
 from ._matrix import Matrix, _from_source
 from ._plan import Plan
 from ._product import Operator
 from ._source import Source
-
-
-def wants_gradient(A: Operator, x: Any) -> bool:
-    """Does PyTorch record this product?"""
-    if not torch.is_grad_enabled():
-        return False
-    if x.requires_grad:
-        return True
-    values = getattr(_matrix(A), "values", None)
-    return isinstance(values, Tensor) and values.requires_grad
 
 
 def spmv(A: Matrix | Plan | Tensor, x: Tensor) -> Tensor:
@@ -63,7 +53,7 @@ def spmv(A: Matrix | Plan | Tensor, x: Tensor) -> Tensor:
     if getattr(torch, matrix._name) != dtype:
         raise TypeError(f"A is {matrix._name}, but x is {x.dtype}: convert one of them")
     values = _values(A, x)
-    return torch.ops.heddle.spmv(values, x.to(dtype), A._resource.number, A._transposed)
+    return torch.ops.heddle.spmv(values, x.to(dtype), A._resource.name, A._transposed)
 
 
 def _matrix(A: Operator) -> Matrix:
@@ -80,17 +70,17 @@ def _values(A: Operator, x: Tensor) -> Tensor:
     return values
 
 
-def _pattern(number: int) -> Any:
-    """The matrix or plan with this number, not transposed."""
-    resource = by_number.get(number)
+def _pattern(name: str) -> Any:
+    """The matrix or plan of this name, not transposed."""
+    resource = by_name.get(name)
     if resource is None:
         raise RuntimeError("the matrix of this product is gone: keep it as long as compiled functions use it")
     return Plan(resource) if hasattr(resource.facts, "matrix") else Matrix(resource)
 
 
-def _with(values: Tensor, number: int) -> Operator:
+def _with(values: Tensor, name: str) -> Operator:
     """The matrix with these values: itself if they are its own, else another one on the same pattern."""
-    A: Any = _pattern(number)
+    A: Any = _pattern(name)
     if values.numel() == 0 or isinstance(A, Plan) or values.data_ptr() == A.values.data_ptr():
         return A
     s = A._source
@@ -100,22 +90,22 @@ def _with(values: Tensor, number: int) -> Operator:
 
 
 @torch.library.custom_op("heddle::spmv", mutates_args=())
-def _spmv(values: Tensor, x: Tensor, number: int, transposed: bool) -> Tensor:
-    A = _with(values.detach(), number)
+def _spmv(values: Tensor, x: Tensor, name: str, transposed: bool) -> Tensor:
+    A = _with(values.detach(), name)
     with torch.no_grad():
         return (A.T if transposed else A) @ x.detach()
 
 
 @_spmv.register_fake
-def _(values: Tensor, x: Tensor, number: int, transposed: bool) -> Tensor:
-    rows = _pattern(number)._shape[transposed]
+def _(values: Tensor, x: Tensor, name: str, transposed: bool) -> Tensor:
+    rows = _pattern(name)._shape[transposed]
     return x.new_empty((rows, *x.shape[1:]))
 
 
 @torch.library.custom_op("heddle::outer", mutates_args=())
-def _outer(g: Tensor, x: Tensor, number: int, transposed: bool) -> Tensor:
+def _outer(g: Tensor, x: Tensor, name: str, transposed: bool) -> Tensor:
     """g_row x_col for each entry (row, col); vectors of several columns are summed over them."""
-    row, col = _coordinates(_pattern(number))
+    row, col = _coordinates(_pattern(name))
     if transposed:
         row, col = col, row
     product = g.index_select(0, row).mul_(x.index_select(0, col))
@@ -123,8 +113,8 @@ def _outer(g: Tensor, x: Tensor, number: int, transposed: bool) -> Tensor:
 
 
 @_outer.register_fake
-def _(g: Tensor, x: Tensor, number: int, transposed: bool) -> Tensor:
-    return g.new_empty(_pattern(number).nnz)
+def _(g: Tensor, x: Tensor, name: str, transposed: bool) -> Tensor:
+    return g.new_empty(_pattern(name).nnz)
 
 
 def _coordinates(A: Matrix) -> tuple[Tensor, Tensor]:
@@ -143,8 +133,8 @@ def _coordinates(A: Matrix) -> tuple[Tensor, Tensor]:
 
 
 def _spmv_setup(ctx: Any, inputs: tuple[Any, ...], output: Tensor) -> None:
-    values, x, ctx.number, ctx.transposed = inputs
-    ctx.keep = _pattern(ctx.number)
+    values, x, ctx.name, ctx.transposed = inputs
+    ctx.keep = _pattern(ctx.name)
     ctx.save_for_backward(values, x)
 
 
@@ -152,15 +142,15 @@ def _spmv_backward(ctx: Any, g: Tensor) -> tuple[Any, ...]:
     values, x = ctx.saved_tensors
     for_values = for_x = None
     if ctx.needs_input_grad[0]:
-        for_values = torch.ops.heddle.outer(g, x, ctx.number, ctx.transposed)
+        for_values = torch.ops.heddle.outer(g, x, ctx.name, ctx.transposed)
     if ctx.needs_input_grad[1]:
-        for_x = torch.ops.heddle.spmv(values, g, ctx.number, not ctx.transposed)
+        for_x = torch.ops.heddle.spmv(values, g, ctx.name, not ctx.transposed)
     return for_values, for_x, None, None
 
 
 def _outer_setup(ctx: Any, inputs: tuple[Any, ...], output: Tensor) -> None:
-    g, x, ctx.number, ctx.transposed = inputs
-    ctx.keep = _pattern(ctx.number)
+    g, x, ctx.name, ctx.transposed = inputs
+    ctx.keep = _pattern(ctx.name)
     ctx.save_for_backward(g, x)
 
 
@@ -168,9 +158,9 @@ def _outer_backward(ctx: Any, w: Tensor) -> tuple[Any, ...]:
     g, x = ctx.saved_tensors
     for_g = for_x = None
     if ctx.needs_input_grad[0]:
-        for_g = torch.ops.heddle.spmv(w, x, ctx.number, ctx.transposed)
+        for_g = torch.ops.heddle.spmv(w, x, ctx.name, ctx.transposed)
     if ctx.needs_input_grad[1]:
-        for_x = torch.ops.heddle.spmv(w, g, ctx.number, not ctx.transposed)
+        for_x = torch.ops.heddle.spmv(w, g, ctx.name, not ctx.transposed)
     return for_g, for_x, None, None
 
 

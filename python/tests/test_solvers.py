@@ -16,7 +16,7 @@ N = 20
 def laplacian():
     line = sp.diags_array([-1.0, 2.1, -1.0], offsets=[-1, 0, 1], shape=(N, N))
     one = sp.eye_array(N)
-    return (sp.kron(line, one) + sp.kron(one, line)).tocsr()
+    return (sp.kron(line, one) + 1.3 * sp.kron(one, line)).tocsr()  # no two eigenvalues are the same
 
 
 def skewed():

@@ -212,14 +212,14 @@ def test_compiled_functions_take_it_as_one_operator(backend, place):
 
 def test_operators_keep_the_rules_of_torch(place):
     A = heddle.csr(dense(place).to_sparse_csr())
-    number = A._resource.number
+    name = A._resource.name
     values, x = A.values.clone().requires_grad_(), torch.rand(5, dtype=F64, device=place, requires_grad=True)
     g = torch.rand(7, dtype=F64, device=place, requires_grad=True)
     checks = ("test_schema", "test_autograd_registration", "test_faketensor")
-    torch.library.opcheck(torch.ops.heddle.spmv.default, (values, x, number, False), test_utils=checks)
-    torch.library.opcheck(torch.ops.heddle.outer.default, (g, x, number, False), test_utils=checks)
+    torch.library.opcheck(torch.ops.heddle.spmv.default, (values, x, name, False), test_utils=checks)
+    torch.library.opcheck(torch.ops.heddle.outer.default, (g, x, name, False), test_utils=checks)
     with pytest.raises(RuntimeError, match="is gone"):
-        torch.ops.heddle.spmv(values, x, 10**9, False)
+        torch.ops.heddle.spmv(values, x, "nobody", False)
 
 
 WRONG = {
