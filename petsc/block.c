@@ -34,7 +34,8 @@ struct course {
     PetscInt64 with_before;  /* and with the values before */
     PetscObjectState values; /* those that the plan holds */
     PetscInt64 products;     /* since the block exists */
-    PetscLogDouble ms;       /* all of them */
+    PetscLogDouble ms;       /* all of them, with the copies that a GPU needs */
+    double vector_bytes;     /* that those copies were of */
     double plan_ms;          /* making plans and giving them new values */
     PetscInt64 updates;
     char kernel[64];         /* of the last product */
@@ -294,6 +295,8 @@ PetscErrorCode block_multiply(struct block *b, const struct arrays *A, heddle_op
     PetscCall(PetscTime(&end));
     c->ms += 1e3 * (end - begin);
     c->products++;
+    if (b->at->gpu) /* x there, y back, and with add y there as well */
+        c->vector_bytes += (double)sizeof(PetscScalar) * (double)(A->rows + A->cols + (!add ? 0 : op ? A->cols : A->rows));
     PetscCall(PetscLogFlops(2.0 * (PetscLogDouble)b->nnz));
     PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -301,14 +304,19 @@ PetscErrorCode block_multiply(struct block *b, const struct arrays *A, heddle_op
 /* "N: cpu_csr, 120 products, 3.1 ms; plan 0.4 ms, 12 MB" */
 static PetscErrorCode describe_course(const struct course *c, char name, char text[], size_t size)
 {
-    char plan[160] = "";
+    char plan[160] = "", copies[96] = "";
 
     PetscFunctionBegin;
+    if (c->vector_bytes > 0 && c->plan && c->desc.product_ms > 0)
+        PetscCall(PetscSNPrintf(copies, sizeof copies, " with copies of %.3g MB of vectors, %.3g ms without",
+                                c->vector_bytes / 1e6, (double)c->products * c->desc.product_ms));
+    else if (c->vector_bytes > 0)
+        PetscCall(PetscSNPrintf(copies, sizeof copies, " with copies of %.3g MB of vectors", c->vector_bytes / 1e6));
     if (c->plan)
         PetscCall(PetscSNPrintf(plan, sizeof plan, ", %.3g ms and %.3g MB for its plan, new values %lld times", c->plan_ms,
                                 (double)c->desc.bytes / 1e6, (long long)c->updates));
-    PetscCall(PetscSNPrintf(text, size, "; %c: %s, %lld products in %.3g ms%s", name, c->kernel, (long long)c->products,
-                            (double)c->ms, plan));
+    PetscCall(PetscSNPrintf(text, size, "; %c: %s, %lld products in %.3g ms%s%s", name, c->kernel,
+                            (long long)c->products, (double)c->ms, copies, plan));
     PetscFunctionReturn(PETSC_SUCCESS);
 }
 

@@ -4,8 +4,7 @@
  *
  * Ranks of one node share its processors and GPUs.  Where MPI binds each rank to processors of its own, those are its threads;
  * where several ranks may run on the same processors, each has its share of them: a processor counts 1/n where n ranks may use
- * it.  GPUs are dealt out by node-local rank, round robin; where PETSc computes on a GPU itself, it is that one, as the arrays
- * lie there. */
+ * it.  GPUs are dealt out by node-local rank, round robin. */
 #define _GNU_SOURCE /* sched_getaffinity */
 #include <sched.h>
 #include <stdlib.h>
@@ -54,32 +53,11 @@ static PetscErrorCode pick_gpu(const char *kind, char device[], size_t size)
     int gpus = 0;
 
     PetscFunctionBegin;
-#if DEVICE_VECTORS
-    PetscDeviceContext context;
-    PetscDevice petscs;
-    PetscInt number;
-    PetscCall(PetscDeviceContextGetCurrentContext(&context));
-    PetscCall(PetscDeviceContextGetDevice(context, &petscs));
-    PetscCall(PetscDeviceGetDeviceId(petscs, &number));
-    PetscCall(PetscSNPrintf(device, size, "%s:%" PetscInt_FMT, kind, number));
-    PetscFunctionReturn(PETSC_SUCCESS);
-#endif
     for (int i = 0; i < heddle_device_count(); i++)
         gpus += heddle_device_info(i, &desc) == HEDDLE_OK && strncmp(desc.name, kind, strlen(kind)) == 0;
     if (gpus > 0)
         PetscCall(PetscSNPrintf(device, size, "%s:%d", kind, (int)local_rank % gpus));
     PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-/* What "auto" means: a GPU where PETSc keeps vectors there, as copies cost more than products gain. */
-static const char *automatic(void)
-{
-    const char *kind = PetscDefined(HAVE_CUDA) ? "cuda" : "hip";
-    heddle_device_desc desc;
-    for (int i = 0; DEVICE_VECTORS && i < heddle_device_count(); i++)
-        if (heddle_device_info(i, &desc) == HEDDLE_OK && strncmp(desc.name, kind, strlen(kind)) == 0)
-            return kind;
-    return "cpu";
 }
 
 PetscErrorCode place_open(const struct place **at)
@@ -98,8 +76,8 @@ PetscErrorCode place_open(const struct place **at)
                                      &threads, NULL, 0));
     PetscCall(PetscOptionsBool("-mat_heddle_view", "say what ran when a matrix is destroyed", "", place.view, &place.view, NULL));
     PetscOptionsEnd();
-    if (strcmp(device, "auto") == 0)
-        PetscCall(PetscStrncpy(device, automatic(), sizeof device));
+    if (strcmp(device, "auto") == 0) /* a GPU must be asked for: copies of vectors may cost more than the products gain */
+        PetscCall(PetscStrncpy(device, "cpu", sizeof device));
     if (strcmp(device, "cuda") == 0 || strcmp(device, "hip") == 0)
         PetscCall(pick_gpu(device[0] == 'c' ? "cuda" : "hip", device, sizeof device));
     if (strcmp(device, "cpu") == 0 && (threads > 0 || !getenv("OMP_NUM_THREADS")))
@@ -108,28 +86,6 @@ PetscErrorCode place_open(const struct place **at)
     PetscCall(PetscStrncpy(place.device, device, sizeof place.device));
     place.gpu = strncmp(device, "cpu", 3) != 0;
     PetscCall(PetscInfo(NULL, "Heddle: rank %d computes on %s\n", (int)place.rank, place.device));
-    PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-PetscErrorCode place_stream(const struct place *at)
-{
-    PetscFunctionBegin;
-#if DEVICE_VECTORS
-    static void *present; /* NULL: the default stream, which a handle begins with */
-    PetscDeviceContext context;
-    PetscDeviceType type;
-    void *stream;
-    PetscCall(PetscDeviceContextGetCurrentContext(&context));
-    PetscCall(PetscDeviceContextGetDeviceType(context, &type));
-    if (type == PETSC_DEVICE_HOST)
-        PetscFunctionReturn(PETSC_SUCCESS);
-    PetscCall(PetscDeviceContextGetStreamHandle(context, &stream));
-    if (*(void **)stream != present)
-        HeddleCall(heddle_set_stream(at->handle, *(void **)stream));
-    present = *(void **)stream;
-#else
-    (void)at;
-#endif
     PetscFunctionReturn(PETSC_SUCCESS);
 }
 

@@ -13,14 +13,6 @@
 #define PETSC_SUCCESS 0
 #endif
 
-/* Does this PETSc keep vectors on GPUs?  Its interface to streams is there since 3.19. */
-#if (PetscDefined(HAVE_CUDA) || PetscDefined(HAVE_HIP)) && PETSC_VERSION_GE(3, 19, 0)
-#define DEVICE_VECTORS 1
-#include <petscdevice.h>
-#else
-#define DEVICE_VECTORS 0
-#endif
-
 #define HeddleCall(call) \
     do { \
         heddle_status heddle_status_ = (call); \
@@ -33,14 +25,13 @@
 struct place {
     heddle *handle;      /* one a process, opened at the first product */
     char device[64];     /* what it was opened with: "cpu:threads=2" */
-    int gpu;             /* 1: products take device arrays */
+    int gpu;             /* 1: matrices are copied there once, vectors for every product */
     PetscMPIInt rank;    /* in PETSC_COMM_WORLD, for messages */
     PetscBool view;      /* -mat_heddle_view */
 };
 
 PetscErrorCode place_find(void);                     /* collective: who else is on this node */
 PetscErrorCode place_open(const struct place **at);  /* not collective */
-PetscErrorCode place_stream(const struct place *at); /* the next product is in the order of PETSc's own work on the device */
 PetscErrorCode place_use(int more);                  /* so many more blocks, or fewer, have plans on the handle */
 PetscErrorCode place_close(void);
 
@@ -61,7 +52,7 @@ struct block;
 PetscErrorCode block_new(struct block **b, PetscInt products);
 PetscErrorCode block_free(struct block *b);
 
-/* y = op(A) x, or y += op(A) x; x and y lie where the place computes, or on the host. */
+/* y = op(A) x, or y += op(A) x, with x and y on the host. */
 PetscErrorCode block_multiply(struct block *b, const struct arrays *A, heddle_op op, const PetscScalar *x, PetscBool add,
                               PetscScalar *y);
 

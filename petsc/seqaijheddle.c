@@ -89,60 +89,33 @@ PetscErrorCode seqaijheddle_describe(Mat A, char text[BLOCK_TEXT])
 
 static PetscErrorCode find_arrays(Mat A, struct arrays *at)
 {
+    PetscMemType where;
+
     PetscFunctionBegin;
     PetscCall(MatGetLocalSize(A, &at->rows, &at->cols));
-    PetscCall(MatSeqAIJGetCSRAndMemType(A, &at->row_ptr, &at->col, (PetscScalar **)&at->val, NULL));
+    PetscCall(MatSeqAIJGetCSRAndMemType(A, &at->row_ptr, &at->col, (PetscScalar **)&at->val, &where));
+    PetscCheck(PetscMemTypeHost(where), PETSC_COMM_SELF, PETSC_ERR_SUP, "the matrix is not on the host");
     PetscCall(MatGetNonzeroState(A, &at->pattern));
     PetscCall(PetscObjectStateGet((PetscObject)A, &at->values));
     PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* y = op(A) x, or with add y += op(A) x, on the host. */
-static PetscErrorCode multiply_host(struct block *b, const struct arrays *at, heddle_op op, Vec x, PetscBool add, Vec y)
-{
-    const PetscScalar *from;
-    PetscScalar *to;
-
-    PetscFunctionBegin;
-    PetscCall(VecGetArrayRead(x, &from));
-    PetscCall((add ? VecGetArray : VecGetArrayWrite)(y, &to));
-    PetscCall(block_multiply(b, at, op, from, add, to));
-    PetscCall((add ? VecRestoreArray : VecRestoreArrayWrite)(y, &to));
-    PetscCall(VecRestoreArrayRead(x, &from));
-    PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-/* The same with vectors wherever they are: Heddle sees by the pointer whether one must be copied. */
-static PetscErrorCode multiply_anywhere(struct block *b, const struct arrays *at, heddle_op op, Vec x, PetscBool add, Vec y)
-{
-    const struct place *here;
-    const PetscScalar *from;
-    PetscScalar *to;
-
-    PetscFunctionBegin;
-    PetscCall(place_open(&here));
-    PetscCall(place_stream(here));
-    PetscCall(VecGetArrayReadAndMemType(x, &from, NULL));
-    PetscCall((add ? VecGetArrayAndMemType : VecGetArrayWriteAndMemType)(y, &to, NULL));
-    PetscCall(PetscLogGpuTimeBegin());
-    PetscCall(block_multiply(b, at, op, from, add, to));
-    PetscCall(PetscLogGpuTimeEnd());
-    PetscCall((add ? VecRestoreArrayAndMemType : VecRestoreArrayWriteAndMemType)(y, &to));
-    PetscCall(VecRestoreArrayReadAndMemType(x, &from));
-    PetscFunctionReturn(PETSC_SUCCESS);
-}
-
+/* y = op(A) x, or with add y += op(A) x. */
 static PetscErrorCode multiply(Mat A, heddle_op op, Vec x, PetscBool add, Vec y)
 {
-    const struct place *here;
     struct block *b;
     struct arrays at;
+    const PetscScalar *from;
+    PetscScalar *to;
 
     PetscFunctionBegin;
-    PetscCall(place_open(&here));
     PetscCall(need_block(A, &b));
     PetscCall(find_arrays(A, &at));
-    PetscCall((here->gpu ? multiply_anywhere : multiply_host)(b, &at, op, x, add, y));
+    PetscCall(VecGetArrayRead(x, &from));
+    PetscCall((add ? VecGetArray : VecGetArrayWrite)(y, &to));
+    PetscCall(block_multiply(b, &at, op, from, add, to));
+    PetscCall((add ? VecRestoreArray : VecRestoreArrayWrite)(y, &to));
+    PetscCall(VecRestoreArrayRead(x, &from));
     PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -279,12 +252,6 @@ PetscErrorCode MatConvert_SeqAIJ_SeqAIJHeddle(Mat A, MatType type, MatReuse reus
     PetscCall(PetscObjectComposeFunction((PetscObject)*B, "MatConvert_seqaijheddle_seqaij_C", MatConvert_SeqAIJHeddle_SeqAIJ));
     PetscCall(PetscObjectComposeFunction((PetscObject)*B, "MatConvert_seqaij_seqaijheddle_C", MatConvert_SeqAIJ_SeqAIJHeddle));
     PetscCall(PetscObjectChangeTypeName((PetscObject)*B, MATSEQAIJHEDDLE));
-#if DEVICE_VECTORS
-    const struct place *here;
-    PetscCall(place_open(&here));
-    if (here->gpu) /* vectors that are made to fit lie where the products are */
-        PetscCall(MatSetVecType(*B, PetscDefined(HAVE_CUDA) ? VECCUDA : VECHIP));
-#endif
     PetscFunctionReturn(PETSC_SUCCESS);
 }
 
