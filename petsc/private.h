@@ -13,6 +13,12 @@
 #define PETSC_SUCCESS 0
 #endif
 
+#if PetscDefined(USE_COMPLEX)
+#error "this PETSc was built with complex numbers, which Heddle has no products for"
+#elif !PetscDefined(USE_REAL_DOUBLE) && !PetscDefined(USE_REAL_SINGLE)
+#error "this PETSc was built for neither single nor double precision, which is all that Heddle has"
+#endif
+
 #define HeddleCall(call) \
     do { \
         heddle_status heddle_status_ = (call); \

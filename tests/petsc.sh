@@ -58,6 +58,28 @@ refused() { ranks 1 ./products -mat_heddle_device "$1" | grep -qF "$2" || echo "
 verdict "a device that is not there is named" "$(refused cuda:99 cuda 2>/dev/null)"
 verdict "a device that does not parse is refused" "$(refused cpu:threads=0 threads 2>/dev/null)"
 
+# Other builds of PETSc that Debian has beside its usual one: 64-bit indices work; complex numbers are refused, not multiplied wrongly.
+plugin_for() ( # plugin_for FOLDER_OF_PC: compiled as the usual one, for that PETSc
+    export PKG_CONFIG_PATH=$1
+    flags=$(pkg-config --cflags PETSc) libs=$(pkg-config --libs PETSc)
+    # shellcheck disable=SC2086
+    mpicc -std=c11 -O2 -fPIC -shared -fvisibility=hidden -I"$source/include" $flags "$source"/petsc/*.c -o other/libheddle_petsc.so \
+        -L"$build" -lheddle -Wl,-rpath,"$build" $libs &&
+        mpicc -I"$source/petsc" $flags "$source/tests/petsc/products.c" -o other/products -Lother -lheddle_petsc \
+            -Wl,-rpath,"$scratch/other" $libs -lm
+)
+for pc in /usr/lib/petscdir/petsc64-*/*-real/lib/pkgconfig /usr/lib/petscdir/petsc[0-9]*/*-complex/lib/pkgconfig; do
+    { [ -e "$pc/PETSc.pc" ] && [ -z "$sanitize" ]; } || continue
+    mkdir -p other
+    if [[ $pc = *-complex/* ]]; then
+        verdict "complex numbers are refused" "$(plugin_for "$pc" 2>&1 | grep -q 'complex numbers, which Heddle has no products for' || echo "they are not")"
+        continue
+    fi
+    verdict "64-bit indices compile" "$(plugin_for "$pc" 2>&1)"
+    verdict "64-bit indices on 1 rank" "$(problem_of ranks 1 other/products)"
+    verdict "64-bit indices on 2 ranks, planned" "$(problem_of ranks 2 other/products -mat_heddle_products 1000)"
+done
+
 # ---------------------------------------------------------------------- programs that others wrote
 
 # examples MODULE PACKAGE: the folder with the sources of its examples, from the system or out of the package
