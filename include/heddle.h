@@ -172,9 +172,9 @@ HEDDLE_API const char *heddle_last_kernel(const heddle *h);
 
 /* Arrays are borrowed (copy = 0): they must stay valid while the matrix lives, offsets and indices unchanged.  Borrowed values
  * may change between products: heddle_mv reads them anew, and plans are told by heddle_plan_update_values.
- * On a CPU creation costs nothing.  On a GPU it looks at the offsets once (CSR and CSC; heddle_matrix_info says how long that
- * took and what it holds): about the time of a product, and less than 1 % of the matrix' memory and 64 KB.  Offsets that do not
- * ascend from 0 to nnz are found then: A x of CSR, and the transposed product of CSC, return HEDDLE_BAD_MATRIX.
+ * On a CPU creation costs nothing.  On a GPU it looks at the offsets, and at a sample of the columns, once (CSR and CSC;
+ * heddle_matrix_info says how long that took and what it holds): about the time of a product, and less than 1 % of the matrix'
+ * memory and 64 KB.  Offsets that do not ascend from 0 to nnz are found then, and products return HEDDLE_BAD_MATRIX.
  * With copy = 1 they are copied, in parallel, each thread's part near that thread.  What cannot be borrowed is copied
  * in any case, and heddle_matrix_info says so: 64-bit indices, base 1, COO that is not sorted by rows.
  * An array may be NULL where its length is 0.  Each is aligned to its elements, as C has them; nothing beyond that is asked for.
@@ -237,7 +237,7 @@ typedef struct heddle_matrix_desc {
     int copied;     /* 1: Heddle owns the arrays; 0: they are the caller's, or a mapped file's */
     int sorted_now; /* 1: COO input was not sorted by rows and was sorted at creation */
     int64_t bytes;  /* of the arrays */
-    int64_t look_bytes; /* on a GPU: what was learned of the row offsets at creation, and how long that took */
+    int64_t look_bytes; /* on a GPU: what was learned of the pattern at creation, and how long that took */
     double look_ms;
     /* The arrays as Heddle holds them: base 0, valid while the matrix lives, not to be written.
      * CSR: ptr, index = col.  CSC: ptr, index = row.  COO: ptr = NULL, index = col, row. */

@@ -224,33 +224,6 @@ TEST(a_launch_arrives_as_it_was_asked_for)
     }
 }
 
-TEST(a_kernel_prefers_cache_to_shared_memory_once)
-{
-    static const struct {
-        int64_t bytes;
-        int percent, asked;
-    } cases[] = {{0, 0, 0}, {65536, 28, 1}, {65536, 28, 1}, {32768, 14, 2}, {102400, 44, 3}, {1 << 20, 100, 4}, {0, -1, 5}};
-    FOR_BOTH(v) {
-        struct gpu *gpu = fake_open(v);
-        struct gpu_module *module = NULL;
-        struct gpu_function *f = kernel_of(v, gpu, &module);
-        struct fake_state *s = fake_state_of(v);
-        const int is_cuda = strcmp(v->driver->name, "cuda") == 0;
-        int64_t argument = 4711;
-        for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
-            v->driver->prefer_shared(gpu, f, cases[i].bytes);
-            CHECK_THAT(s->shared_asked == cases[i].asked * is_cuda && s->shared_percent == cases[i].percent * is_cuda,
-                       "case %zu: %d, %d", i, s->shared_asked, s->shared_percent);
-        }
-        fake_script(v, "cuFuncSetAttribute", "=1"); /* a wish that is not granted is no error */
-        v->driver->prefer_shared(gpu, f, 65536);
-        fake_script(v, NULL, NULL);
-        CHECK_OK(v->driver->launch(gpu, f, 3, 256, 1024, &argument, sizeof argument, NULL));
-        v->driver->unload(gpu, module);
-        fake_close(v, gpu);
-    }
-}
-
 /* A pair of launches: how many came early, how many in a graph, and whether the second is as it was asked for. */
 struct pair_seen {
     int count, early, together;

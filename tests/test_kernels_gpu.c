@@ -157,15 +157,13 @@ static int64_t popular_column(int64_t i, int64_t j, int64_t n, int64_t cols, uin
     return random % 3 == 0 ? other % 200 * (cols / 200) : other % cols;
 }
 
-/* Where a large share of all entries goes to one line of y, csr_weft adds up in copies of it, and where it goes to a few columns, in a
- * hoard of these; small matrices are not worth the sample that finds out, unless asked. */
-TEST(copies_and_hoards_are_added_to_y_once)
+/* Where columns repeat csr_weft adds up in a cache of y, and those with a large share of all entries in registers. */
+TEST(what_was_added_up_is_added_to_y_once)
 {
-    static const struct awkward lines = {"many crowded lines", "more lines than have copies", 3000, 100000, seven_entries, crowded_column};
-    static const struct awkward popular = {"popular columns", "a hoard has them", 3000, 400000, seven_or_many_entries, popular_column};
+    static const struct awkward lines = {"many crowded lines", "columns that share places in the cache", 3000, 100000, seven_entries, crowded_column};
+    static const struct awkward popular = {"popular columns", "hot ones have a sum of their own", 3000, 400000, seven_or_many_entries, popular_column};
     const struct awkward *const matrices[] = {&awkward[21], &awkward[20], &lines, &popular};
-    static const char *const specs[] = {"csr_weft:way=1,sample=always", "csr_weft:way=1near,sample=always",
-                                        "csr_weft:way=32,sample=always", "csr_weft:way=entries,sample=always"};
+    static const char *const specs[] = {"csr_weft", "csr_weft:way=cached", "csr_weft:way=hot", "csr_weft:way=alike"};
     static const char *const names[] = {"emu:wave=32,seed=5,races=1", "emu:wave=64,seed=6,races=1"};
     CHECK(strstr(awkward[20].name, "a wide matrix") && strstr(awkward[21].name, "a wide matrix"));
     for (int i = 0; i < 32 && awkward_wants("csr_weft"); i++) {
@@ -258,24 +256,23 @@ TEST(csr_weave_takes_every_row_block_once)
         every_way("csr_weave", ways, sizeof ways / sizeof ways[0], "", &matrices[i], HEDDLE_N);
 }
 
-/* Thousands of rows with next to nothing, of which a chunk has more than can be taken entry by entry if nobody sees to it, and one
- * that is full: its chunk is taken in pieces. */
+/* Thousands of rows with next to nothing, so that a row block is taken in strips, and one that is full: it is cut into pieces. */
 static int64_t thin_rows(int64_t i, int64_t rows, int64_t cols)
 {
     (void)rows;
     return i == 1500 ? cols : i % 3 == 0;
 }
 
-TEST(every_way_through_csr_weft_takes_every_chunk_once)
+TEST(every_way_through_csr_weft_takes_every_entry_once)
 {
     static const struct awkward matrices[] = {
-        {"crowded chunks", "chunks taken twice or not at all", 2600, 9000, crowded_rows, strewn_column},
-        {"thin chunks", "more rows than there is room for", 9000, 9000, thin_rows, strewn_column},
+        {"crowded rows", "row blocks taken twice or not at all", 2600, 9000, crowded_rows, strewn_column},
+        {"thin rows", "more rows than there is room for", 9000, 9000, thin_rows, strewn_column},
         {"rows off lines", "pieces that begin within a line", 63, 4000, rows_off_lines, strewn_column},
     };
-    static const char *const ways[] = {"1", "1near", "32", "256", "entries", "few"};
+    static const char *const ways[] = {"auto", "entries", "cached", "hot", "rows", "alike", "alike_long"};
     for (int i = 0; i < 3; i++)
-        every_way("csr_weft", ways, sizeof ways / sizeof ways[0], ",sample=always", &matrices[i], HEDDLE_T);
+        every_way("csr_weft", ways, sizeof ways / sizeof ways[0], "", &matrices[i], HEDDLE_T);
 }
 
 static void all_options(struct trial *t)

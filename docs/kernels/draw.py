@@ -361,16 +361,15 @@ DRAWINGS = {
                   "the sums turned back.  Integers add up to the same in any order, however long the queues (red) are."],
     },
     "csr_weft": {
-        "title": "the transposed product, by a window of y in shared memory (here 4 rows a block, a lane a row)",
+        "title": "the transposed product, by a cache of y in shared memory (here of row blocks with 8 entries)",
         "owner": "ab cdefg h ijk l",
         "panels": [{"cell": 52, "waves": ["block 0: rows 0 to 3", "block 1: rows 4 and 5"], "steps": [
-            ("step 1", "a . c h | i l . ."), ("2", "b . d . | j . . ."), ("3", ". . e . | k . . ."),
-            ("4", ". . f . | . . . ."), ("5", ". . g . | . . . ."),
+            ("step 1", "a b c d | i j k l"), ("2", "e f g h | . . . ."),
             ("add 1", "a+c>0 d>1 e>2 b+h>3 | i>1 j>4 k+l>5 ."), ("2", "f>4 g>5 . . | . . . .")]}],
-        "strips": [("val", "a b | c d e f g | h | i j k | l")],
-        "notes": ["Products are added to a window of y in shared memory, and the window to y when the block is through, neighbours",
-                  "by neighbours: two blocks add to columns 1, 4 and 5, where every entry would have.  A block whose rows have too",
-                  "many entries leaves them to others."],
+        "strips": [("val", "a b | c d e f g | h | i j k | l"), ("row", "0 0 | 2 2 2 2 2 | 3 | 4 4 4 | 5")],
+        "notes": ["Threads share out the entries of a row block, by a table of their rows.  Products are added to a cache of y in",
+                  "shared memory, and the cache to y when the block is through, neighbours by neighbours: two blocks add to columns",
+                  "1, 4 and 5, where every entry would have."],
     },
     "coo_atomic": {
         "title": "one thread an entry, atomic additions",

@@ -16,6 +16,52 @@ struct row_block {
 
 #define ONE_ROW 0
 
+/* Threads of a block that has a row block of immediate products. */
+#define LOOK_THREADS 256
+/* Rows and entries of such a row block, but for a quarter more that its last row may have. */
+#define LOOK_WINDOW_MOST (8 * LOOK_THREADS)
+
+/* What kernels of the immediate product are told of a look, in product.fact: row blocks; the entries of a tile and of a piece; the
+ * longest row; are the offsets bad; what columns are like; where in product.prepared hot columns stand, 0: there are none; and one
+ * that is a kernel's own. */
+enum { LOOK_BLOCKS, LOOK_TILE, LOOK_PIECE, LOOK_LONGEST, LOOK_BAD, LOOK_COLUMNS, LOOK_HOT, LOOK_OWN };
+
+/* What columns are like, a byte each, in shares of 255: of entries those whose column comes again in the cache of their block, and
+ * those with their predecessor's column or one close to it; of rows those whose next has the same column in its middle, and those
+ * whose next has the next one there.  And two bytes, in shares of 65536: entries of the most crowded cache line of y. */
+enum columns { COLUMNS_CACHED, COLUMNS_CLOSE, COLUMNS_ALIKE, COLUMNS_NEXT, COLUMNS_CROWDED };
+
+/* Columns with at least 1 of HOT_SHARE entries; one that is not there is -1. */
+#define HOT_SHARE 64
+#define HOT_MOST 4
+
+/* csr_weft's cache of y: its places, and how many row blocks a block of threads has that sets one up, at most. */
+#define CACHE_PLACES(real_bytes) (16384 / (int)(real_bytes))
+#define TOGETHER_MOST(real_bytes) (32 / (int)(real_bytes))
+
+/* Row blocks for each block of threads, `most` at most, so that they are full rounds of `held`, which the device holds at once. */
+#define TOGETHER_ROUNDS(blocks, held, most) (((blocks) + (held) * (most) - 1) / ((held) * (most)) * (held))
+#define TOGETHER(blocks, held, most) \
+    (((blocks) + TOGETHER_ROUNDS(blocks, held, most) - 1) / TOGETHER_ROUNDS(blocks, held, most))
+
+/* What the kernels of the look leave for the host: of the offsets, and of a sample of the columns. */
+enum {
+    LOOKED_BLOCKS,
+    LOOKED_PIECES,
+    LOOKED_LONGEST,
+    LOOKED_LAST, /* offset */
+    LOOKED_BAD,
+    LOOKED_ENTRIES, /* of the sample, and of these what COLUMNS_... says */
+    LOOKED_CACHED,
+    LOOKED_CLOSE,
+    LOOKED_ROWS, /* likewise */
+    LOOKED_ALIKE,
+    LOOKED_NEXT,
+    LOOKED_CROWDED, /* as COLUMNS_CROWDED */
+    LOOKED_HOT,     /* columns */
+    LOOKED_RESULTS = LOOKED_HOT + HOT_MOST
+};
+
 #ifdef HEDDLE_DEVICE
 #include "run/gpu_page.h"
 #include "simt/collective.h"
@@ -65,14 +111,13 @@ struct row_cut {
     int64_t window, capacity, whole, piece;
     int64_t threads; /* of a block: decides how many lanes sum a row */
     int delays;      /* 1: the lanes of a row have it alone, however long it is, so that the longest delays them */
+    int columns;     /* 1: a sample of the columns is looked at, too */
 };
 
-/* What the look found. */
+/* What the look found: LOOKED_... */
 struct looked {
-    int64_t blocks, pieces;
-    int64_t longest; /* entries of a row */
-    int64_t last;    /* the last offset */
-    int64_t bad;     /* not 0: the offsets do not ascend from 0 to nnz, and there are no row blocks */
+    int64_t result[LOOKED_RESULTS];
+    int64_t results_at; /* where in product.prepared they stand */
 };
 
 /* Bytes that row blocks of w's matrix take, scratch memory included, and how many pieces there are at most. */
@@ -80,6 +125,18 @@ int64_t look_bytes(const struct work *w, struct row_cut cut);
 int64_t look_pieces(const struct work *w, struct row_cut cut);
 /* Row blocks of w's matrix into product.prepared, which has look_bytes; waits. */
 heddle_status gpu_look(struct looked *looked, const struct work *w, struct row_cut cut);
+
+/* The look that serves both immediate products, csr_weave and csr_weft: what they hold, and their `prepare`. */
+struct row_cut look_cut(const struct work *w);
+int64_t look_held(const struct work *w);
+heddle_status look_prepare(struct work *w);
+double look_share(const struct work *w, enum columns what);
+heddle_status look_refused(void);                            /* BAD_MATRIX: the offsets are bad */
+int64_t look_together(const struct work *w);                 /* row blocks for a block of threads that has a cache */
+
+/* look_columns.c: a sample of the columns, once row blocks are there, of which there are blocks_most at most. */
+heddle_status gpu_look_columns(const struct work *w, int64_t results_at, int64_t blocks_most);
+int64_t look_at_once(const struct work *w); /* blocks of threads with a cache that the device holds, about */
 
 #endif
 #endif

@@ -14,8 +14,6 @@ enum {
     FUNCTION_SHARED_BYTES = 1,     /* CUfunction_attribute: static shared memory */
     FUNCTION_PTX_VERSION = 5,      /* CUfunction_attribute: 90 for compute_90 */
     FUNCTION_MOST_DYNAMIC = 8,     /* CUfunction_attribute: the dynamic shared memory that launches may ask for */
-    FUNCTION_CARVEOUT = 9,         /* CUfunction_attribute: percent of all that a multiprocessor can have of it; a hint */
-    CARVEOUT_DEFAULT = -1,
 };
 
 /* What CUDA alone has: ROW(member, result, arguments, symbol). */
@@ -256,13 +254,6 @@ static int prepare(struct gpu *gpu, struct gpu_function *function)
     return own.function_set(function->handle, FUNCTION_MOST_DYNAMIC, (int)gpu->head.info.shared_per_block - used);
 }
 
-/* Beside what a block may have at most the driver keeps a kilobyte.  A driver that refuses leaves things as they are. */
-static void prefer_shared(struct gpu *gpu, struct gpu_function *function, int64_t bytes)
-{
-    const int64_t all = gpu->head.info.shared_per_block + 1024, percent = (100 * bytes + all / 2) / all;
-    own.function_set(function->handle, FUNCTION_CARVEOUT, bytes == 0 ? CARVEOUT_DEFAULT : percent > 100 ? 100 : (int)percent);
-}
-
 static const char *error_name(int code)
 {
     const char *name = NULL;
@@ -313,7 +304,6 @@ static struct vendor cuda = {
     .leave = leave,
     .launch_early = launch_early,
     .launch_pair = launch_pair,
-    .prefer_shared = prefer_shared,
     .prepare = prepare,
     .capturing = capturing,
     .error_name = error_name,

@@ -68,10 +68,6 @@ struct gpu_driver {
     /* `argument` is the one struct that every kernel takes, by value. */
     heddle_status (*launch)(struct gpu *gpu, struct gpu_function *function, int64_t grid, int block, int64_t shared,
                             const void *argument, int64_t bytes, void *stream);
-    /* A multiprocessor has one memory for shared memory and the first-level cache.  While this kernel runs so many bytes of it should
-     * be shared memory, even if fewer blocks fit then; 0: as many as the driver thinks.  A wish, which may be said again at every
-     * launch.  NULL: there is nothing to choose. */
-    void (*prefer_shared)(struct gpu *gpu, struct gpu_function *function, int64_t bytes);
     /* Two kernels with the same argument, the second of which waits for the first by itself (simt_after_previous): it may come
      * to the device before that is done, and both together may take the host less time than one.  NULL: `launch` twice. */
     heddle_status (*launch_pair)(struct gpu *gpu, const struct gpu_launch pair[2], const void *argument, int64_t bytes,
@@ -99,7 +95,7 @@ struct gpu_watch {
 };
 
 /* What every driver's struct gpu begins with.  An open device serves many threads at once, with two exceptions: products
- * (launch_pair, prefer_shared) and whoever watches them belong to one thread at a time. */
+ * (launch_pair) and whoever watches them belong to one thread at a time. */
 struct gpu_head {
     const struct gpu_driver *driver;
     struct gpu_info info;

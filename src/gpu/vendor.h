@@ -60,7 +60,6 @@ struct vendor {
     /* Both at once; ONE_BY_ONE when that is not possible.  NULL: it never is. */
     int (*launch_pair)(struct gpu *gpu, const struct gpu_launch pair[2], void *stream, void **arguments);
     int (*prepare)(struct gpu *gpu, struct gpu_function *function); /* once for each that is found; NULL: they can be launched */
-    void (*prefer_shared)(struct gpu *gpu, struct gpu_function *function, int64_t bytes); /* NULL: there is nothing to choose */
     int (*capturing)(void *stream, int *status); /* status: 0 where it is not */
     const char *(*error_name)(int code);
     void (*forget_error)(void);                     /* NULL: failed calls leave nothing behind */
@@ -77,7 +76,6 @@ struct gpu_function {
     void *handle;              /* the vendor's */
     char name[FUNCTION_NAME];  /* for error texts */
     int early;                 /* it may come to the device before the kernel ahead of it is done, and waits there */
-    int64_t shared;            /* what it prefers, 0 at first */
     struct gpu_function *next; /* of those that the device has found; they live until it is closed */
 };
 
@@ -118,7 +116,6 @@ void vendor_unload(struct gpu *gpu, struct gpu_module *module);
 heddle_status vendor_find(struct gpu *gpu, struct gpu_function **function, struct gpu_module *module, const char *name);
 heddle_status vendor_launch(struct gpu *gpu, struct gpu_function *function, int64_t grid, int block, int64_t shared,
                             const void *argument, int64_t bytes, void *stream);
-void vendor_prefer_shared(struct gpu *gpu, struct gpu_function *function, int64_t bytes);
 heddle_status vendor_launch_pair(struct gpu *gpu, const struct gpu_launch pair[2], const void *argument, int64_t bytes,
                                  void *stream);
 heddle_status vendor_launches_ms(struct gpu *gpu, double *ms, struct gpu_function *function, const void *argument, int count,
@@ -136,7 +133,7 @@ int vendor_capturing(struct gpu *gpu, void *stream);
     .release = vendor_release, .alloc_pinned = vendor_alloc_pinned, .release_pinned = vendor_release_pinned,           \
     .copy = vendor_copy, .fill = vendor_fill, .on_device = vendor_on_device, .load = vendor_load,                      \
     .unload = vendor_unload, .find = vendor_find, .launch = vendor_launch,                                             \
-    .prefer_shared = vendor_prefer_shared, .launch_pair = vendor_launch_pair, .launches_ms = vendor_launches_ms,       \
+    .launch_pair = vendor_launch_pair, .launches_ms = vendor_launches_ms,                                              \
     .sync = vendor_sync, .event_new = vendor_event_new, .event_free = vendor_event_free,                               \
     .event_record = vendor_event_record, .event_ms = vendor_event_ms, .stream_wait = vendor_stream_wait,               \
     .capturing = vendor_capturing

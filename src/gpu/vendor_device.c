@@ -275,16 +275,6 @@ heddle_status vendor_launch(struct gpu *gpu, struct gpu_function *function, int6
                 stream, bytes > 0 ? arguments : NULL, NULL);
 }
 
-void vendor_prefer_shared(struct gpu *gpu, struct gpu_function *function, int64_t bytes)
-{
-    void *before;
-    if (function->shared == bytes || !gpu->vendor->prefer_shared || enter(gpu, &before) != HEDDLE_OK)
-        return;
-    gpu->vendor->prefer_shared(gpu, function, bytes);
-    gpu->vendor->leave(gpu, before);
-    function->shared = bytes;
-}
-
 static int launch_one(struct gpu *gpu, const struct gpu_launch *l, void *stream, void **arguments)
 {
     return gpu->vendor->call.launch(l->function->handle, (unsigned)l->grid, 1, 1, (unsigned)l->block, 1, 1, 0, stream, arguments,

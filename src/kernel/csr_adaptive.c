@@ -231,9 +231,9 @@ static int64_t grid_of(const struct work *w, int64_t blocks, int64_t threads)
 
 static heddle_status prepare(struct work *w)
 {
-    struct looked looked = {0};
+    struct looked looked = {{0}, 0};
     heddle_status status = gpu_look(&looked, w, cut_of(w));
-    w->product.fact[BLOCKS] = looked.blocks;
+    w->product.fact[BLOCKS] = looked.result[LOOKED_BLOCKS];
     w->product.fact[CAPACITY] = capacity_of(w);
     return status;
 }

@@ -9,8 +9,9 @@
 
 #include "kernel/kernel.h"
 
-/* What is learned of a matrix once, when it is created on a GPU, for all immediate products with it: what the kernel for N of the
- * stored arrays holds and has found (kernel.h: `held`, `prepare`).  Coordinates have none, nor has a matrix without entries. */
+/* What is learned of a matrix once, when it is created on a GPU, for all immediate products with it: what the kernels for N and T of the
+ * stored arrays hold and have found (kernel.h: `held`, `prepare`), which is the same for both.  Coordinates have none, nor has a
+ * matrix without entries. */
 struct look {
     void *prepared; /* on the device; NULL: there was none */
     int64_t fact[PRODUCT_FACTS];
@@ -42,7 +43,7 @@ struct scalars {
 /* Finds everything that the immediate products with A (N and T) may launch, so that immediate_run never loads a binary or
  * allocates: call it once per matrix and handle.  Nothing to do on a CPU. */
 heddle_status immediate_load(const struct device *device, const struct view *A);
-/* Looks at A, once for all handles: waits, and reads the offsets only.  look_free takes what look_new never made. */
+/* Looks at A, once for all handles: waits, and reads the offsets and a sample of the columns.  look_free takes what look_new never made. */
 heddle_status look_new(struct look *look, const struct device *device, const struct view *A);
 void look_free(struct look *look, const struct device *device);
 /* What a kernel works in: product.h says what each is for. */

@@ -128,7 +128,7 @@ int look_lend(struct work *w, const struct view *A)
 {
     const int64_t *option = w->option;
     const struct option *o = kernel_options(w->kernel);
-    if (!A->look.prepared || w->product.transposed || w->kernel != select_kernel(w->device, A, 0))
+    if (!A->look.prepared || w->kernel != select_kernel(w->device, A, (int)w->product.transposed))
         return 0;
     for (int i = 0; o[i].name; i++)
         if (option[i] != o[i].initial)

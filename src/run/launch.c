@@ -66,19 +66,6 @@ heddle_status gpu_run(const struct work *w, const char *entry, int64_t grid, int
     return status == HEDDLE_OK && watch_of(w) ? watch_of(w)->launched(watch_of(w), entry) : status;
 }
 
-heddle_status gpu_prefer_shared(const struct work *w, const char *entry, int64_t bytes)
-{
-    struct gpu *gpu = w->device->gpu;
-    struct gpu_function *function;
-    heddle_status status = HEDDLE_OK;
-    if (gpu_driver_of(gpu)->prefer_shared) {
-        TRY(gpu_kernel(gpu, &function, w->page, w->variant, entry));
-        gpu_driver_of(gpu)->prefer_shared(gpu, function, bytes);
-    }
-done:
-    return status;
-}
-
 /* One by one for who watches: what each takes is asked for. */
 heddle_status gpu_run_pair(const struct work *w, struct launch first, struct launch second)
 {

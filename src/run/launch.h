@@ -22,9 +22,6 @@ int64_t gpu_threads(const struct gpu *gpu); /* that are resident at most */
  * does not wait.  gpu_run_over takes as many threads as there are items, in blocks of the size that suits the
  * architecture; a grid has its limits, so kernels step through their items by simt_global_size(). */
 heddle_status gpu_run(const struct work *w, const char *entry, int64_t grid, int block, int64_t shared);
-/* While KERNEL(entry) runs, so many bytes of a multiprocessor's own memory should be shared memory, and the rest cache; 0: as the
- * driver thinks.  A wish, for all launches to come. */
-heddle_status gpu_prefer_shared(const struct work *w, const char *entry, int64_t bytes);
 /* Two kernels, the second of which says simt_after_previous, so that it may come to the device while the first still runs.  For
  * the host they are about one launch. */
 struct launch {

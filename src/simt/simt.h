@@ -25,7 +25,6 @@
  *               with a bit a lane.
  *
  * Together      simt_sync()         every thread of the block comes here; orders all memory of the block
- *               simt_sync_any(c)    the same, and tells every thread whether c was not 0 in one of them
  *               simt_wave_sync()    every lane of the wave comes here; orders the memory of its lanes
  *               simt_shfl(v, from, lanes), simt_shfl_up(v, by, lanes), simt_shfl_down(v, by, lanes), simt_shfl_xor(v, by, lanes)
  *                                   the v of another lane of the same group of `lanes` (a power of two up to WAVE, the

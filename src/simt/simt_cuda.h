@@ -53,10 +53,6 @@ DEVICE void simt_sync(void)
 {
     __syncthreads();
 }
-DEVICE int simt_sync_any(int condition)
-{
-    return __syncthreads_or(condition);
-}
 DEVICE void simt_wave_sync(void)
 {
     __syncwarp();

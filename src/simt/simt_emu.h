@@ -99,21 +99,6 @@ DEVICE int simt_lane(void)
 #define simt_any(condition) ((int)emu_vote(SIMT_SITE, EMU_ANY, (condition) != 0))
 #define simt_all(condition) ((int)emu_vote(SIMT_SITE, EMU_ALL, (condition) != 0))
 
-DEVICE int simt_sync_any_at(const char *site, int condition)
-{
-    SHARED(int32_t, seen, 1024 / WAVE);
-    const int waves = (simt_block_size() + WAVE - 1) / WAVE, in_wave = (int)emu_vote(site, EMU_ANY, condition != 0);
-    int any = 0;
-    if (simt_lane() == 0)
-        seen[simt_thread_id() / WAVE] = in_wave;
-    emu_sync(site);
-    for (int i = 0; i < waves; i++)
-        any |= seen[i];
-    emu_sync(site);
-    return any;
-}
-#define simt_sync_any(condition) simt_sync_any_at(SIMT_SITE, condition)
-
 /* Values travel as 64 bits. */
 #define SIMT_SHUFFLE(type, suffix)                                                                             \
     DEVICE type simt_shuffle_##suffix(const char *site, enum emu_op op, type value, int by, int lanes)         \

@@ -83,19 +83,6 @@ DEVICE int simt_all(int condition)
     return simt_ballot(!condition) == 0;
 }
 
-DEVICE int simt_sync_any(int condition)
-{
-    SHARED(int32_t, seen, 1024 / WAVE);
-    const int waves = (simt_block_size() + WAVE - 1) / WAVE;
-    int any = 0;
-    seen[simt_thread_id() / WAVE] = simt_any(condition);
-    simt_sync();
-    for (int i = 0; i < waves; i++)
-        any |= seen[i];
-    simt_sync();
-    return any;
-}
-
 /* The lane that each kind of shuffle reads; one's own where the group has no such lane. */
 DEVICE int simt_source(int by, int lanes)
 {

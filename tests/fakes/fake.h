@@ -29,7 +29,6 @@ struct fake_state {
     int last_error;                                    /* what hipGetLastError would say */
     int unordered; /* launches that need not wait for an earlier one in another stream; since fake_reset */
     void *captured; /* a stream that is being captured, for the test to set: launches there are not run, and events are refused */
-    int shared_percent, shared_asked;                  /* what kernels were last told to prefer, and how often they were */
     struct {
         char kernel[128];
         unsigned grid, block, shared;

@@ -233,16 +233,11 @@ EXPORT cuFuncGetAttribute(int *value, CUfunction_attribute attribute, CUfunction
     *value = attribute == 1 ? 1024 : (int)fake_number("FAKE_COMPILED_FOR", 90);
     return (CUresult)(attribute == 1 || attribute == 5 ? 0 : 1);
 }
-/* A kernel of 1024 static bytes may have the rest and no more, and may prefer what it likes. */
+/* A kernel of 1024 static bytes may have the rest and no more. */
 EXPORT cuFuncSetAttribute(CUfunction function, CUfunction_attribute attribute, int value)
 {
     ENTER_IN_CONTEXT(cuFuncSetAttribute);
     (void)function;
-    if (attribute == 9 && value >= -1 && value <= 100) {
-        fake_state()->shared_percent = value;
-        fake_state()->shared_asked++;
-        return (CUresult)0;
-    }
     return (CUresult)(attribute == 8 && value == 232448 - 1024 ? 0 : 1);
 }
 EXPORT cuLaunchKernel(CUfunction function, unsigned grid_x, unsigned grid_y, unsigned grid_z, unsigned block_x, unsigned block_y,

@@ -23,16 +23,16 @@
  */
 #include "convert/look.h"
 
-/* What `prepare` finds: row blocks, the entries of a tile and of a piece, the longest row, are the offsets bad; and what launch
- * adds: how many blocks of threads, or rows, ahead of one's own the prefetch goes. */
-enum { WEAVE_BLOCKS, WEAVE_TILE, WEAVE_PIECE, WEAVE_LONGEST, WEAVE_BAD, WEAVE_AHEAD };
+/* product.fact[LOOK_OWN]: how many blocks of threads, or rows, ahead of one's own the prefetch goes. */
+#define WEAVE_AHEAD LOOK_OWN
 
-/* Threads of a block that has row blocks, and how many such a multiprocessor should have registers for. */
-#define BLOCK 256
+/* Threads of a block that has a row block, and how many such a multiprocessor should have registers for. */
+#define BLOCK LOOK_THREADS
 #define RESIDENT 6
 
 /* Entries that a lane has under way. */
 #define UNDER_WAY 4
+#define STAGED_WAY (sizeof(real) == 8 ? 8 : 4) /* measured */
 #define DEEP 8 /* of a row that one lane has alone */
 #define WIDE 6 /* of a long row that 16 lanes have */
 
@@ -60,8 +60,8 @@ DEVICE void short_rows(const struct product *p, const int lanes, const int under
         idx c[DEEP];
         real v[DEEP];
         for (int i = 0; i < under_way; i++) {
-            c[i] = k + i * lanes < n ? simt_readonly(col + k + i * lanes) : 0;
-            v[i] = k + i * lanes < n ? simt_readonly(val + k + i * lanes) : 0;
+            c[i] = k + i * lanes >= n ? 0 : lanes < 16 ? simt_readonly(col + k + i * lanes) : simt_stream(col + k + i * lanes);
+            v[i] = k + i * lanes >= n ? 0 : lanes < 16 ? simt_readonly(val + k + i * lanes) : simt_stream(val + k + i * lanes);
         }
         for (int i = 0; lanes > 1 && i < under_way; i++)
             c[i] = simt_with(c[i], v[i]); /* few threads: val should come with col, not behind it */
@@ -96,18 +96,18 @@ DEVICE void stage(const struct product *p, real *tile, int64_t from, int n)
     const idx *RESTRICT col = (const idx *)p->array[CSR_COL] + from;
     const real *RESTRICT val = (const real *)p->array[CSR_VAL] + from;
     const real *RESTRICT x = (const real *)p->x;
-    SIMT_ROLLED for (int k = first_entry((off)from, simt_thread_id()); k < n; k += UNDER_WAY * BLOCK)
+    SIMT_ROLLED for (int k = first_entry((off)from, simt_thread_id()); k < n; k += STAGED_WAY * BLOCK)
     {
-        idx c[UNDER_WAY];
-        real v[UNDER_WAY];
-        for (int i = 0; i < UNDER_WAY; i++) {
+        idx c[STAGED_WAY];
+        real v[STAGED_WAY];
+        for (int i = 0; i < STAGED_WAY; i++) {
             c[i] = simt_stream_if(has_entry(k, i * BLOCK, n), col + k + i * BLOCK);
             v[i] = simt_stream_if(has_entry(k, i * BLOCK, n), val + k + i * BLOCK);
         }
-        real g[UNDER_WAY]; /* all under way before the first is needed */
-        for (int i = 0; i < UNDER_WAY; i++)
+        real g[STAGED_WAY]; /* all under way before the first is needed */
+        for (int i = 0; i < STAGED_WAY; i++)
             g[i] = has_entry(k, i * BLOCK, n) ? simt_readonly(x + c[i]) : 0;
-        for (int i = 0; i < UNDER_WAY; i++)
+        for (int i = 0; i < STAGED_WAY; i++)
             if (has_entry(k, i * BLOCK, n))
                 tile[k + i * BLOCK] = v[i] * g[i];
     }
@@ -165,15 +165,15 @@ DEVICE real share(const struct product *p, int64_t from, int n)
     const real *RESTRICT val = (const real *)p->array[CSR_VAL] + from;
     const real *RESTRICT x = (const real *)p->x;
     real sum = 0;
-    SIMT_ROLLED for (int k = first_entry((off)from, simt_thread_id()); k < n; k += UNDER_WAY * BLOCK)
+    SIMT_ROLLED for (int k = first_entry((off)from, simt_thread_id()); k < n; k += STAGED_WAY * BLOCK)
     {
-        idx c[UNDER_WAY];
-        real v[UNDER_WAY];
-        for (int i = 0; i < UNDER_WAY; i++) {
+        idx c[STAGED_WAY];
+        real v[STAGED_WAY];
+        for (int i = 0; i < STAGED_WAY; i++) {
             c[i] = simt_stream_if(has_entry(k, i * BLOCK, n), col + k + i * BLOCK);
             v[i] = simt_stream_if(has_entry(k, i * BLOCK, n), val + k + i * BLOCK);
         }
-        for (int i = 0; i < UNDER_WAY; i++)
+        for (int i = 0; i < STAGED_WAY; i++)
             sum += has_entry(k, i * BLOCK, n) ? v[i] * simt_readonly(x + c[i]) : 0;
     }
     return sum;
@@ -185,12 +185,12 @@ KERNEL_RESIDENT(csr_weave_blocks, BLOCK, RESIDENT)(struct product p)
     const int64_t number = p.first + simt_block_id();
     const struct row_block *RESTRICT block = (const struct row_block *)p.prepared + number;
     const struct row_block mine = block[0], next = block[1];
-    if (simt_thread_id() == 0 && number + p.fact[WEAVE_AHEAD] < p.fact[WEAVE_BLOCKS])
+    if (simt_thread_id() == 0 && number + p.fact[WEAVE_AHEAD] < p.fact[LOOK_BLOCKS])
         simt_prefetch(block + p.fact[WEAVE_AHEAD], sizeof *block);
     if (mine.work > 0)
         several_rows(&p, mine, next, tile);
     else
-        store_one_row(&p, mine, block_sum(share(&p, mine.begin, (int)(next.begin - mine.begin))), p.fact[WEAVE_PIECE]);
+        store_one_row(&p, mine, block_sum(share(&p, mine.begin, (int)(next.begin - mine.begin))), p.fact[LOOK_PIECE]);
 }
 
 #else
@@ -208,66 +208,32 @@ static const char *const entries[] = {"csr_weave1",  "csr_weave1_deep", "csr_wea
                                       "csr_weave16", "csr_weave32",     "csr_weave_blocks", NULL};
 enum { ONE_LANE, ONE_LANE_DEEP, TWO_LANES };
 
-/* Row blocks of at most WINDOW_MOST rows and entries, fewer where that gives every multiprocessor BLOCKS_EACH of them, four
- * rounds of what it holds, but not so few that threads have nothing to do.  The capacity has room for a last row that is not
- * much longer than others; a tile holds it.  Measured on an H200: 1,024 and blocks of 128 threads, and 8 or 16 row blocks each,
- * are 1 to 3 % slower. */
-#define WINDOW_MOST (8 * BLOCK)
-#define WINDOW_LEAST (3 * BLOCK)
-#define BLOCKS_EACH (4 * RESIDENT)
-#define WHOLE 2 /* pieces of a row that is not cut */
-static struct row_cut cut_of(const struct work *w)
-{
-    const struct product *p = &w->product;
-    const int64_t share = (p->nnz + p->rows) / (BLOCKS_EACH * gpu_info_of(w->device->gpu)->multiprocessors);
-    const int64_t window = share < WINDOW_LEAST ? WINDOW_LEAST : share < WINDOW_MOST ? share : WINDOW_MOST;
-    const int64_t slack = p->rows ? 2 * (p->nnz / p->rows) : 0;
-    return (struct row_cut){.window = window, .whole = WHOLE * window, .piece = window, .threads = BLOCK, .delays = 0,
-                            .capacity = window + (slack < 32 ? 32 : slack < window / 4 ? slack : window / 4)};
-}
-
-static int64_t held(const struct work *w)
-{
-    return look_bytes(w, cut_of(w));
-}
-
 static int64_t workspace(const struct work *w)
 {
-    return look_pieces(w, cut_of(w)) * (int64_t)type_size(w->value);
+    return look_pieces(w, look_cut(w)) * (int64_t)type_size(w->value);
 }
 
 static int64_t counters(const struct work *w)
 {
-    return look_pieces(w, cut_of(w)) * (int64_t)sizeof(int32_t);
-}
-
-static heddle_status prepare(struct work *w)
-{
-    struct looked looked = {0};
-    const struct row_cut cut = cut_of(w);
-    heddle_status status = gpu_look(&looked, w, cut);
-    w->product.fact[WEAVE_BLOCKS] = looked.blocks;
-    w->product.fact[WEAVE_TILE] = cut.capacity;
-    w->product.fact[WEAVE_PIECE] = cut.piece;
-    w->product.fact[WEAVE_LONGEST] = looked.longest;
-    w->product.fact[WEAVE_BAD] = looked.bad;
-    return status;
+    return look_pieces(w, look_cut(w)) * (int64_t)sizeof(int32_t);
 }
 
 /* The lanes of a row where rows are read directly: as many as fill the device, but no more than a row has entries on average, if
- * they have every row in one round, two where a lane has it alone.  Or 16, where there are so many rows that these are plenty of
- * threads and each has UNDER_WAY entries: then they read whole lines, as all threads would for a tile, and need no barrier.  0:
- * row blocks. */
+ * they have every row in one round, two where a lane has it alone.  Or, where rows are about as long as each other and enough to
+ * fill the device, 16 or 32 that have UNDER_WAY entries each: these read whole lines, as all threads would for a tile, and need no
+ * barrier; in f64 the tile is ahead of 16.  0: row blocks. */
+#define EVEN 2 /* times the mean */
 static int lanes_of(const struct work *w)
 {
-    const int64_t rows = w->product.rows, mean = w->product.nnz / rows, longest = w->product.fact[WEAVE_LONGEST];
+    const int64_t rows = w->product.rows, mean = w->product.nnz / rows, longest = w->product.fact[LOOK_LONGEST];
     const int64_t threads = gpu_threads(w->device->gpu);
     int lanes = 1;
     while (lanes < 32 && 2 * lanes <= mean && 2 * lanes * rows <= threads)
         lanes *= 2;
     if (longest <= lanes * (lanes == 1 ? 2 * DEEP : lanes == 16 ? WIDE : UNDER_WAY))
         return lanes;
-    return mean >= 16 * UNDER_WAY && longest <= 16 * WIDE && rows >= threads ? 16 : 0;
+    lanes = mean >= 32 * UNDER_WAY ? 32 : mean >= 16 * UNDER_WAY && w->value == HEDDLE_F32 ? 16 : 0;
+    return longest <= EVEN * mean && lanes * rows >= threads ? lanes : 0;
 }
 
 static heddle_status launch_rows(const struct work *w, int lanes)
@@ -284,14 +250,14 @@ static heddle_status launch_blocks(const struct work *w)
 {
     heddle_status status = HEDDLE_OK;
     const struct gpu_info *info = gpu_info_of(w->device->gpu);
-    const int64_t blocks = w->product.fact[WEAVE_BLOCKS], threads = UINT32_MAX / BLOCK;
+    const int64_t blocks = w->product.fact[LOOK_BLOCKS], threads = UINT32_MAX / BLOCK;
     const int64_t most = info->grid < threads ? info->grid : threads;
     struct work told = *w;
     told.product.fact[WEAVE_AHEAD] = (int64_t)info->multiprocessors * RESIDENT;
     for (int64_t first = 0; first < blocks; first += most) {
         told.product.first = first;
         TRY(gpu_run(&told, "csr_weave_blocks", blocks - first < most ? blocks - first : most, BLOCK,
-                    w->product.fact[WEAVE_TILE] * (int64_t)type_size(w->value)));
+                    w->product.fact[LOOK_TILE] * (int64_t)type_size(w->value)));
     }
 done:
     return status;
@@ -300,9 +266,8 @@ done:
 static heddle_status launch(const struct work *w)
 {
     const int lanes = w->option[0] == BY_LENGTH ? lanes_of(w) : 0;
-    if (w->product.fact[WEAVE_BAD])
-        return fail(HEDDLE_BAD_MATRIX, "the offsets of the rows do not ascend from 0 to the number of entries: heddle_check tells "
-                    "where");
+    if (w->product.fact[LOOK_BAD])
+        return look_refused();
     return lanes > 0 ? launch_rows(w, lanes) : launch_blocks(w);
 }
 
@@ -318,8 +283,8 @@ const struct kernel csr_weave = {
     .entries = entries,
     .workspace = workspace,
     .counters = counters,
-    .held = held,
-    .prepare = prepare,
+    .held = look_held,
+    .prepare = look_prepare,
     .launch = launch,
     .cost = cost_of_streams,
 };
