@@ -3,7 +3,7 @@
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-    struct source s;
+    struct text_source s;
     void *x;
     int64_t n, live = mem_live();
     fuzz_tune(data, size);

@@ -22,7 +22,7 @@
  *   - A handle serves one thread at a time.  A call that finds another one under way on the same handle, or on a plan of it,
  *     returns HEDDLE_BAD_ARGUMENT and touches nothing; functions that return no status must not meet one.  A matrix is
  *     immutable and may be shared by many handles and threads.
- *   - Structures that describe or option something may be zero-initialised: every zero is the documented default.
+ *   - Descriptions and options may be zero-initialised: every zero is the documented default.
  *     Name the members that you set (designated initialisers): others may come, between them too.
  *   - Before 1.0 a minor version (0.2, 0.3) may change the ABI: members, numbers of enumerators, functions.  Programs are
  *     recompiled for each minor.  The shared library's soname has it (libheddle.so.0.2), so that a program meets the minor it was
@@ -165,7 +165,7 @@ HEDDLE_API heddle_status heddle_set_debug(heddle *h, int on);
 HEDDLE_API heddle_status heddle_set_deterministic(heddle *h, int on);
 
 /* The kernel that the last product of this handle ran ("cpu_csr"), "" before the first.  Never a silent fallback.  Valid until
- * the next product, or until the plan is freed that this was of. */
+ * the next product, or, where that was a plan's, until the plan is freed. */
 HEDDLE_API const char *heddle_last_kernel(const heddle *h);
 
 /* ------------------------------------------------------------------ matrices ----------------------------------- */
@@ -395,7 +395,7 @@ typedef struct heddle_read_options {
  * where the name does not.  Symmetric storage is expanded, every index is checked.  opt may be NULL.
  *   .hdl         the file, like a borrowed array, must stay and must not change while the matrix lives: a process that reads a
  *                mapped file which someone cuts short ends by a signal.  (Heddle's writers never change a file in place: they
- *                put a new one under its name.)  Who cannot promise that sets copy.
+ *                put a new one under its name.)  If you cannot promise that, set copy.
  *   others       are read once; a file that changes meanwhile gives an error or other contents.
  *   small files  that describe something huge are refused before anything is allocated, unless large is set: sizes of 2^31
  *                without entries, compressed zeros, a pipe that never ends.

@@ -72,7 +72,7 @@ TEST(a_text_that_is_cut_and_written_anew_while_it_is_read_gives_an_error_and_no_
 TEST(a_text_that_became_shorter_says_so)
 {
     struct io_tuning before = io_tuning;
-    struct source s;
+    struct text_source s;
     struct csr A;
     const char *path = long_text("shorter.mtx");
     io_tuning.block = 1 << 12;
@@ -86,7 +86,7 @@ TEST(a_text_that_became_shorter_says_so)
 /* Text behind the size that the file had when it was opened belongs to whoever writes it. */
 TEST(a_text_that_grows_is_read_as_it_was_when_it_was_opened)
 {
-    struct source s;
+    struct text_source s;
     struct csr A;
     const char *path = test_file("longer.mtx", "%%MatrixMarket matrix coordinate real general\n2 2 1\n1 2 7\n");
     CHECK_OK(source_open(&s, path, 0));

@@ -105,7 +105,7 @@ static char *long_text(int entries, int bad_line)
 
 static heddle_status read_string(struct csr *A, const char *text)
 {
-    struct source s;
+    struct text_source s;
     heddle_status status = source_memory(&s, "text.mtx", text, (int64_t)strlen(text));
     if (status == HEDDLE_OK) {
         status = read_text(A, &s, 0);

@@ -388,6 +388,6 @@ TEST(every_allocation_of_reading_packed_files_may_fail)
 
 TEST(nothing_at_all_in_memory_is_an_empty_file)
 {
-    struct source s;
+    struct text_source s;
     CHECK_FAILS(source_memory(&s, "nothing", "", 0), HEDDLE_BAD_FILE, "nothing: the file is empty");
 }

@@ -14,7 +14,7 @@ struct call {
     void *y;
 };
 
-static double scalar(const void *value, heddle_type type, double absent)
+static double scalar_of(const void *value, heddle_type type, double absent)
 {
     return value ? value_at(value, type, 0) : absent;
 }
@@ -40,8 +40,8 @@ static heddle_status check_call(heddle *h, const struct call *c, struct scalars 
         return fail(HEDDLE_BAD_ARGUMENT, "x and y overlap: the product would read what it has already written");
     if (x % size || y % size)
         return fail(HEDDLE_BAD_ARGUMENT, "%s is not aligned to its elements of %d bytes", x % size ? "x" : "y", (int)size);
-    s->alpha = scalar(c->alpha, view_value(v), 1);
-    s->beta = scalar(c->beta, view_value(v), 0);
+    s->alpha = scalar_of(c->alpha, view_value(v), 1);
+    s->beta = scalar_of(c->beta, view_value(v), 0);
     return h->debug ? matrix_check(h, c->A) : HEDDLE_OK;
 }
 

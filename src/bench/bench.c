@@ -164,7 +164,7 @@ static heddle_status product_of(void *argument)
     return product(argument);
 }
 
-/* Additions to a small y are as fast as its cache lines are spread over the slices of a GPU's second-level cache, which the
+/* Additions to a small y are as fast as its cache lines are spread over the slices of a GPU's L2, which the
  * address decides in no way that anybody tells: cuSPARSE's Aᵀx took 34 to 57 us on an H200 with the 8 KB of dense2's y, and the
  * 16 KB of f64 46 or, at 2 of 25 places, 84.  So that no figure hangs on what else was allocated, y is tried at several places. */
 #define Y_PLACES 6

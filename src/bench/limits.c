@@ -9,7 +9,7 @@
 #define MB ((int64_t)1 << 20)
 
 /* What is measured, in this order: additions write to the buffer, launches flush the caches. */
-struct row {
+struct limit_row {
     const char *limit, *pattern;
     int64_t span;  /* bytes; WHOLE: the probe's buffer, far more than the caches hold */
     enum limit_loop loop;
@@ -18,7 +18,7 @@ struct row {
     int filled;    /* LIMIT_NOTHING: the grid fills the device */
 };
 #define WHOLE 0
-static const struct row rows[] = {
+static const struct limit_row rows[] = {
     {.limit = "read", .pattern = "one by one", .span = WHOLE, .loop = LIMIT_READ},
     {.limit = "copy", .pattern = "one by one", .span = WHOLE, .loop = LIMIT_COPY},
     {.limit = "gather", .pattern = "in order", .span = 256 * MB, .loop = LIMIT_GATHER, .at = LIMIT_ORDER},
@@ -55,7 +55,7 @@ struct bench_limits {
     char *buffer;   /* the probe's */
     int64_t bytes;  /* of it */
     int32_t *index; /* size sizes.gathers */
-    const struct row *row;
+    const struct limit_row *row;
     struct limit_work work;
 };
 
@@ -88,7 +88,7 @@ done:
 /* The work of a row: as many elements as there are bytes, or as the sizes say. */
 static void set_work(struct bench_limits *b, struct limit *l)
 {
-    const struct row *r = b->row;
+    const struct limit_row *r = b->row;
     int64_t size = l->value ? (int64_t)type_size(l->value) : 1, most = b->sizes.most;
     int64_t span = r->span == WHOLE ? b->bytes : r->span < most ? r->span : most;
     while (r->span != WHOLE && span > b->bytes)
@@ -181,7 +181,7 @@ static void restrain(struct sizes *s, int64_t memory)
 }
 
 /* CPUs have no atomic additions in their products and no grids. */
-static int concerns(const struct bench_limits *b, const struct row *r)
+static int concerns(const struct bench_limits *b, const struct limit_row *r)
 {
     return b->p->device.kind == DEVICE_gpu || (r->loop != LIMIT_ADD && !r->filled);
 }

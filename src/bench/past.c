@@ -53,29 +53,29 @@ void past_free(struct past *p)
 /* ------------------------------------------------------------------ one line */
 
 /* A member of the record at hand. */
-struct line {
+struct past_line {
     struct json_tree tree;
     char *text; /* owned until a run takes it */
 };
 
-static const char *text_of(const struct line *l, const char *key)
+static const char *text_of(const struct past_line *l, const char *key)
 {
     const char *text = json_member_text(&l->tree, l->tree.value, key);
     return text ? text : "";
 }
 
-static double number_of(const struct line *l, const char *key)
+static double number_of(const struct past_line *l, const char *key)
 {
     return json_member_number(&l->tree, l->tree.value, key, NAN);
 }
 
-static int is_true(const struct line *l, const char *key)
+static int is_true(const struct past_line *l, const char *key)
 {
     const struct json_value *v = json_member(&l->tree, l->tree.value, key);
     return v && v->kind == JSON_TRUE;
 }
 
-static struct timing timing_of(const struct line *l, const char *ms, const char *least, const char *spread, const char *count)
+static struct timing timing_of(const struct past_line *l, const char *ms, const char *least, const char *spread, const char *count)
 {
     struct timing t = {number_of(l, ms), number_of(l, least), number_of(l, spread), 0, 0};
     double repetitions = number_of(l, count);
@@ -86,7 +86,7 @@ static struct timing timing_of(const struct line *l, const char *ms, const char 
     return t;
 }
 
-static heddle_status add_run(struct past *p, struct line *l)
+static heddle_status add_run(struct past *p, struct past_line *l)
 {
     const char *value = text_of(l, "value"), *op = text_of(l, "op");
     if (p->count == p->capacity) {
@@ -118,7 +118,7 @@ static heddle_status add_run(struct past *p, struct line *l)
     return HEDDLE_OK;
 }
 
-static heddle_status add_matrix(struct past *p, const struct line *l)
+static heddle_status add_matrix(struct past *p, const struct past_line *l)
 {
     const char *origin = text_of(l, "origin");
     int64_t size = (int64_t)strlen(origin) + 1;
@@ -139,7 +139,7 @@ static heddle_status add_matrix(struct past *p, const struct line *l)
 }
 
 /* Of any kind and schema: what record.c writes, today and later. */
-static int is_record(const struct line *l)
+static int is_record(const struct past_line *l)
 {
     return l->tree.value->kind == JSON_OBJECT && number_of(l, "schema") >= 1 && text_of(l, "record")[0];
 }
@@ -152,7 +152,7 @@ static int begins_record(const char *text, int64_t size)
     return memcmp(text, begin, (size_t)(size < n ? size : n)) == 0;
 }
 
-static heddle_status read_line(struct past *p, struct line *l, const char *begin, int64_t size)
+static heddle_status read_line(struct past *p, struct past_line *l, const char *begin, int64_t size)
 {
     heddle_status status = HEDDLE_OK;
     p->lines++;
@@ -210,7 +210,7 @@ heddle_status past_read(struct past *p, const char *path)
     heddle_status status = HEDDLE_OK;
     char *data = NULL;
     int64_t size = 0, begin = 0;
-    struct line line = {0};
+    struct past_line line = {0};
     TRY(whole_file(&data, &size, path));
     for (int64_t i = 0; i < size; i++)
         if (data[i] == '\n') {

@@ -15,7 +15,7 @@ static const struct cli_option options[] = {
     {0}};
 
 /* Bytes in each storage format that any kernel uses. */
-struct sizes {
+struct format_sizes {
     int count;
     struct {
         const char *format;
@@ -27,10 +27,10 @@ struct facts {
     const struct subject *subject;
     heddle_type value;
     heddle_stats stats;
-    struct sizes sizes;
+    struct format_sizes sizes;
 };
 
-static void find_sizes(struct sizes *sizes, heddle *h, const heddle_matrix *A)
+static void find_sizes(struct format_sizes *sizes, heddle *h, const heddle_matrix *A)
 {
     heddle_kernel_desc k;
     for (int i = 0; i < heddle_kernel_count() && heddle_kernel_info(i, &k) == HEDDLE_OK; i++) {

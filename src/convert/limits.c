@@ -147,7 +147,7 @@ heddle_status limit_run(const struct device *d, const struct limit_work *w)
     return HEDDLE_OK;
 }
 
-struct indices {
+struct limit_indices {
     int32_t *index;
     int64_t count, span;
     enum limit_pattern pattern;
@@ -155,7 +155,7 @@ struct indices {
 
 static void fill_part(void *argument, const struct team *team)
 {
-    const struct indices *n = argument;
+    const struct limit_indices *n = argument;
     int64_t end = part_begin(n->count, team->thread + 1, team->threads);
     for (int64_t k = part_begin(n->count, team->thread, team->threads); k < end; k++)
         n->index[k] = (int32_t)limit_target(k, n->span, n->pattern);
@@ -163,7 +163,7 @@ static void fill_part(void *argument, const struct team *team)
 
 heddle_status limit_indices(const struct device *d, int32_t *index, int64_t count, int64_t span, enum limit_pattern pattern)
 {
-    struct indices n = {index, count, span, pattern};
+    struct limit_indices n = {index, count, span, pattern};
     struct limit_work w = {.value = HEDDLE_F32, .count = count, .span = span, .pattern = pattern, .y = index};
     if (d->kind == DEVICE_gpu)
         return run_on_gpu(d, &w, "limits_indices");

@@ -7,7 +7,7 @@
 /* ------------------------------------------------------------------ stencils ----------------------------------- */
 
 /* A box of points with dof unknowns each; an unknown is coupled to all unknowns of the neighbours, its own included. */
-struct grid {
+struct lattice_grid {
     int64_t side[3]; /* x runs fastest */
     int64_t dof;
     int neighbours;     /* those below */
@@ -26,7 +26,7 @@ static int in_stencil(int64_t points, int dimensions, const int *step)
     return points == 9 || points == 27 || moved <= 1;
 }
 
-static void set_stencil(struct grid *g, int dimensions, int64_t points)
+static void set_stencil(struct lattice_grid *g, int dimensions, int64_t points)
 {
     g->points = points;
     for (int z = dimensions == 3 ? -1 : 0; z <= (dimensions == 3 ? 1 : 0); z++)
@@ -39,7 +39,7 @@ static void set_stencil(struct grid *g, int dimensions, int64_t points)
 }
 
 /* The point `step` away from `at`, or -1 outside of the grid. */
-static int64_t neighbour(const struct grid *g, const int64_t *at, const int *step)
+static int64_t neighbour(const struct lattice_grid *g, const int64_t *at, const int *step)
 {
     int64_t number = 0;
     for (int d = 2; d >= 0; d--) {
@@ -51,7 +51,7 @@ static int64_t neighbour(const struct grid *g, const int64_t *at, const int *ste
     return number;
 }
 
-static void locate(const struct grid *g, int64_t point, int64_t *at)
+static void locate(const struct lattice_grid *g, int64_t point, int64_t *at)
 {
     at[0] = point % g->side[0];
     at[1] = point / g->side[0] % g->side[1];
@@ -60,7 +60,7 @@ static void locate(const struct grid *g, int64_t point, int64_t *at)
 
 static int64_t grid_length(const void *self, int64_t row)
 {
-    const struct grid *g = self;
+    const struct lattice_grid *g = self;
     int64_t at[3], count = 0;
     locate(g, row / g->dof, at);
     for (int k = 0; k < g->neighbours; k++)
@@ -70,7 +70,7 @@ static int64_t grid_length(const void *self, int64_t row)
 
 static int64_t grid_place(const void *self, int64_t row, int64_t length, int32_t *col)
 {
-    const struct grid *g = self;
+    const struct lattice_grid *g = self;
     int64_t at[3], count = 0;
     locate(g, row / g->dof, at);
     for (int k = 0; k < g->neighbours; k++) {
@@ -85,13 +85,13 @@ static int64_t grid_place(const void *self, int64_t row, int64_t length, int32_t
 /* -1 to the neighbours and their number on the diagonal, within each of the dof; -1/8 across. */
 static int32_t weight_laplace(const struct maker *m, int64_t row, int64_t col)
 {
-    const struct grid *g = m->self;
+    const struct lattice_grid *g = m->self;
     if (row == col)
         return (int32_t)(g->points - 1) * 1024;
     return row % g->dof == col % g->dof ? -1024 : -128;
 }
 
-static heddle_status read_grid(struct grid *g, struct maker *m, struct spec *spec, int dimensions, int64_t points)
+static heddle_status read_grid(struct lattice_grid *g, struct maker *m, struct spec *spec, int dimensions, int64_t points)
 {
     static const char *const names[] = {"nx", "ny", "nz"};
     heddle_status status = HEDDLE_OK;
@@ -130,7 +130,7 @@ heddle_status make_grid2d(struct csr *A, struct spec *spec, heddle_type value)
 {
     static const int64_t points[] = {5, 9, 7, 4};
     heddle_status status = HEDDLE_OK;
-    struct grid g = {0};
+    struct lattice_grid g = {0};
     struct maker m;
     int64_t choice = 0;
     TRY(spec_choice(spec, "points", "5|9|7|4", &choice));
@@ -144,7 +144,7 @@ done:
 heddle_status make_grid3d(struct csr *A, struct spec *spec, heddle_type value)
 {
     heddle_status status = HEDDLE_OK;
-    struct grid g = {0};
+    struct lattice_grid g = {0};
     struct maker m;
     int64_t choice = 0;
     TRY(spec_choice(spec, "points", "7|27", &choice));
@@ -159,7 +159,7 @@ done:
 heddle_status make_markov(struct csr *A, struct spec *spec, heddle_type value)
 {
     heddle_status status = HEDDLE_OK;
-    struct grid g = {0};
+    struct lattice_grid g = {0};
     struct maker m;
     TRY(read_grid(&g, &m, spec, 2, 4));
     m.weight = weight_rate;

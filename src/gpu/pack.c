@@ -14,7 +14,7 @@
 
 #define NAME_SIZE 160 /* of "page__variant" */
 
-struct entry {
+struct binary {
     char name[NAME_SIZE];
     int64_t offset, size; /* in `raw` */
     uint32_t sum;         /* as cksum has it */
@@ -24,12 +24,12 @@ struct pack {
     const struct gpu_pack *from;
     struct pack *next;
     int users;
-    const struct way *way;
+    const struct unpacker *unpacker;
     void *state;          /* of the decoder; NULL: not started, or all is unpacked */
     char *raw;            /* size bytes, of which `ready` are unpacked */
     int64_t bytes, ready;
     int entries;
-    struct entry *entry;  /* size entries */
+    struct binary *entry;  /* size entries */
 };
 
 /* All that are open.  One lock is enough: what it guards is over in milliseconds, and happens once. */
@@ -42,10 +42,10 @@ static heddle_status damaged(const struct gpu_pack *from, const char *what)
                 "files in HEDDLE_MODULE_DIR", from->target, what);
 }
 
-/* ------------------------------------------------------------------ ways to unpack ------------------------------ */
+/* ------------------------------------------------------------------ unpackers to unpack ------------------------------ */
 
 /* start: makes p->state for `size` bytes; unpack: fills `out`, 0 if it cannot; stop: frees the state. */
-struct way {
+struct unpacker {
     const char *name;
     heddle_status (*start)(struct pack *p, const unsigned char *data, int64_t size);
     int (*unpack)(struct pack *p, char *out, int64_t size);
@@ -138,19 +138,19 @@ static void stop_none(struct pack *p)
     (void)p;
 }
 
-static const struct way ways[] = {
+static const struct unpacker unpackers[] = {
     {"gzip", start_gzip, unpack_gzip, stop_gzip},
 #ifdef HEDDLE_HAVE_LZMA
     {"xz", start_xz, unpack_xz, stop_xz},
 #endif
     {"none", start_none, unpack_none, stop_none},
 };
-enum { WAYS = sizeof ways / sizeof ways[0] };
+enum { UNPACKERS = sizeof unpackers / sizeof unpackers[0] };
 
 static void stop(struct pack *p)
 {
     if (p->state)
-        p->way->stop(p);
+        p->unpacker->stop(p);
     p->state = NULL;
 }
 
@@ -159,7 +159,7 @@ static heddle_status unpack_to(struct pack *p, int64_t end)
 {
     if (end <= p->ready)
         return HEDDLE_OK;
-    if (!p->state || !p->way->unpack(p, p->raw + p->ready, end - p->ready)) {
+    if (!p->state || !p->unpacker->unpack(p, p->raw + p->ready, end - p->ready)) {
         stop(p);
         return damaged(p->from, "it does not unpack");
     }
@@ -198,10 +198,10 @@ static heddle_status read_head(struct pack *p, int64_t *directory, const unsigne
     if (sscanf(line, "heddle-pack %15s %lld %lld", how, &bytes, &size) != 3 || size < 0 || size > bytes ||
         bytes > INT32_MAX || *data > p->from->end)
         return damaged(p->from, "its first line");
-    for (int i = 0; i < WAYS; i++)
-        if (strcmp(ways[i].name, how) == 0)
-            p->way = &ways[i];
-    if (!p->way)
+    for (int i = 0; i < UNPACKERS; i++)
+        if (strcmp(unpackers[i].name, how) == 0)
+            p->unpacker = &unpackers[i];
+    if (!p->unpacker)
         return fail(HEDDLE_INTERNAL, "the device binaries for %s are packed by %s, which this library cannot read", p->from->target,
                     how);
     p->bytes = bytes;
@@ -222,7 +222,7 @@ static heddle_status read_directory(struct pack *p, int64_t size)
     p->raw[size] = 0; /* the first binary comes there, but not yet */
     for (const char *line = p->raw, *end = p->raw + size; p->entries < lines;
          line = (const char *)memchr(line, '\n', (size_t)(end - line)) + 1) {
-        struct entry *e = &p->entry[p->entries++];
+        struct binary *e = &p->entry[p->entries++];
         unsigned long sum;
         long long bytes;
         if (sscanf(line, "%lu %lld %159s", &sum, &bytes, e->name) != 3 || bytes < 0 || bytes > p->bytes - offset)
@@ -258,7 +258,7 @@ static heddle_status new_pack(struct pack **pack, const struct gpu_pack *from)
     p->from = from;
     TRY(read_head(p, &directory, &data));
     TRY(NEW(p->raw, p->bytes + 1));
-    TRY(p->way->start(p, data, from->end - data));
+    TRY(p->unpacker->start(p, data, from->end - data));
     TRY(read_directory(p, directory));
     *pack = p;
     p = NULL;
@@ -308,7 +308,7 @@ const char *pack_name(const struct pack *pack, int i)
     return i < pack->entries ? pack->entry[i].name : NULL;
 }
 
-static heddle_status take(struct pack *p, char **data, int64_t *size, const struct entry *e)
+static heddle_status take(struct pack *p, char **data, int64_t *size, const struct binary *e)
 {
     heddle_status status = HEDDLE_OK;
     const char *raw = p->raw + e->offset;

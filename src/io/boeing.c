@@ -20,7 +20,7 @@
 #include "io/read.h"
 
 /* An array that grows with what the file really holds, however much its header promises. */
-struct series {
+struct field_numbers {
     int64_t *integer;
     double *real;
     int64_t count, capacity;
@@ -32,13 +32,13 @@ struct boeing {
     int64_t rows, cols, nnz;
     int64_t value_lines;
     struct fortran pointer_format, row_format, value_format;
-    struct series pointer, row, value; /* the data, numbers counting from 1 */
+    struct field_numbers pointer, row, value; /* the data, numbers counting from 1 */
 };
 
 #define SERIES_FIRST 4096
 
 /* Room for one more, `wanted` being the most that can come. */
-static heddle_status series_room(struct series *s, int real, int64_t wanted, const struct source *source)
+static heddle_status series_room(struct field_numbers *s, int real, int64_t wanted, const struct text_source *source)
 {
     if (s->count < s->capacity)
         return HEDDLE_OK;
@@ -57,7 +57,7 @@ static heddle_status series_room(struct series *s, int real, int64_t wanted, con
     return HEDDLE_OK;
 }
 
-static void series_free(struct series *s)
+static void series_free(struct field_numbers *s)
 {
     mem_free(s->integer);
     mem_free(s->real);
@@ -70,7 +70,7 @@ struct expected {
     int ascending;
 };
 
-static heddle_status read_integers(struct fields *f, const struct expected *e, struct series *out)
+static heddle_status read_integers(struct fields *f, const struct expected *e, struct field_numbers *out)
 {
     heddle_status status = HEDDLE_OK;
     int64_t low = 1, n;
@@ -87,11 +87,11 @@ done:
     return status;
 }
 
-static heddle_status read_reals(struct source *s, struct boeing *b)
+static heddle_status read_reals(struct text_source *s, struct boeing *b)
 {
     heddle_status status = HEDDLE_OK;
     struct fields fields = {.source = s, .format = b->value_format};
-    struct series *out = &b->value;
+    struct field_numbers *out = &b->value;
     while (out->count < b->nnz) {
         TRY(series_room(out, 1, b->nnz, s));
         TRY(fields_real(&fields, "value", &out->real[out->count]));
@@ -145,7 +145,7 @@ int boeing_header(const char *text, int64_t size)
     return is_type_line(text, newline ? newline : end);
 }
 
-static heddle_status header_line(struct source *s, const char **line, const char **end)
+static heddle_status header_line(struct text_source *s, const char **line, const char **end)
 {
     int64_t size;
     heddle_status status = source_line(s, line, &size);
@@ -156,7 +156,7 @@ static heddle_status header_line(struct source *s, const char **line, const char
 }
 
 /* Line 3 and what it means. */
-static heddle_status read_type(struct source *s, struct boeing *b)
+static heddle_status read_type(struct text_source *s, struct boeing *b)
 {
     heddle_status status = HEDDLE_OK;
     const char *line, *end;
@@ -196,7 +196,7 @@ static int has_values(const struct boeing *b)
     return b->type[0] == 'r' || b->type[0] == 'i';
 }
 
-static heddle_status read_header(struct source *s, struct boeing *b)
+static heddle_status read_header(struct text_source *s, struct boeing *b)
 {
     heddle_status status = HEDDLE_OK;
     const char *line, *end;
@@ -222,7 +222,7 @@ done:
     return status;
 }
 
-static heddle_status read_pointers(struct source *s, struct boeing *b)
+static heddle_status read_pointers(struct text_source *s, struct boeing *b)
 {
     struct fields fields = {.source = s, .format = b->pointer_format};
     const struct expected expected = {"column pointer", b->cols + 1, b->nnz + 1, 1};
@@ -237,7 +237,7 @@ static heddle_status read_pointers(struct source *s, struct boeing *b)
 }
 
 /* The columns as they are stored become coordinates in the same order. */
-static heddle_status make_coo(struct source *s, const struct boeing *b, struct coo *coo)
+static heddle_status make_coo(struct text_source *s, const struct boeing *b, struct coo *coo)
 {
     const int64_t *pointer = b->pointer.integer, *row = b->row.integer;
     const double *val = b->value.real; /* NULL for a pattern */
@@ -258,7 +258,7 @@ static heddle_status make_coo(struct source *s, const struct boeing *b, struct c
 }
 
 /* Pointers are checked before row numbers are read, so that make_coo cannot leave the arrays. */
-heddle_status boeing_read(struct source *s, struct csr *A, heddle_type value)
+heddle_status boeing_read(struct text_source *s, struct csr *A, heddle_type value)
 {
     heddle_status status = HEDDLE_OK;
     struct boeing b = {.type = ""};

@@ -17,7 +17,7 @@ struct fortran {
 
 /* Fields of lines, one after the other. */
 struct fields {
-    struct source *source;
+    struct text_source *source;
     struct fortran format;
     const char *line;
     int64_t size, taken; /* of the line: characters, and fields used up */
@@ -28,7 +28,7 @@ const char *fortran_parse(struct fortran *f, const char *p, const char *end);
 heddle_status fields_int(struct fields *f, const char *what, int64_t *value);
 heddle_status fields_real(struct fields *f, const char *what, double *value);
 
-heddle_status boeing_read(struct source *s, struct csr *A, heddle_type value);
+heddle_status boeing_read(struct text_source *s, struct csr *A, heddle_type value);
 /* Does the text look like a header of this kind? */
 int boeing_header(const char *text, int64_t size);
 

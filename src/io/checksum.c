@@ -38,7 +38,7 @@ static uint64_t block_sum(const char *p, int64_t size)
     return sum;
 }
 
-struct summing {
+struct checksum_parts {
     const char *data;
     int64_t size;
     uint64_t *sum; /* per block */
@@ -46,14 +46,14 @@ struct summing {
 
 static void sum_part(void *argument, int64_t block)
 {
-    struct summing *s = argument;
+    struct checksum_parts *s = argument;
     int64_t begin = block * CHECKSUM_BLOCK, left = s->size - begin;
     s->sum[block] = block_sum(s->data + begin, left < CHECKSUM_BLOCK ? left : CHECKSUM_BLOCK);
 }
 
 heddle_status checksum(uint64_t *sum, uint64_t seed, const void *data, int64_t size)
 {
-    struct summing s = {.data = data, .size = size};
+    struct checksum_parts s = {.data = data, .size = size};
     int64_t blocks = (size + CHECKSUM_BLOCK - 1) / CHECKSUM_BLOCK;
     if (NEW(s.sum, blocks) != HEDDLE_OK)
         return HEDDLE_NO_MEMORY;

@@ -45,7 +45,7 @@ static int market_name(const char *path)
     return text_ends(path, ".mtx") || text_ends(path, ".mtx.gz") || text_ends(path, ".mtx.xz");
 }
 
-heddle_status read_text(struct csr *A, struct source *s, heddle_type value)
+heddle_status read_text(struct csr *A, struct text_source *s, heddle_type value)
 {
     int petsc;
     heddle_status status = petsc_begins(s, &petsc);
@@ -113,7 +113,7 @@ heddle_status file_read_as(struct file_matrix *F, const char *path, const heddle
 {
     heddle_status status = HEDDLE_OK;
     struct input in;
-    struct source s;
+    struct text_source s;
     char magic[HDL_MAGIC_SIZE] = "";
     *F = (struct file_matrix){0};
     TRY(input_open(&in, path, options->large));

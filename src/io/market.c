@@ -51,25 +51,25 @@ static int split(char (*word)[WORD_SIZE], int most, const char *p, const char *e
 }
 
 /* A word that the banner may hold and what it stands for; lists end with NULL. */
-struct choice {
+struct word_choice {
     const char *word;
     int value;
 };
 
-static const struct choice formats[] = {{"coordinate", 0}, {"array", 1}, {NULL, 0}};
-static const struct choice fields[] = {{"real", FIELD_REAL},       {"double", FIELD_REAL},     {"integer", FIELD_INTEGER},
+static const struct word_choice formats[] = {{"coordinate", 0}, {"array", 1}, {NULL, 0}};
+static const struct word_choice fields[] = {{"real", FIELD_REAL},       {"double", FIELD_REAL},     {"integer", FIELD_INTEGER},
                                        {"pattern", FIELD_PATTERN}, {"complex", FIELD_COMPLEX}, {NULL, 0}};
-static const struct choice symmetries[] = {{"general", SYMMETRY_GENERAL},
+static const struct word_choice symmetries[] = {{"general", SYMMETRY_GENERAL},
                                            {"symmetric", SYMMETRY_SYMMETRIC},
                                            {"skew-symmetric", SYMMETRY_SKEW},
                                            {"hermitian", SYMMETRY_HERMITIAN},
                                            {NULL, 0}};
 
 /* Looks a word of the banner up, in any case. */
-static heddle_status pick(const struct source *s, const struct choice *list, const char *word, const char *what, int *value)
+static heddle_status pick(const struct text_source *s, const struct word_choice *list, const char *word, const char *what, int *value)
 {
     char known[SOURCE_TEXT] = "", quoted[QUOTE_SIZE];
-    for (const struct choice *c = list; c->word; c++) {
+    for (const struct word_choice *c = list; c->word; c++) {
         if (strcasecmp(word, c->word) == 0) {
             *value = c->value;
             return HEDDLE_OK;
@@ -81,7 +81,7 @@ static heddle_status pick(const struct source *s, const struct choice *list, con
 }
 
 /* "%%MatrixMarket matrix FORMAT FIELD SYMMETRY", and the combinations that make no sense. */
-static heddle_status read_banner(struct source *s, struct market *m)
+static heddle_status read_banner(struct text_source *s, struct market *m)
 {
     heddle_status status = HEDDLE_OK;
     const char *line;
@@ -111,7 +111,7 @@ done:
 }
 
 /* A count of the size line. */
-static heddle_status read_size(const struct source *s, const char *word, const char *what, int64_t limit, int64_t *n)
+static heddle_status read_size(const struct text_source *s, const char *word, const char *what, int64_t limit, int64_t *n)
 {
     char quoted[QUOTE_SIZE];
     size_t digits = strspn(word, "0123456789");
@@ -137,7 +137,7 @@ static int64_t array_stored(const struct market *m)
 }
 
 /* The first line that is neither blank nor a comment. */
-static heddle_status read_sizes(struct source *s, struct market *m)
+static heddle_status read_sizes(struct text_source *s, struct market *m)
 {
     heddle_status status = HEDDLE_OK;
     char word[3][WORD_SIZE] = {"", "", ""};
@@ -166,7 +166,7 @@ done:
     return status;
 }
 
-heddle_status market_header(struct source *s, struct market *m)
+heddle_status market_header(struct text_source *s, struct market *m)
 {
     *m = (struct market){0};
     heddle_status status = read_banner(s, m);
@@ -175,7 +175,7 @@ heddle_status market_header(struct source *s, struct market *m)
 
 /* The state of reading the entries. */
 struct reading {
-    struct source *source;
+    struct text_source *source;
     const struct market *market;
     struct coo *coo;
     int64_t capacity;     /* of coo's arrays; coo->nnz of it is in use */
@@ -210,7 +210,7 @@ static heddle_status make_room(struct reading *r, int64_t wanted, int64_t left)
 /* Cuts the present block at line ends into pieces near io_tuning.chunk. */
 static heddle_status cut(struct reading *r)
 {
-    struct source *s = r->source;
+    struct text_source *s = r->source;
     int64_t most = (s->end - s->at) / io_tuning.chunk + 1;
     if (most > r->room) {
         mem_free(r->chunks);
@@ -252,7 +252,7 @@ static void read_ahead(void *argument)
 static heddle_status read_block(struct reading *r)
 {
     heddle_status status = HEDDLE_OK;
-    struct source *s = r->source;
+    struct text_source *s = r->source;
     int64_t left = source_left(s), line = s->line, entry = r->coo->nnz;
     TRY(cut(r));
     io_parallel(r->count, count_part, NULL, r);
@@ -279,7 +279,7 @@ done:
 }
 
 /* The arrays may be longer than nnz afterwards, at most by the factor 2 of their growth; nobody keeps them for long. */
-heddle_status market_read_coo(struct source *s, struct market *m, struct coo *coo, heddle_type value)
+heddle_status market_read_coo(struct text_source *s, struct market *m, struct coo *coo, heddle_type value)
 {
     heddle_status status = HEDDLE_OK;
     struct reading r = {.source = s, .market = m, .coo = coo};
@@ -307,7 +307,7 @@ done:
     return status;
 }
 
-heddle_status market_read(struct source *s, struct csr *A, heddle_type value)
+heddle_status market_read(struct text_source *s, struct csr *A, heddle_type value)
 {
     struct market m;
     struct coo coo;

@@ -115,13 +115,13 @@ static inline int ends_index(char c)
     return is_blank(c) || c == '\n' || c == '%';
 }
 
-struct entry {
+struct market_entry {
     int64_t row, col;
     double value;
 };
 
 /* One line that is an entry; NULL when anything about it is wrong.  Array entries come with row and col set. */
-static inline const char *read_entry(const char *p, const char *end, const struct market *m, struct entry *e)
+static inline const char *read_entry(const char *p, const char *end, const struct market *m, struct market_entry *e)
 {
     if (!m->array) {
         if (!(p = read_index(p, end, m->rows, &e->row)) || !is_blank(*p))
@@ -214,7 +214,7 @@ static void explain(char *out, const char *p, const char *end, const struct mark
 void chunk_parse(struct chunk *c, const struct market *m, const struct coo *coo)
 {
     int64_t line = c->first_line, k = c->first_entry;
-    struct entry e = {0, 0, 1};
+    struct market_entry e = {0, 0, 1};
     if (m->array && k < m->stored)
         array_position(m, k, &e.row, &e.col);
     for (const char *p = c->begin, *start; p < c->end; line++) {

@@ -44,7 +44,7 @@ static int is_class(int64_t n)
 
 /* ------------------------------------------------------------------ reading ------------------------------------- */
 
-heddle_status petsc_begins(struct source *s, int *yes)
+heddle_status petsc_begins(struct text_source *s, int *yes)
 {
     heddle_status status = HEDDLE_OK;
     unsigned char bytes[8];
@@ -61,7 +61,7 @@ done:
 
 /* What is being read, and how wide its whole numbers are. */
 struct stream {
-    struct source *source;
+    struct text_source *source;
     int width;
     unsigned char piece[PIECE * 8];
 };
@@ -99,7 +99,7 @@ done:
 /* Could the file hold what its header announces, and the machine? */
 static heddle_status check_sizes(const struct stream *f, const struct csr *A)
 {
-    const struct source *s = f->source;
+    const struct text_source *s = f->source;
     double least = (double)f->width * (HEADER + (double)A->rows + (double)A->nnz) + 4 * (double)A->nnz;
     if (decoder_plain(&s->decoder) && least > (double)s->input.size)
         return source_fail(s, HEDDLE_BAD_FILE, 0, "the file has %lld bytes, and %lld x %lld with %lld entries take more",
@@ -215,7 +215,7 @@ done:
     return status;
 }
 
-heddle_status petsc_read(struct source *s, struct csr *A, heddle_type value)
+heddle_status petsc_read(struct text_source *s, struct csr *A, heddle_type value)
 {
     heddle_status status = HEDDLE_OK;
     struct csr size = {0};

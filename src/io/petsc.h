@@ -18,7 +18,7 @@
 #include "matrix/matrix.h"
 
 /* Do the contents begin with the class id of a matrix?  The source is at its beginning, and is so afterwards. */
-heddle_status petsc_begins(struct source *s, int *yes);
-heddle_status petsc_read(struct source *s, struct csr *A, heddle_type value);
+heddle_status petsc_begins(struct text_source *s, int *yes);
+heddle_status petsc_read(struct text_source *s, struct csr *A, heddle_type value);
 
 #endif

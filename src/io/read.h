@@ -13,7 +13,7 @@ static inline double matrix_least(int64_t rows, int64_t cols)
     return 4.0 * ((double)rows + (double)cols);
 }
 
-heddle_status read_text(struct csr *A, struct source *s, heddle_type value);
-heddle_status vector_read_source(void **x, int64_t *n, heddle_type type, struct source *s);
+heddle_status read_text(struct csr *A, struct text_source *s, heddle_type value);
+heddle_status vector_read_source(void **x, int64_t *n, heddle_type type, struct text_source *s);
 
 #endif

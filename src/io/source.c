@@ -16,7 +16,7 @@
 
 #define LINE_MOST (INT64_C(1) << 30) /* of a text that is not packed: all of a vector may stand on one line */
 
-heddle_status source_fail(const struct source *s, heddle_status status, int64_t line, const char *format, ...)
+heddle_status source_fail(const struct text_source *s, heddle_status status, int64_t line, const char *format, ...)
 {
     char text[2 * SOURCE_TEXT];
     va_list args;
@@ -49,13 +49,13 @@ const char *quote(char out[QUOTE_SIZE], const char *from, const char *to)
     return out;
 }
 
-heddle_status source_affords(const struct source *s, double bytes)
+heddle_status source_affords(const struct text_source *s, double bytes)
 {
     return input_affords(&s->input, s->name, bytes);
 }
 
 /* Bytes of text that are in no buffer yet; -1: nobody knows. */
-static int64_t unread(const struct source *s)
+static int64_t unread(const struct text_source *s)
 {
     if (!decoder_plain(&s->decoder))
         return -1;
@@ -63,7 +63,7 @@ static int64_t unread(const struct source *s)
 }
 
 /* The packing is opened, the archive entered; what remains is where the text goes. */
-static heddle_status begin(struct source *s, const char *path)
+static heddle_status begin(struct text_source *s, const char *path)
 {
     heddle_status status = HEDDLE_OK;
     size_t n = strlen(path) + 1;
@@ -86,9 +86,9 @@ done:
     return status;
 }
 
-heddle_status source_take(struct source *s, const char *path, struct input *in)
+heddle_status source_take(struct text_source *s, const char *path, struct input *in)
 {
-    *s = (struct source){.input = *in};
+    *s = (struct text_source){.input = *in};
     heddle_status status = begin(s, path);
     if (status != HEDDLE_OK)
         source_close(s);
@@ -96,32 +96,32 @@ heddle_status source_take(struct source *s, const char *path, struct input *in)
 }
 
 /* A failure leaves nothing open: the caller closes only what was opened. */
-heddle_status source_open(struct source *s, const char *path, int large)
+heddle_status source_open(struct text_source *s, const char *path, int large)
 {
     struct input in;
     heddle_status status = input_open(&in, path, large);
     return status == HEDDLE_OK ? source_take(s, path, &in) : status;
 }
 
-heddle_status source_memory(struct source *s, const char *name, const void *data, int64_t size)
+heddle_status source_memory(struct text_source *s, const char *name, const void *data, int64_t size)
 {
     struct input in;
     heddle_status status = input_memory(&in, name, data, size);
     return status == HEDDLE_OK ? source_take(s, name, &in) : status;
 }
 
-void source_close(struct source *s)
+void source_close(struct text_source *s)
 {
     decoder_stop(&s->decoder);
     input_close(&s->input);
     mem_free(s->buffer[0]);
     mem_free(s->buffer[1]);
     mem_free(s->name);
-    *s = (struct source){.input = {.file = -1}};
+    *s = (struct text_source){.input = {.file = -1}};
 }
 
 /* Bytes of the contents: those of the member in an archive. */
-static heddle_status read_contents(struct source *s, char *out, int64_t capacity, int64_t *got)
+static heddle_status read_contents(struct text_source *s, char *out, int64_t capacity, int64_t *got)
 {
     int64_t wanted = s->member_left >= 0 && s->member_left < capacity ? s->member_left : capacity;
     heddle_status status = decoder_read(&s->decoder, out, wanted, got);
@@ -132,7 +132,7 @@ static heddle_status read_contents(struct source *s, char *out, int64_t capacity
 }
 
 /* More room in a buffer that holds `filled` bytes without a newline. */
-static heddle_status grow(struct source *s, int i, int64_t filled, int64_t room)
+static heddle_status grow(struct text_source *s, int i, int64_t filled, int64_t room)
 {
     if (!decoder_plain(&s->decoder) || room > LINE_MOST)
         return source_fail(s, HEDDLE_BAD_FILE, 0, "a line is longer than %lld bytes: this is no matrix file", (long long)filled);
@@ -146,7 +146,7 @@ static heddle_status grow(struct source *s, int i, int64_t filled, int64_t room)
 
 /* Fills the buffer that is not present: the unfinished line of the present one, then what the decoder gives, until there is
  * a whole line. */
-static heddle_status fill_other(struct source *s)
+static heddle_status fill_other(struct text_source *s)
 {
     heddle_status status = HEDDLE_OK;
     int from = s->present, to = 1 - from;
@@ -177,7 +177,7 @@ done:
 }
 
 /* The text of an error is kept beside it: by the time it is reported, the thread may have failed at something else. */
-void source_ahead(struct source *s)
+void source_ahead(struct text_source *s)
 {
     if (s->ahead)
         return;
@@ -187,7 +187,7 @@ void source_ahead(struct source *s)
     s->ahead = 1;
 }
 
-heddle_status source_block(struct source *s)
+heddle_status source_block(struct text_source *s)
 {
     if (s->at < s->end)
         return HEDDLE_OK;
@@ -201,7 +201,7 @@ heddle_status source_block(struct source *s)
     return HEDDLE_OK;
 }
 
-heddle_status source_line(struct source *s, const char **line, int64_t *size)
+heddle_status source_line(struct text_source *s, const char **line, int64_t *size)
 {
     heddle_status status = source_block(s);
     *line = NULL;
@@ -216,7 +216,7 @@ heddle_status source_line(struct source *s, const char **line, int64_t *size)
     return HEDDLE_OK;
 }
 
-int64_t source_left(const struct source *s)
+int64_t source_left(const struct text_source *s)
 {
     int64_t left = unread(s);
     return left < 0 ? -1 : left + s->end - s->at + s->filled[s->present] - s->whole[s->present];

@@ -12,7 +12,7 @@
 
 #define SOURCE_TEXT 256
 
-struct source {
+struct text_source {
     char *name;            /* for messages: the path, and "path(member)" for an archive */
     struct input input;    /* the file as it lies on disk */
     struct decoder decoder;
@@ -31,27 +31,27 @@ struct source {
 };
 
 /* Opens a file and, in an archive, finds the matrix.  An empty file is HEDDLE_BAD_FILE. */
-heddle_status source_open(struct source *s, const char *path, int large);
+heddle_status source_open(struct text_source *s, const char *path, int large);
 /* The same for a file that is open already and becomes the source's, whatever the result. */
-heddle_status source_take(struct source *s, const char *path, struct input *in);
+heddle_status source_take(struct text_source *s, const char *path, struct input *in);
 /* The same for a file that lies in memory and outlives the source. */
-heddle_status source_memory(struct source *s, const char *name, const void *data, int64_t size);
-void source_close(struct source *s);
+heddle_status source_memory(struct text_source *s, const char *name, const void *data, int64_t size);
+void source_close(struct text_source *s);
 
 /* Makes sure that [at, end) is not empty, unless the text is at its end.  The block before becomes invalid. */
-heddle_status source_block(struct source *s);
+heddle_status source_block(struct text_source *s);
 /* Fills the next block while other threads still work on the present one. */
-void source_ahead(struct source *s);
+void source_ahead(struct text_source *s);
 /* Takes one line, without its newline; *line is NULL at the end of the text. */
-heddle_status source_line(struct source *s, const char **line, int64_t *size);
+heddle_status source_line(struct text_source *s, const char **line, int64_t *size);
 
 /* Bytes of text from `at` on, while no block was filled ahead; -1 when nobody knows, because they are packed. */
-int64_t source_left(const struct source *s);
+int64_t source_left(const struct text_source *s);
 /* HEDDLE_NO_MEMORY when what the text describes takes so many bytes that this must be a mistake or malice. */
-heddle_status source_affords(const struct source *s, double bytes);
+heddle_status source_affords(const struct text_source *s, double bytes);
 
 /* Keeps "name:line: text"; the line is left out when it is 0. */
-heddle_status source_fail(const struct source *s, heddle_status status, int64_t line, const char *format, ...)
+heddle_status source_fail(const struct text_source *s, heddle_status status, int64_t line, const char *format, ...)
     __attribute__((format(printf, 4, 5)));
 
 /* Makes a part of a text fit for a message: short, printable, "'...'" or "the end of the line". */
@@ -59,6 +59,6 @@ heddle_status source_fail(const struct source *s, heddle_status status, int64_t 
 const char *quote(char out[QUOTE_SIZE], const char *from, const char *to);
 
 /* tar.c: if the contents are a tar archive, leaves the decoder at the matrix in it, with member_left and name set. */
-heddle_status tar_enter(struct source *s, const char *path);
+heddle_status tar_enter(struct text_source *s, const char *path);
 
 #endif

@@ -71,7 +71,7 @@ heddle_status coo_mirror(struct coo *A, enum symmetry symmetry)
     return HEDDLE_OK;
 }
 
-heddle_status csr_from_file(struct csr *A, struct coo *coo, enum symmetry symmetry, const struct source *s)
+heddle_status csr_from_file(struct csr *A, struct coo *coo, enum symmetry symmetry, const struct text_source *s)
 {
     heddle_status status = HEDDLE_OK;
     double entry = 4 + (double)type_size(coo->value), entries = (double)coo->nnz * (symmetry == SYMMETRY_GENERAL ? 1 : 2);

@@ -23,7 +23,7 @@ struct member {
 /* Preference among the members; the best one wins, the first among equals. */
 enum { RANK_NONE, RANK_MTX, RANK_OWN_FOLDER, RANK_NAMED };
 
-struct choice {
+struct best_member {
     char wanted[NAME_MOST]; /* NAME/NAME.mtx */
     int rank, count;        /* of the best member, and how many have that rank */
     int64_t number;         /* which file of the archive it is, from 0 */
@@ -58,7 +58,7 @@ static int is_header(const char *record)
     return record[0] && tar_number(record + 148, 8) == sum;
 }
 
-static heddle_status read_exactly(struct source *s, char *out, int64_t n)
+static heddle_status read_exactly(struct text_source *s, char *out, int64_t n)
 {
     int64_t got;
     heddle_status status = decoder_read(&s->decoder, out, n, &got);
@@ -67,7 +67,7 @@ static heddle_status read_exactly(struct source *s, char *out, int64_t n)
     return status;
 }
 
-static heddle_status skip(struct source *s, int64_t n)
+static heddle_status skip(struct text_source *s, int64_t n)
 {
     heddle_status status = HEDDLE_OK;
     char *scratch = NULL;
@@ -92,7 +92,7 @@ static int64_t padding(int64_t size)
 }
 
 /* A name that is stored as the contents of a record of its own: GNU's 'L', or the "path" of a pax header 'x'. */
-static heddle_status read_long_name(struct source *s, struct member *m, char *name)
+static heddle_status read_long_name(struct text_source *s, struct member *m, char *name)
 {
     heddle_status status = HEDDLE_OK;
     char text[NAME_MOST] = "";
@@ -118,7 +118,7 @@ done:
 }
 
 /* The next record that is a file or folder; *found is 0 at the end of the archive. */
-static heddle_status next_member(struct source *s, struct member *m, int *found)
+static heddle_status next_member(struct text_source *s, struct member *m, int *found)
 {
     heddle_status status = HEDDLE_OK;
     char record[RECORD], name[NAME_MOST] = "";
@@ -166,7 +166,7 @@ static int rank_of(const struct member *m, const char *wanted)
     return own ? RANK_OWN_FOLDER : RANK_MTX;
 }
 
-static heddle_status choose(struct source *s, struct member *m, struct choice *c)
+static heddle_status choose(struct text_source *s, struct member *m, struct best_member *c)
 {
     heddle_status status = HEDDLE_OK;
     int found;
@@ -203,7 +203,7 @@ static void wanted_name(char *wanted, const char *path)
 }
 
 /* Leaves the decoder behind the header of the chosen member. */
-static heddle_status enter(struct source *s, struct member *m, const struct choice *c)
+static heddle_status enter(struct text_source *s, struct member *m, const struct best_member *c)
 {
     heddle_status status = HEDDLE_OK;
     int found;
@@ -228,13 +228,13 @@ done:
     return status;
 }
 
-heddle_status tar_enter(struct source *s, const char *path)
+heddle_status tar_enter(struct text_source *s, const char *path)
 {
     heddle_status status = HEDDLE_OK;
     char record[RECORD];
     int64_t got;
     struct member *m = NULL;
-    struct choice *c = NULL;
+    struct best_member *c = NULL;
     TRY(decoder_read(&s->decoder, record, RECORD, &got));
     TRY(decoder_start(&s->decoder));
     if (got < RECORD || !is_header(record))

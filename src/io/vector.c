@@ -20,7 +20,7 @@ struct vector {
 };
 
 /* Appends; the array doubles when it is full. */
-static heddle_status vector_add(const struct source *s, struct vector *v, double value)
+static heddle_status vector_add(const struct text_source *s, struct vector *v, double value)
 {
     if (v->n == v->capacity) {
         int64_t capacity = v->capacity ? 2 * v->capacity : 1024;
@@ -40,7 +40,7 @@ static heddle_status vector_add(const struct source *s, struct vector *v, double
 }
 
 /* [p, end) ends in a newline. */
-static heddle_status read_line(struct source *s, struct vector *v, const char *p, const char *end)
+static heddle_status read_line(struct text_source *s, struct vector *v, const char *p, const char *end)
 {
     heddle_status status = HEDDLE_OK;
     char quoted[QUOTE_SIZE];
@@ -62,7 +62,7 @@ done:
 
 /* Any number of numbers a line; a file without any is an error, since it is more likely a mistake than a vector of
  * length 0. */
-static heddle_status read_plain(struct source *s, struct vector *v)
+static heddle_status read_plain(struct text_source *s, struct vector *v)
 {
     heddle_status status = HEDDLE_OK;
     const char *line;
@@ -80,7 +80,7 @@ done:
 }
 
 /* One column or one row, dense or not; what a coordinate file leaves out is zero. */
-static heddle_status read_market(struct source *s, struct vector *v)
+static heddle_status read_market(struct text_source *s, struct vector *v)
 {
     heddle_status status = HEDDLE_OK;
     struct market m;
@@ -107,7 +107,7 @@ done:
     return status;
 }
 
-heddle_status vector_read_source(void **x, int64_t *n, heddle_type type, struct source *s)
+heddle_status vector_read_source(void **x, int64_t *n, heddle_type type, struct text_source *s)
 {
     heddle_status status = HEDDLE_OK;
     struct vector v = {.type = type ? type : HEDDLE_F64};
@@ -125,7 +125,7 @@ done:
 
 heddle_status vector_read(void **x, int64_t *n, heddle_type type, const char *path)
 {
-    struct source s;
+    struct text_source s;
     *x = NULL;
     *n = 0;
     heddle_status status = source_open(&s, path, 0);

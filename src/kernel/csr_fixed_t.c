@@ -7,7 +7,7 @@
  * Balance    TILE entries a block, four in succession a thread, whatever the rows are.  A block finds its rows by a search in
  *            row_ptr, a thread its own among those.
  * Memory     val, col and x are read twice, by two kernels, coalesced.  A term is an atomic maximum and one (f32) or two (f64)
- *            additions of integers in the second-level cache; a third kernel reads the sums and stores y.
+ *            additions of integers in L2; a third kernel reads the sums and stores y.
  * Wins       a transposed product that must be the same every run, the first few times: a plan transposes once.
  * Loses      whenever the order does not matter: csr_hola_t reads A once and adds once a term.
  * Order      none is needed: bitwise repeatable.

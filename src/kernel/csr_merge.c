@@ -55,14 +55,14 @@ DEVICE int64_t rows_within(const off *row_end, int64_t rows, int64_t nnz, int64_
 }
 
 /* A tile: rows [row, row + rows) end in it, and it has the entries [entry, entry + entries). */
-struct tile {
+struct merge_tile {
     int64_t row, entry;
     int rows, entries;
 };
 
 /* Products and, behind them, the ends of the rows, both counted from the tile's first entry, to shared memory.  Loads are not
  * guarded, so that all are under way together: threads without an entry load the last one again. */
-DEVICE void load_tile(const struct product *p, const struct tile *t, const int items, real *products, int32_t *row_end)
+DEVICE void load_tile(const struct product *p, const struct merge_tile *t, const int items, real *products, int32_t *row_end)
 {
     const off *RESTRICT ends = (const off *)p->array[CSR_ROW_PTR] + 1 + t->row;
     const idx *RESTRICT col = (const idx *)p->array[CSR_COL];
@@ -99,7 +99,7 @@ struct walked {
 
 /* Neither a row's end nor an entry is left behind the last step of the tile.  No branches: the lanes of a wave stand at row
  * ends and entries as it comes, and both loads are cheaper than two ways; one of them may be of what lies behind. */
-DEVICE void walk(struct walked *w, const struct tile *t, const int items, const real *products, const int32_t *row_end)
+DEVICE void walk(struct walked *w, const struct merge_tile *t, const int items, const real *products, const int32_t *row_end)
 {
     const int total = t->rows + t->entries;
     const int step = simt_thread_id() * items < total ? simt_thread_id() * items : total;
@@ -152,7 +152,7 @@ DEVICE real carry_in(const struct walked *w, real *out)
     return ended & simt_lanes_below() ? before : carry + before;
 }
 
-DEVICE void merge_tile(const struct product *p, const struct tile *t, int64_t number, const int items)
+DEVICE void merge_tile(const struct product *p, const struct merge_tile *t, int64_t number, const int items)
 {
     SHARED_DYNAMIC(real, products);
     int32_t *row_end = (int32_t *)(void *)(products + t->entries);
@@ -214,7 +214,7 @@ DEVICE void merge_tiles(const struct product *p, const int items)
                 border[simt_wave_id()] = row;
         }
         simt_sync();
-        struct tile t;
+        struct merge_tile t;
         t.row = border[0];
         t.rows = (int)(border[1] - border[0]);
         t.entry = begin - t.row;

@@ -7,7 +7,7 @@
  *            loops, the paper's Alg. 3 for double precision, which GPUs of its time could not add atomically.
  * Balance    as csr_naive: a row is a thread's work.
  * Memory     val and col as in csr_naive, a few entries at a time; x is read once, coalesced.  Every entry is an addition to y
- *            in the second-level cache, whose result nobody waits for; with cas=1 everybody does, and again when another
+ *            in L2, whose result nobody waits for; with cas=1 everybody does, and again when another
  *            thread was faster.
  * Wins       no preparation, no second copy of A: the first few products with Aᵀ.
  * Loses      columns with many entries, whose additions queue up; many products: a plan transposes once.

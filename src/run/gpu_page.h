@@ -27,7 +27,7 @@ DEVICE void scale_all(real *y, int64_t n, real beta)
         y[i] = beta == 0 ? 0 : beta * y[i];
 }
 
-/* Lines: 32 entries, of which col and val fill whole lines of the second-level cache.  Threads of a block share out entries from the
+/* Lines: 32 entries, of which col and val fill whole lines of L2.  Threads of a block share out entries from the
  * line on in which the first of them lies, so that a wave reads whole lines and asks for each once, not twice; where x or y is reached
  * through that cache, requests are what it lacks. */
 DEVICE off line_at(off entry)

@@ -6,17 +6,17 @@
 #include "base/thread.h"
 #include "matrix/matrix.h"
 
-struct fill {
+struct vector_fill {
     void *x;
     heddle_type type;
     int64_t n;
-    double (*at)(const struct fill *f, int64_t i);
+    double (*at)(const struct vector_fill *f, int64_t i);
     double value;
     const void *from;
     heddle_type from_type;
 };
 
-static double random_at(const struct fill *f, int64_t i)
+static double random_at(const struct vector_fill *f, int64_t i)
 {
     (void)f;
     uint64_t z = ((uint64_t)i + 1) * UINT64_C(0x9e3779b97f4a7c15); /* splitmix64 */
@@ -25,20 +25,20 @@ static double random_at(const struct fill *f, int64_t i)
     return (double)(z >> 11) * 0x1p-52 - 1;
 }
 
-static double value_of(const struct fill *f, int64_t i)
+static double value_of(const struct vector_fill *f, int64_t i)
 {
     (void)i;
     return f->value;
 }
 
-static double from_at(const struct fill *f, int64_t i)
+static double from_at(const struct vector_fill *f, int64_t i)
 {
     return value_at(f->from, f->from_type, i);
 }
 
 static void work(void *argument, const struct team *team)
 {
-    const struct fill *f = argument;
+    const struct vector_fill *f = argument;
     int64_t end = part_begin(f->n, team->thread + 1, team->threads);
     for (int64_t i = part_begin(f->n, team->thread, team->threads); i < end; i++) {
         if (f->type == HEDDLE_F64)
@@ -50,12 +50,12 @@ static void work(void *argument, const struct team *team)
 
 void fill_random(void *x, heddle_type type, int64_t n)
 {
-    team_run(threads_default(), work, &(struct fill){.x = x, .type = type, .n = n, .at = random_at});
+    team_run(threads_default(), work, &(struct vector_fill){.x = x, .type = type, .n = n, .at = random_at});
 }
 
 void fill_value(void *x, heddle_type type, int64_t n, double value)
 {
-    team_run(threads_default(), work, &(struct fill){.x = x, .type = type, .n = n, .at = value_of, .value = value});
+    team_run(threads_default(), work, &(struct vector_fill){.x = x, .type = type, .n = n, .at = value_of, .value = value});
 }
 
 void fill_nan(void *x, heddle_type type, int64_t n)
@@ -66,5 +66,5 @@ void fill_nan(void *x, heddle_type type, int64_t n)
 void fill_converted(void *x, heddle_type type, const void *from, heddle_type from_type, int64_t n)
 {
     team_run(threads_default(), work,
-             &(struct fill){.x = x, .type = type, .n = n, .at = from_at, .from = from, .from_type = from_type});
+             &(struct vector_fill){.x = x, .type = type, .n = n, .at = from_at, .from = from, .from_type = from_type});
 }

@@ -40,14 +40,14 @@ static cpu_kernel *const *const *const cpu_kernels[VARIANT_COUNT] = {
 /* A thread costs about as much to wake up as a core needs for this many entries. */
 #define ENTRIES_PER_THREAD 4096
 
-struct call {
+struct cpu_call {
     cpu_kernel *kernel;
     const struct product *product;
 };
 
 static void run(void *argument, const struct team *team)
 {
-    const struct call *call = argument;
+    const struct cpu_call *call = argument;
     call->kernel(call->product, team);
 }
 
@@ -58,7 +58,7 @@ heddle_status cpu_launch(const struct work *w)
     enum isa isa = w->device->isa;
     while (isa > ISA_generic && !isa_runs(isa))
         isa--;
-    struct call call = {cpu_kernels[w->variant][isa][w->kernel->id], &w->product};
+    struct cpu_call call = {cpu_kernels[w->variant][isa][w->kernel->id], &w->product};
     int64_t useful = 1 + (w->product.nnz + w->product.rows + w->product.cols) / ENTRIES_PER_THREAD;
     team_run(useful < w->device->threads ? (int)useful : w->device->threads, run, &call);
     return HEDDLE_OK;
