@@ -315,6 +315,7 @@ typedef struct heddle_plan_options {
     int64_t expected_products; /* how often, per operation: decides how much preparation may cost; 0 means 1000 */
     heddle_cache cache;        /* on a GPU: which products are measured */
     int deterministic;         /* 1: bitwise the same result every run on the same device and options, or an error */
+    int values_fixed;          /* 1: values never change, and the plan may make use of what they are; then it takes no new ones */
     int64_t memory_limit;      /* bytes that the plan may hold beyond A; 0 means no limit, -1 means none at all */
     const char *kernel;        /* NULL: Heddle chooses; else a name with options: "cpu_sell:slice=8" */
 } heddle_plan_options;
@@ -345,8 +346,8 @@ HEDDLE_API heddle_status heddle_plan_mv(heddle_plan *p, heddle_op op, const void
  *   order        products that were started before are with the old values, later ones with the new: it works in the order of
  *                the handle's stream, but may wait for the device and so cannot be captured in a graph.
  * A itself does not change, nor do other plans for it and heddle_mv.
- * Errors: HEDDLE_BAD_ARGUMENT (a null or misaligned pointer, memory of nobody), found before anything is touched;
- * HEDDLE_NO_MEMORY (also: host values would exceed the plan's memory_limit) and HEDDLE_DEVICE_ERROR, after which the values are
+ * Errors: HEDDLE_BAD_ARGUMENT (a null or misaligned pointer, memory of nobody, a plan with values_fixed), found before anything is
+ * touched; HEDDLE_NO_MEMORY (also: host values would exceed the plan's memory_limit) and HEDDLE_DEVICE_ERROR, after which the values are
  * undefined until an update succeeds. */
 HEDDLE_API heddle_status heddle_plan_update_values(heddle_plan *p, const void *val);
 

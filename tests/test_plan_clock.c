@@ -17,19 +17,22 @@ static struct {
     int products;
 } clock_says;
 
+static const char *other = "tmpl:";
+
 static double say(const char *kernel, int cold)
 {
     static const double swing[] = {0, 1, -1, 0.5, -0.5, 1, -1};
     double wave = 1 + clock_says.jitter * swing[clock_says.products++ % 7];
     if (strncmp(kernel, "csr_weave", 9) == 0)
         return clock_says.immediate[cold] * wave;
-    if (strncmp(kernel, "tmpl", 4) != 0)
+    if (strncmp(kernel, other, strlen(other)) != 0)
         return 1000;
     clock_says.other[0] += clock_says.products == 10 ? clock_says.later : 0;
     return clock_says.other[cold] * wave;
 }
 
 /* Is the plan the other kernel? */
+static int values_fixed;
 static int keeps_other(heddle_cache cache, double warm, double cold, double jitter)
 {
     heddle *h;
@@ -44,15 +47,18 @@ static int keeps_other(heddle_cache cache, double warm, double cold, double jitt
     measure_with(say);
     CHECK_OK(heddle_open(&h, "emu:wave=32,seed=3"));
     CHECK_OK(heddle_generate(&A, h, "grid2d:n=40", HEDDLE_F64));
-    CHECK_OK(heddle_plan_create(&p, h, A, &(heddle_plan_options){.expected_products = 10000000, .cache = cache}));
+    CHECK_OK(heddle_plan_create(&p, h, A, &(heddle_plan_options){.expected_products = 10000000, .cache = cache, .values_fixed = values_fixed}));
     CHECK_OK(heddle_plan_info(p, HEDDLE_N, &d));
+    heddle_matrix_desc A_desc;
+    CHECK_OK(heddle_matrix_info(A, &A_desc));
+    CHECK_STATUS(heddle_plan_update_values(p, A_desc.val), values_fixed ? HEDDLE_BAD_ARGUMENT : HEDDLE_OK);
     CHECK(d.product_ms <= d.immediate_ms && d.break_even >= 0);
-    CHECK_THAT(strncmp(d.kernel, "tmpl", 4) == 0 || strncmp(d.kernel, "csr_weave", 9) == 0, "%s", d.kernel);
+    CHECK_THAT(strncmp(d.kernel, other, strlen(other)) == 0 || strncmp(d.kernel, "csr_weave", 9) == 0, "%s", d.kernel);
     heddle_plan_free(p);
     heddle_matrix_free(A);
     heddle_close(h);
     measure_with(NULL);
-    return strncmp(d.kernel, "tmpl", 4) == 0;
+    return strncmp(d.kernel, other, strlen(other)) == 0;
 }
 
 TEST(what_is_faster_in_the_cache_and_out_of_it_is_kept)
@@ -91,6 +97,31 @@ TEST(who_only_once_was_ahead_does_not_stay_so)
     CHECK(!keeps_other(HEDDLE_CACHE_WARM, 5, 5, 0));
     clock_says.later = 0;
     CHECK(keeps_other(HEDDLE_CACHE_WARM, 5, 5, 0));
+}
+
+/* However fast it would be: a plan looks at values only where the caller says that they stay. */
+TEST(a_storage_that_knows_values_is_for_fixed_ones_alone)
+{
+    other = "tmplv:";
+    CHECK(!keeps_other(HEDDLE_CACHE_UNKNOWN, 1, 1, 0));
+    values_fixed = 1;
+    CHECK(keeps_other(HEDDLE_CACHE_UNKNOWN, 1, 1, 0));
+    values_fixed = 0;
+    other = "tmpl:";
+}
+
+TEST(a_storage_that_knows_values_is_refused_by_name_unless_they_are_fixed)
+{
+    heddle *h;
+    heddle_matrix *A;
+    heddle_plan *p;
+    CHECK_OK(heddle_open(&h, "emu"));
+    CHECK_OK(heddle_generate(&A, h, "grid2d:n=40", HEDDLE_F64));
+    CHECK_FAILS(heddle_plan_create(&p, h, A, &(heddle_plan_options){.kernel = "tmplv"}), HEDDLE_NO_KERNEL, "fixed");
+    CHECK_OK(heddle_plan_create(&p, h, A, &(heddle_plan_options){.kernel = "tmplv", .values_fixed = 1}));
+    heddle_plan_free(p);
+    heddle_matrix_free(A);
+    heddle_close(h);
 }
 
 TEST(an_unknown_cache_is_refused)

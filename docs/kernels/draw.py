@@ -443,6 +443,17 @@ DRAWINGS = {
         "notes": ["Rows 1 to 4 have entries at -1, 0 and +1 from their diagonal: one list for all of them, no columns.",
                   "Lanes read neighbouring values and neighbouring x.  Rows 0 and 5 share with nobody and keep columns."],
     },
+    "tmplv": {
+        "title": "rows that look alike and have the same values: neither is read",
+        "matrix": (["ab", "cde", "fgh", "ijk", "lmn", "op"], [[0, 1], [0, 1, 2], [1, 2, 3], [2, 3, 4], [3, 4, 5], [4, 5]]),
+        "panels": [{"title": "a slice: template -1 0 +1 with values c d e", "steps": [
+            ("row", ":1 :2 :3 :4"), ("-1: c", "c f i l"), ("0: d", "d g j m"), ("+1: e", "e h k n"), ("write", "y1 y2 y3 y4")]},
+                   {"title": "the rest, 2 lanes a row", "steps": [("step 1", "a b o p"), ("sum", "=a+b . =o+p ."),
+                                                                 ("write", "y0 . y5 .")]}],
+        "strips": [("list", "c d e"), ("rest", "a b | o p")],
+        "notes": ["Here c = f = i = l, d = g = j = m and e = h = k = n: the template has them, for all of its rows.",
+                  "Only for plans whose values never change."],
+    },
     "bundle": {
         "title": "rows with the same columns: columns once (here two lanes a bundle)",
         "matrix": (["abcd", "efgh", "ijk", "lmn", "opq", "r"], [[0, 1, 4, 5]] * 2 + [[1, 2, 3]] * 3 + [[5]]),

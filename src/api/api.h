@@ -58,6 +58,7 @@ struct heddle_plan {
     struct bound *bound[2]; /* N, T; NULL: not asked for */
     heddle_plan_desc desc[2];
     int64_t limit;          /* bytes it may hold */
+    int fixed;              /* values never change */
     void *values;           /* on the device: new values that came from the host, where a bound kernel refers to them */
 };
 

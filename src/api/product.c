@@ -152,6 +152,7 @@ static heddle_status plan_create(heddle_plan **out, heddle *h, const heddle_matr
     TRY(NEW_ZEROED(p, 1));
     p->h = h;
     p->A = A;
+    p->fixed = options.values_fixed != 0;
     p->limit = options.memory_limit > 0 ? options.memory_limit : options.memory_limit < 0 ? 0 : INT64_MAX;
     for (int op = HEDDLE_N; op <= HEDDLE_T; op++)
         if (options.ops & (op == HEDDLE_N ? HEDDLE_PLAN_N : HEDDLE_PLAN_T))
@@ -264,6 +265,8 @@ static heddle_status update_values(heddle_plan *p, const void *val)
 {
     heddle_status status = HEDDLE_OK;
     int64_t size = (int64_t)type_size(view_value(&p->A->view)), nnz = view_nnz(&p->A->view);
+    if (p->fixed)
+        return fail(HEDDLE_BAD_ARGUMENT, "the plan was made for values that never change (values_fixed)");
     if (!val && nnz > 0)
         return fail(HEDDLE_BAD_ARGUMENT, "val is NULL, but has %" PRId64 " entries", nnz);
     if ((uintptr_t)val % (uintptr_t)size)

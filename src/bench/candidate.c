@@ -34,6 +34,7 @@ static heddle_status new_plan(struct candidate *c, const char *name)
     TRY(choice_options(name, &choice));
     options.deterministic = choice.deterministic;
     options.cache = choice.cache;
+    options.values_fixed = c->fixed = choice.values_fixed;
     TRY(heddle_plan_create(&c->plan, c->h, c->A, &options));
     TRY(heddle_plan_info(c->plan, c->op, &desc));
     snprintf(c->ran, sizeof c->ran, "%s", desc.kernel);
@@ -65,6 +66,7 @@ static heddle_status new_bound(struct candidate *c, const char *name)
     c->convert_ms = info.convert_ms;
     c->prepare_ms = info.prepare_ms;
     c->read = (double)info.read;
+    c->fixed = format_at((enum format_id)format_by_name(info.format))->valued;
     return HEDDLE_OK;
 }
 

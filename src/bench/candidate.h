@@ -25,6 +25,7 @@ struct candidate {
     char format[16];
     int transposed, repeatable; /* of "auto" known after the first run */
     int deterministic;   /* "auto" was asked to be */
+    int fixed;           /* values never change: candidate_use fails */
     int64_t bytes;                /* held beyond A */
     double read;                  /* bytes of the matrix that a product reads, as it is stored; NaN: not known */
     double convert_ms, prepare_ms; /* a plan counts all its work as preparation */

@@ -92,6 +92,10 @@ void proof_free(struct proof *p)
 heddle_status proof_of(const struct proof *p, struct candidate *c, struct verdict *v, char text[VERDICT_TEXT])
 {
     heddle_status status = HEDDLE_OK;
+    *v = (struct verdict){.passed = 1};
+    text[0] = 0;
+    if (c->fixed)
+        return HEDDLE_OK;
     TRY(candidate_use(c, p->A));
     if (p->y_bytes > 0) {
         TRY(device_copy(p->device, p->y_there, p->y0, p->y_bytes));

@@ -95,7 +95,7 @@ static heddle_status fill_csr16(const struct device *d, struct stored *s, const 
 
 static heddle_status fill_tmpl(const struct device *d, struct stored *s, const struct source *A)
 {
-    return gpu_csr_to_tmpl(d, s, &A->csr, A->notes ? A->notes->templates : NULL);
+    return gpu_csr_to_tmpl(d, s, &A->csr, A->notes ? A->notes->templates[s->format->valued] : NULL);
 }
 
 static heddle_status refill_tmpl(const struct device *d, struct stored *s, const struct source *A)
@@ -143,7 +143,14 @@ static heddle_status count_tmpl(const struct device *d, struct source *told, str
 {
     option[0] = option[0] ? option[0] : gpu_info_of(d->gpu)->wave;
     told->counted = c;
-    return gpu_tmpl_count(d, c, &told->csr, option[0], told->notes ? &told->notes->templates : NULL);
+    return gpu_tmpl_count(d, c, &told->csr, option[0], 0, told->notes ? &told->notes->templates[0] : NULL);
+}
+
+static heddle_status count_tmplv(const struct device *d, struct source *told, struct counted *c, int64_t *option)
+{
+    option[0] = option[0] ? option[0] : gpu_info_of(d->gpu)->wave;
+    told->counted = c;
+    return gpu_tmpl_count(d, c, &told->csr, option[0], 1, told->notes ? &told->notes->templates[1] : NULL);
 }
 
 static heddle_status count_bundle(const struct device *d, struct source *told, struct counted *c, int64_t *option)
@@ -178,6 +185,7 @@ static const struct {
     [FORMAT_csr5] = {fill_csr5, count_lengths, NULL},
     [FORMAT_bundle] = {fill_bundle, count_bundle, refill_bundle},
     [FORMAT_tmpl] = {fill_tmpl, count_tmpl, refill_tmpl},
+    [FORMAT_tmplv] = {fill_tmpl, count_tmplv, NULL},
 };
 
 /* As ways[id].count, but asks the notes first. */
@@ -208,7 +216,8 @@ done:
 
 void device_notes_free(const struct device *d, struct notes *n)
 {
-    gpu_tmpl_forget(d, n->templates);
+    gpu_tmpl_forget(d, n->templates[0]);
+    gpu_tmpl_forget(d, n->templates[1]);
     *n = (struct notes){0};
 }
 

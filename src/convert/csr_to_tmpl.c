@@ -15,12 +15,15 @@
  * and ends if it is a template, and its key; and what the windows take.  The table is the workspace. */
 enum { PLACE = 3, LIST, KEY, TOTALS };
 /* While slices are made; lists are y, the rest's row and ptr workspace and prepared. */
-enum { TO_SLICE = 3, TO_ROW = 7 };
+enum { TO_SLICE = 3, TO_LIST_VAL = TOTALS, TO_ROW = 7 };
 /* While values are filled; the rest's row and ptr as before. */
 enum { TO_VAL = LIST, TO_REST_COL = KEY, TO_REST_VAL = TOTALS };
 
 /* What a window takes: each an array of windows+1. */
 enum { SLICES, LENGTHS, REST, ENTRIES, TALLIES };
+
+/* Rows of a template have the same values, too (tmplv): a fact.  */
+enum { VALUED };
 
 /* Dimensions, beside those of the format. */
 enum { LANES = 1, MASK /* of places of the table */, WINDOWS };
@@ -62,6 +65,14 @@ DEVICE struct row row_at(const struct product *p, int64_t i)
     return r;
 }
 
+DEVICE uint64_t bits_at(const struct product *p, int64_t entry)
+{
+    const real value = simt_readonly((const real *)p->array[CSR_VAL] + entry);
+    uint64_t bits = 0;
+    __builtin_memcpy(&bits, &value, sizeof value);
+    return bits;
+}
+
 /* The place of a hash, which is put there if need be; -1 where there are too many. */
 DEVICE int32_t find_place(const struct table *t, int64_t mask, uint64_t hash)
 {
@@ -92,6 +103,10 @@ KERNEL(csr_to_tmpl_hash)(struct product p)
         for (int64_t k = r.n > TMPL_LONGEST ? r.n : lane; k < r.n; k += lanes) {
             const uint64_t spread = TMPL_SPREAD(k, (int64_t)simt_readonly(col + r.begin + k) - i);
             hash += TMPL_MIX(spread);
+            if (p.fact[VALUED]) {
+                const uint64_t valued = TMPL_SPREAD_VALUE(k, bits_at(&p, r.begin + k));
+                hash += TMPL_MIX(valued);
+            }
         }
         hash = (uint64_t)wave_sum_long((int64_t)hash, lanes) | 1;
         if (lane == 0) {
@@ -138,7 +153,8 @@ KERNEL(csr_to_tmpl_keys)(struct product p)
             const struct row r = row_at(&p, i), model = row_at(&p, first);
             differs = r.n != model.n;
             for (int64_t k = differs ? r.n : lane; k < r.n; k += lanes)
-                differs |= simt_readonly(col + r.begin + k) - i != simt_readonly(col + model.begin + k) - first;
+                differs |= simt_readonly(col + r.begin + k) - i != simt_readonly(col + model.begin + k) - first ||
+                           (p.fact[VALUED] && bits_at(&p, r.begin + k) != bits_at(&p, model.begin + k));
         }
         differs = wave_max_int(differs, lanes);
         if (lane == 0)
@@ -300,8 +316,11 @@ KERNEL(csr_to_tmpl_offsets)(struct product p)
     for (int64_t i = simt_global_id(); i < p.rows; i += simt_global_size()) {
         const int64_t at = simt_readonly(list + i), n = simt_readonly(list + i + 1) - at;
         const struct row r = row_at(&p, i);
-        for (int64_t k = 0; k < n; k++)
+        for (int64_t k = 0; k < n; k++) {
             ((int32_t *)p.y)[at + k] = r.n == 0 ? 0 : (int32_t)(simt_readonly(col + r.begin + k) - i);
+            if (p.fact[VALUED])
+                ((real *)p.array[TO_LIST_VAL])[at + k] = r.n == 0 ? 0 : simt_readonly((const real *)p.array[CSR_VAL] + r.begin + k);
+        }
     }
 }
 
@@ -367,11 +386,12 @@ static int64_t lanes_for(const struct device *d, int64_t rows, int64_t entries)
     return lanes;
 }
 
-static struct work work_of(const struct device *d, const struct csr *A, int64_t height)
+static struct work work_of(const struct device *d, const struct csr *A, int64_t height, int valued)
 {
     struct work w = {.page = "csr_to_tmpl", .device = d, .variant = variant_of(A->value, A->offset), .value = A->value};
     w.product = (struct product){.rows = A->rows, .cols = A->cols, .nnz = A->nnz, .array = {A->row_ptr, A->col, A->val}};
     w.product.dim[TMPL_HEIGHT] = height;
+    w.product.fact[VALUED] = valued;
     w.product.dim[LANES] = lanes_for(d, A->rows, A->nnz);
     return w;
 }
@@ -459,11 +479,12 @@ void gpu_tmpl_forget(const struct device *d, struct templates *t)
     mem_free(t);
 }
 
-heddle_status gpu_tmpl_count(const struct device *d, struct counted *c, const struct csr *A, int64_t height, struct templates **keep)
+heddle_status gpu_tmpl_count(const struct device *d, struct counted *c, const struct csr *A, int64_t height, int valued,
+                             struct templates **keep)
 {
     heddle_status status;
     struct templates *t = NULL;
-    struct work w = work_of(d, A, height);
+    struct work w = work_of(d, A, height, valued);
     TRY(NEW_ZEROED(t, 1));
     TRY(inspect(&w, t));
     *c = t->counted;
@@ -480,7 +501,7 @@ done:
 heddle_status gpu_csr_to_tmpl_values(const struct device *d, struct stored *s, const struct csr *A)
 {
     heddle_status status = HEDDLE_OK;
-    struct work w = work_of(d, A, s->dim[TMPL_HEIGHT]);
+    struct work w = work_of(d, A, s->dim[TMPL_HEIGHT], s->format->valued);
     w.product.dim[TMPL_SLICES] = s->dim[TMPL_SLICES];
     w.product.array[TO_SLICE] = s->array[TMPL_SLICE];
     w.product.array[TO_ROW] = s->array[TMPL_ROW];
@@ -489,7 +510,8 @@ heddle_status gpu_csr_to_tmpl_values(const struct device *d, struct stored *s, c
     w.product.array[TO_REST_VAL] = s->array[TMPL_REST_VAL];
     w.product.workspace = s->array[TMPL_REST_ROW];
     w.product.prepared = s->array[TMPL_REST_PTR];
-    TRY(gpu_run_over(&w, "csr_to_tmpl_values", s->dim[TMPL_SLICES] * s->dim[TMPL_HEIGHT]));
+    if (!s->format->valued)
+        TRY(gpu_run_over(&w, "csr_to_tmpl_values", s->dim[TMPL_SLICES] * s->dim[TMPL_HEIGHT]));
     if (s->dim[TMPL_ENTRIES] > 0) {
         w.product.dim[TMPL_REST] = s->dim[TMPL_REST];
         w.product.dim[LANES] = lanes_for(d, s->dim[TMPL_REST], s->dim[TMPL_ENTRIES]);
@@ -503,7 +525,7 @@ heddle_status gpu_csr_to_tmpl(const struct device *d, struct stored *s, const st
 {
     heddle_status status = HEDDLE_OK;
     struct templates found = {0};
-    struct work w = work_of(d, A, s->dim[TMPL_HEIGHT]);
+    struct work w = work_of(d, A, s->dim[TMPL_HEIGHT], s->format->valued);
     if (A->rows == 0)
         return device_fill(d, s->array[TMPL_REST_PTR], 0, sizeof(int64_t));
     if (kept && kept->height == s->dim[TMPL_HEIGHT])
@@ -516,6 +538,7 @@ heddle_status gpu_csr_to_tmpl(const struct device *d, struct stored *s, const st
     w.product.workspace = s->array[TMPL_REST_ROW];
     w.product.prepared = s->array[TMPL_REST_PTR];
     TRY(run_windows(&w, "csr_to_tmpl_slices"));
+    w.product.array[TO_LIST_VAL] = s->array[TMPL_VAL];
     TRY(gpu_run_over(&w, "csr_to_tmpl_offsets", A->rows));
     TRY(gpu_csr_to_tmpl_values(d, s, A));
     TRY(device_sync(d));

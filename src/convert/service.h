@@ -29,7 +29,8 @@ heddle_status gpu_scan(const struct device *d, int64_t *p, int64_t n);
 heddle_status gpu_sell_count(const struct device *d, struct counted *c, const struct csr *A, int64_t height, int64_t window);
 heddle_status gpu_hyb_count(const struct device *d, struct counted *c, const struct csr *A, const int64_t *option);
 /* Leaves what it has found in *keep, unless that is NULL, for gpu_csr_to_tmpl; gpu_tmpl_forget gives it back, and takes NULL. */
-heddle_status gpu_tmpl_count(const struct device *d, struct counted *c, const struct csr *A, int64_t height, struct templates **keep);
+heddle_status gpu_tmpl_count(const struct device *d, struct counted *c, const struct csr *A, int64_t height, int valued,
+                             struct templates **keep); /* valued: for tmplv */
 void gpu_tmpl_forget(const struct device *d, struct templates *t);
 heddle_status gpu_bundle_count(const struct device *d, struct counted *c, const struct csr *A, int64_t height);
 heddle_status gpu_csr16_count(const struct device *d, struct counted *c, const struct csr *A);

@@ -52,7 +52,7 @@ struct notes {
         struct counted counted;
         double ms; /* what counting took */
     } of[FORMAT_COUNT];
-    struct templates *templates; /* found on the device (convert/csr_to_tmpl.c); NULL: none were */
+    struct templates *templates[2]; /* of tmpl and tmplv, found on the device (convert/csr_to_tmpl.c); NULL: none were */
 };
 
 /* What a format is made from.  Arrays are borrowed and must outlive whatever borrows them further. */
@@ -82,6 +82,7 @@ struct format {
     const char *name;
     const char *array[FORMAT_ARRAYS + 1], *dim[FORMAT_DIMS + 1]; /* their names, ended by NULL */
     const struct option *options;                                /* NULL when there are none */
+    int valued;                                                  /* what it stores depends on values: they must not change */
     unsigned spare;                                              /* bit i: some products do without array i */
     /* Fills dim, bytes and borrowed from the source and the options; HEDDLE_NO_KERNEL, with the reason, for a matrix that
      * this format should not hold. */
@@ -133,11 +134,12 @@ struct bundle_functions { /* as for tmpl, below */
     void (*restore)(struct csr *A, const struct stored *s);
 };
 struct tmpl_functions {
-    /* Finds templates and slices.  With `s`, whose arrays are there, fills all but the values. */
-    heddle_status (*inspect)(struct counted *c, const struct csr *A, int64_t height, struct stored *s);
-    void (*fill)(struct stored *s, const struct csr *A); /* values and columns of slices and rest */
+    /* Finds templates and slices; `valued`: rows of a template have the same values.  With `s`, whose arrays are there, fills all but
+     * the values of slices and rest. */
+    heddle_status (*inspect)(struct counted *c, const struct csr *A, int64_t height, int valued, struct stored *s);
+    void (*fill)(struct stored *s, const struct csr *A, int valued); /* values and columns of slices and rest */
     /* The matrix that s was made of, into arrays of its size: in the order of the input, bit by bit. */
-    void (*restore)(struct csr *A, const struct stored *s);
+    void (*restore)(struct csr *A, const struct stored *s, int valued);
 };
 struct csr5_functions {
     void (*fill)(struct stored *s, const struct csr *A);
@@ -146,6 +148,9 @@ struct csr5_functions {
 heddle_status bundle_fits(int64_t longest);
 /* tmpl: HEDDLE_NO_KERNEL, with the reason, where there are too many templates (`offsets` of them all, negative: not counted), or, of a
  * matrix that is not small, more than half of the entries are left over. */
+heddle_status tmpl_size(struct stored *s, const struct source *A, const int64_t *option, int valued);
+heddle_status tmpl_fill(struct stored *s, const struct source *A, int valued);
+extern const struct option tmpl_options[];
 heddle_status tmpl_few(int64_t distinct, int64_t offsets);
 heddle_status tmpl_covers(const struct csr *A, int64_t rest);
 /* hyb: the split rule of `option` asks for the length of the row at this place when rows are ordered by length. */

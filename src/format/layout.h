@@ -89,6 +89,8 @@ enum {
 enum { TMPL_HEIGHT, TMPL_SLICES, TMPL_REST /* rows */, TMPL_ENTRIES /* of the rest */ };
 enum { TMPL_AT_VAL, TMPL_AT_OFFSET, TMPL_AT_WINDOW /* its first row */, TMPL_AT_LENGTH, TMPL_MEMBERS };
 
+/* tmplv: the same for rows that share their values as well: TMPL_VAL holds those of the lists, beside TMPL_OFFSET, and slices store none. */
+
 #define TMPL_WINDOW_BITS 13
 #define TMPL_WINDOW (1 << TMPL_WINDOW_BITS)
 #define TMPL_OFF 0x8000u
@@ -102,6 +104,7 @@ enum { TMPL_AT_VAL, TMPL_AT_OFFSET, TMPL_AT_WINDOW /* its first row */, TMPL_AT_
 
 /* The hash of a template: these summed up over its entries, so that lanes may share a row, with the lowest bit set. */
 #define TMPL_SPREAD(place, offset) (((uint64_t)((place) + 1) << 32 | (uint32_t)(offset)) * UINT64_C(0x9e3779b97f4a7c15))
+#define TMPL_SPREAD_VALUE(place, bits) (((uint64_t)(bits) + (uint64_t)((place) + 1) * UINT64_C(0xd6e8feb86659fd93)) * UINT64_C(0x94d049bb133111eb))
 #define TMPL_MIX(spread) (((spread) ^ (spread) >> 29) * UINT64_C(0xbf58476d1ce4e5b9))
 
 /* bundle: neighbouring rows with the same columns in the same order go together, up to four at a time (layout_bundle), and have their

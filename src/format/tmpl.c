@@ -7,7 +7,7 @@
  * for rows near each other; few are left over, at borders, and go to the rest. */
 #include "format/format.h"
 
-static const struct option options[] = {
+const struct option tmpl_options[] = {
     {"slice", 8, VALUES(8, 16, 32, 64)},
     {0},
 };
@@ -38,7 +38,7 @@ heddle_status tmpl_covers(const struct csr *A, int64_t rest)
                 100.0 * (double)(A->nnz - rest) / (double)A->nnz);
 }
 
-static heddle_status size(struct stored *s, const struct source *A, const int64_t *option)
+heddle_status tmpl_size(struct stored *s, const struct source *A, const int64_t *option, int valued)
 {
     heddle_status status = HEDDLE_OK;
     struct counted c;
@@ -46,7 +46,7 @@ static heddle_status size(struct stored *s, const struct source *A, const int64_
     if (A->counted)
         c = *A->counted;
     else
-        TRY(typed(s)->inspect(&c, &A->csr, height, NULL));
+        TRY(typed(s)->inspect(&c, &A->csr, height, valued, NULL));
     TRY(tmpl_covers(&A->csr, c.rest));
     if (c.positions / height > UINT32_MAX)
         TRY(fail(HEDDLE_NO_KERNEL, "tmpl counts places of slices in 32 bits, and there are more: use a csr kernel"));
@@ -57,7 +57,7 @@ static heddle_status size(struct stored *s, const struct source *A, const int64_
     s->bytes[TMPL_SLICE] = TMPL_MEMBERS * c.slices * (int64_t)sizeof(uint32_t);
     s->bytes[TMPL_ROW] = c.slices * height * (int64_t)sizeof(uint16_t);
     s->bytes[TMPL_OFFSET] = c.offsets * (int64_t)sizeof(int32_t);
-    s->bytes[TMPL_VAL] = c.positions * (int64_t)type_size(s->value);
+    s->bytes[TMPL_VAL] = (valued ? c.offsets : c.positions) * (int64_t)type_size(s->value);
     s->bytes[TMPL_REST_ROW] = c.rest_rows * (int64_t)sizeof(int32_t);
     s->bytes[TMPL_REST_PTR] = (c.rest_rows + 1) * (int64_t)sizeof(int64_t);
     s->bytes[TMPL_REST_COL] = c.rest * (int64_t)sizeof(int32_t);
@@ -66,31 +66,41 @@ done:
     return status;
 }
 
-static heddle_status fill(struct stored *s, const struct source *A)
+heddle_status tmpl_fill(struct stored *s, const struct source *A, int valued)
 {
     struct counted c;
-    heddle_status status = typed(s)->inspect(&c, &A->csr, s->dim[TMPL_HEIGHT], s);
+    heddle_status status = typed(s)->inspect(&c, &A->csr, s->dim[TMPL_HEIGHT], valued, s);
     if (status == HEDDLE_OK)
-        typed(s)->fill(s, &A->csr);
+        typed(s)->fill(s, &A->csr, valued);
     return status;
+}
+
+static heddle_status size(struct stored *s, const struct source *A, const int64_t *option)
+{
+    return tmpl_size(s, A, option, 0);
+}
+
+static heddle_status fill(struct stored *s, const struct source *A)
+{
+    return tmpl_fill(s, A, 0);
 }
 
 static heddle_status refill(struct stored *s, const struct source *A)
 {
-    typed(s)->fill(s, &A->csr);
+    typed(s)->fill(s, &A->csr, 0);
     return HEDDLE_OK;
 }
 
 static void restore(struct csr *A, const struct stored *s)
 {
-    typed(s)->restore(A, s);
+    typed(s)->restore(A, s, 0);
 }
 
 const struct format tmpl_format = {
     .name = "tmpl",
     .array = {"slice", "row", "offset", "val", "rest_row", "rest_ptr", "rest_col", "rest_val"},
     .dim = {"slice", "slices", "rest", "entries"},
-    .options = options,
+    .options = tmpl_options,
     .size = size,
     .fill = fill,
     .refill = refill,

@@ -20,6 +20,7 @@ struct tally {
 struct inspection {
     const struct csr *A;
     int64_t height, windows;
+    int valued;          /* rows of a template have the same values */
     uint64_t *hash;      /* size rows; 0: too long for a template */
     int32_t *first;      /* size rows: the first row with the same hash; -1: none, or too few rows have it */
     int32_t *list;       /* size rows: where the list of a template stands, for its first row */
@@ -39,6 +40,13 @@ static const int32_t *columns_of(const struct csr *A, int64_t i)
     return A->col + ((const off *)A->row_ptr)[i];
 }
 
+static uint64_t bits_of(const struct csr *A, int64_t i, int64_t k)
+{
+    uint64_t bits = 0;
+    memcpy(&bits, (const real *)A->val + ((const off *)A->row_ptr)[i] + k, sizeof(real));
+    return bits;
+}
+
 static int64_t window_rows(const struct inspection *t, int64_t window)
 {
     int64_t left = t->A->rows - window * TMPL_WINDOW;
@@ -56,6 +64,10 @@ static void hash_window(void *argument, int window)
         for (int64_t k = 0; k < n && n <= TMPL_LONGEST; k++) {
             uint64_t spread = TMPL_SPREAD(k, (int64_t)col[k] - i);
             hash += TMPL_MIX(spread);
+            if (t->valued) {
+                uint64_t valued = TMPL_SPREAD_VALUE(k, bits_of(t->A, i, k));
+                hash += TMPL_MIX(valued);
+            }
         }
         t->hash[i] = n > TMPL_LONGEST ? 0 : hash | 1;
     }
@@ -115,13 +127,15 @@ done:
 
 /* ------------------------------------------------------------------ the windows -------------------------------- */
 
-static int has_template(const struct csr *A, int64_t i, int64_t first)
+static int has_template(const struct inspection *t, int64_t i, int64_t first)
 {
+    const struct csr *A = t->A;
     int64_t n = length_of(A, i);
     if (n != length_of(A, first))
         return 0;
     for (int64_t k = 0; k < n; k++)
-        if ((int64_t)columns_of(A, i)[k] - i != (int64_t)columns_of(A, first)[k] - first)
+        if ((int64_t)columns_of(A, i)[k] - i != (int64_t)columns_of(A, first)[k] - first ||
+            (t->valued && bits_of(A, i, k) != bits_of(A, first, k)))
             return 0;
     return 1;
 }
@@ -161,7 +175,7 @@ static void count_window(void *argument, int window)
     struct tally sum = {0};
     for (int64_t r = 0; r < n; r++) {
         int64_t first = t->first[begin + r];
-        int good = first >= 0 && (first == begin + r || has_template(t->A, begin + r, first));
+        int good = first >= 0 && (first == begin + r || has_template(t, begin + r, first));
         key[r] = (good ? (uint32_t)t->list[first] : NO_LIST) << TMPL_WINDOW_BITS | (uint32_t)r;
     }
     sort_by(other, key, n, TMPL_WINDOW_BITS);
@@ -221,19 +235,24 @@ static void put_window(void *argument, int window)
 static void put_lists(const struct inspection *t)
 {
     int32_t *offset = t->s->array[TMPL_OFFSET];
+    real *value = t->valued ? t->s->array[TMPL_VAL] : NULL;
     for (int64_t i = 0; i < t->A->rows; i++) {
         int64_t n = t->list[i] < 0 ? 0 : length_of(t->A, i);
         if (t->list[i] >= 0 && n == 0)
             offset[t->list[i]] = 0;
+        if (t->list[i] >= 0 && n == 0 && value)
+            value[t->list[i]] = 0;
         for (int64_t k = 0; k < n; k++)
             offset[t->list[i] + k] = (int32_t)((int64_t)columns_of(t->A, i)[k] - i);
+        if (n > 0 && value)
+            memcpy(value + t->list[i], (const real *)t->A->val + ((const off *)t->A->row_ptr)[i], (size_t)n * sizeof(real));
     }
 }
 
-static heddle_status inspect(struct counted *c, const struct csr *A, int64_t height, struct stored *s)
+static heddle_status inspect(struct counted *c, const struct csr *A, int64_t height, int valued, struct stored *s)
 {
     heddle_status status;
-    struct inspection t = {.A = A, .height = height, .s = s, .windows = (A->rows + TMPL_WINDOW - 1) / TMPL_WINDOW};
+    struct inspection t = {.A = A, .height = height, .valued = valued, .s = s, .windows = (A->rows + TMPL_WINDOW - 1) / TMPL_WINDOW};
     struct tally *sum;
     TRY(NEW(t.hash, A->rows));
     TRY(NEW(t.first, A->rows));
@@ -274,13 +293,14 @@ done:
 struct copy {
     const struct csr *A;
     const struct stored *s;
+    int valued;
 };
 
 static void fill_part(void *argument, int part)
 {
     const struct copy *c = argument;
     const struct stored *s = c->s;
-    int64_t height = s->dim[TMPL_HEIGHT], end = part_begin(s->dim[TMPL_SLICES], part + 1, PARTS);
+    int64_t height = s->dim[TMPL_HEIGHT], end = c->valued ? 0 : part_begin(s->dim[TMPL_SLICES], part + 1, PARTS);
     for (int64_t i = part_begin(s->dim[TMPL_SLICES], part, PARTS); i < end; i++) {
         const uint32_t *slice = (const uint32_t *)s->array[TMPL_SLICE] + TMPL_MEMBERS * i;
         const uint16_t *row = (const uint16_t *)s->array[TMPL_ROW] + height * i;
@@ -300,9 +320,9 @@ static void fill_part(void *argument, int part)
     }
 }
 
-static void fill(struct stored *s, const struct csr *A)
+static void fill(struct stored *s, const struct csr *A, int valued)
 {
-    parts_run(PARTS, fill_part, &(struct copy){A, s});
+    parts_run(PARTS, fill_part, &(struct copy){A, s, valued});
 }
 
 static void restore_part(void *argument, int part)
@@ -319,7 +339,8 @@ static void restore_part(void *argument, int part)
             int32_t row = (int32_t)slice[TMPL_AT_WINDOW] + place[r];
             for (int64_t k = 0; k < slice[TMPL_AT_LENGTH]; k++) {
                 c->A->col[row_ptr[row] + k] = row + offset[k];
-                ((real *)c->A->val)[row_ptr[row] + k] = ((const real *)s->array[TMPL_VAL])[height * (slice[TMPL_AT_VAL] + k) + r];
+                int64_t at = c->valued ? slice[TMPL_AT_OFFSET] + k : height * (slice[TMPL_AT_VAL] + k) + r;
+                ((real *)c->A->val)[row_ptr[row] + k] = ((const real *)s->array[TMPL_VAL])[at];
             }
         }
     }
@@ -335,7 +356,7 @@ static void restore_part(void *argument, int part)
 }
 
 /* Lengths of all rows first, which make offsets. */
-static void restore(struct csr *A, const struct stored *s)
+static void restore(struct csr *A, const struct stored *s, int valued)
 {
     off *row_ptr = A->row_ptr;
     int64_t height = s->dim[TMPL_HEIGHT];
@@ -351,7 +372,7 @@ static void restore(struct csr *A, const struct stored *s)
         row_ptr[((const int32_t *)s->array[TMPL_REST_ROW])[i] + 1] = (off)(rest_ptr[i + 1] - rest_ptr[i]);
     for (int64_t i = 0; i < A->rows; i++)
         row_ptr[i + 1] += row_ptr[i];
-    parts_run(PARTS, restore_part, &(struct copy){A, s});
+    parts_run(PARTS, restore_part, &(struct copy){A, s, valued});
 }
 
 const struct tmpl_functions TYPED(tmpl_functions) = {.inspect = inspect, .fill = fill, .restore = restore};

@@ -232,6 +232,8 @@ heddle_status bound_update(struct bound *b, const struct view *A)
     const struct device *d = &b->device;
     struct csr made = {0};
     struct source source = view_source(A);
+    if (b->stored.format->valued)
+        return fail(HEDDLE_NOT_SUPPORTED, "%s stores what values are, and takes no new ones", b->info.kernel);
     if (b->made.row_ptr) {
         TRY(remake(b, A));
         source = (struct source){.csr = b->made};

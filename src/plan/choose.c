@@ -41,7 +41,7 @@ struct wish {
     const struct view *A;
     heddle_op op;
     int64_t expected, limit; /* limit: bytes, INT64_MAX when there is none */
-    int deterministic;
+    int deterministic, values_fixed;
     heddle_cache cache;
     const heddle_lengths *rows; /* of A as it is stored; NULL: not known */
     int64_t turned_bytes;       /* A is the transpose of the one that was given, made for the plan, and so large; else 0 */
@@ -123,6 +123,8 @@ static heddle_status find_candidates(struct field *f, const struct wish *wish)
     for (int i = 0; i < kernel_count(); i++) {
         struct candidate *c = &f->candidate[f->count];
         *c = candidate_of(kernel_at(i));
+        if (format_at(c->kernel->format)->valued && !wish->values_fixed)
+            continue;
         heddle_status status = estimate(c, wish);
         if (status != HEDDLE_OK && !does_not_fit(status))
             return status;
@@ -437,6 +439,8 @@ static heddle_status forced(struct bound **b, heddle_plan_desc *desc, const stru
     describe(desc, *b, wish);
     if (desc->bytes > wish->limit)
         TRY(too_large(desc->kernel, desc->bytes, wish));
+    if (format_at((enum format_id)format_by_name(desc->format))->valued && !wish->values_fixed)
+        TRY(fail(HEDDLE_NO_KERNEL, "%s stores what values are: say that they are fixed", desc->kernel));
     if (wish->deterministic && !desc->deterministic)
         TRY(fail(HEDDLE_NO_KERNEL, "%s is not deterministic", desc->kernel));
     if (view_nnz(wish->A) > 0)
@@ -450,7 +454,7 @@ heddle_status plan_choose(struct bound **b, heddle_plan_desc *desc, const struct
                           heddle_op op, const heddle_plan_options *options)
 {
     struct wish wish = {.device = device, .A = A, .op = op, .deterministic = options->deterministic,
-                        .cache = options->cache};
+                        .values_fixed = options->values_fixed, .cache = options->cache};
     wish.expected = options->expected_products ? options->expected_products : EXPECTED_DEFAULT;
     wish.limit = options->memory_limit > 0 ? options->memory_limit : options->memory_limit < 0 ? 0 : INT64_MAX;
     *b = NULL;

@@ -46,6 +46,7 @@ static const struct effort {
     [KERNEL_sell] = {3.2, 1, 24, 4},
     [KERNEL_tmpl] = {3, 0.5, 8, 0},
     [KERNEL_bundle] = {3.2, 1, 8, 4},
+    [KERNEL_tmplv] = {3, 0.5, 8, 0},
     [KERNEL_hyb] = {4.3, 1.5, 20, 0},
     [KERNEL_csr_halfwarp] = {3.5, 5, 32, 16},
     [KERNEL_coo_fixed] = {6.5, 0, 0, 0},

@@ -29,8 +29,11 @@ heddle_status choice_options(const char *name, struct choice *c)
         cache++;
     if (cache > HEDDLE_CACHE_WARM)
         TRY(fail(HEDDLE_BAD_ARGUMENT, "%s: cache is unknown, cold or warm", name));
-    TRY(spec_done(&spec, is_plan ? "deterministic cache" : "deterministic"));
-    *c = (struct choice){.deterministic = wanted != 0, .cache = (heddle_cache)cache};
+    const char *values = is_plan ? spec_text(&spec, "values") : NULL;
+    if (values && strcmp(values, "fixed") != 0 && strcmp(values, "any") != 0)
+        TRY(fail(HEDDLE_BAD_ARGUMENT, "%s: values are any or fixed", name));
+    TRY(spec_done(&spec, is_plan ? "deterministic cache values" : "deterministic"));
+    *c = (struct choice){.deterministic = wanted != 0, .values_fixed = values && strcmp(values, "fixed") == 0, .cache = (heddle_cache)cache};
 done:
     return status;
 }

@@ -6,6 +6,7 @@
  *     auto:deterministic=1, plan:deterministic=1
  *                       the same two, bitwise repeatable
  *     plan:cache=cold   the caller knows that A is not in the cache when the next product comes; warm: that it is
+ *     plan:values=fixed values never change: the plan may make use of what they are
  *     cpu_sell:slice=8  one kernel with options */
 #ifndef SUBJECT_CHOICE_H
 #define SUBJECT_CHOICE_H
@@ -14,9 +15,10 @@
 
 /* Does `name` stand for Heddle's own choice, `choice` ("auto", "plan"), with options or without? */
 int choice_is(const char *name, const char *choice);
-/* The options of Heddle's own choices; cache is a plan's alone. */
+/* The options of Heddle's own choices; cache and values are a plan's alone. */
 struct choice {
     int deterministic;
+    int values_fixed;
     heddle_cache cache;
 };
 heddle_status choice_options(const char *name, struct choice *c);
