@@ -17,7 +17,7 @@ ARCHS_native = $(if $(shell nvidia-smi -L 2>/dev/null),-DHEDDLE_CUDA_COMPILER=au
 ARCHS_none = -DHEDDLE_CUDA_COMPILER=none -DHEDDLE_HIP_COMPILER=none
 $(if $(filter $(ARCHS),all native none),,$(error ARCHS=$(ARCHS): must be all, native or none))
 
-.PHONY: help setup build demo check check-full bench install deb python coverage fuzz clean
+.PHONY: help setup build demo check check-full bench install deb python python-docs coverage fuzz clean
 
 help:
 	@echo "make demo        build, multiply small matrices with every kernel: a line a matrix, and a page with every run"
@@ -28,6 +28,7 @@ help:
 	@echo "make install     build and install under PREFIX ($(PREFIX)); ARCHS=native: kernels for this machine's GPUs alone; none: for none"
 	@echo "make deb         Debian packages of library, development files and command in build/packages; ARCHS as for install"
 	@echo "make python      the Python package: a wheel in build/wheels, installed in a fresh environment and tested"
+	@echo "make python-docs the reference of the Python package, in build/python-docs"
 	@echo "make coverage    statement coverage of the tests, per folder"
 	@echo "make fuzz        fuzz the file readers and the API, SECONDS=$(SECONDS) each"
 	@echo "make clean       remove everything that was built"
@@ -77,6 +78,11 @@ python:
 	@scripts/setup build python
 	@$(call BUILD,release,$(ARCHS_$(ARCHS)) -DHEDDLE_TESTS=OFF)
 	@scripts/python build $(PYTHON_EXTRAS)
+
+# What torch's part says is there with PYTHON_EXTRAS=torch.
+python-docs: python
+	@build/python/bin/python -m pip install -q --disable-pip-version-check pdoc
+	@cd build && python/bin/python -m pdoc heddle $$(python/bin/python -c 'import torch' 2>/dev/null || echo '!heddle.torch') '!heddle.__main__' -o python-docs
 
 coverage:
 	@scripts/setup build check
