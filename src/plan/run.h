@@ -19,6 +19,21 @@ struct source view_source(const struct view *A);
 /* The kernel that needs no more than the arrays and, on a GPU, a look: format csr, or coo for a COO matrix. */
 const struct kernel *select_kernel(const struct device *device, const struct view *A, int transposed);
 
+/* What immediate products do, whoever selects their kernels: load, reserve, run. */
+typedef const struct kernel *selector(const struct device *device, const struct view *A, int transposed);
+struct immediate {
+    const struct device *device;
+    const struct view *A;
+    heddle_op op;
+    struct scalars s;
+    const void *x;
+    void *y;
+    const struct room *room;
+};
+heddle_status arrays_load(const struct device *device, const struct view *A, selector *select);
+void arrays_room(struct room *room, const struct device *device, const struct view *A, selector *select); /* grows to what they need */
+heddle_status arrays_run(const struct immediate *r, selector *select, const char **ran);
+
 /* What A's look found, for a work with A's own arrays whose kernel it was made for; 0: it was not. */
 int look_lend(struct work *w, const struct view *A);
 

@@ -138,7 +138,9 @@ int look_lend(struct work *w, const struct view *A)
     return 1;
 }
 
-heddle_status immediate_load(const struct device *device, const struct view *A)
+/* ------------------------------------------------------------------ products with the arrays as they are ------------------- */
+
+heddle_status arrays_load(const struct device *device, const struct view *A, selector *select)
 {
     heddle_status status = HEDDLE_OK;
     struct source source = view_source(A);
@@ -147,7 +149,7 @@ heddle_status immediate_load(const struct device *device, const struct view *A)
         return HEDDLE_OK;
     TRY(gpu_scale_load(device, source.csr.value));
     for (int transposed = 0; transposed <= 1; transposed++)
-        TRY(kernel_load(device, select_kernel(device, A, transposed), variant));
+        TRY(kernel_load(device, select(device, A, transposed), variant));
 done:
     return status;
 }
@@ -157,41 +159,57 @@ static int64_t larger(int64_t a, int64_t b)
     return a > b ? a : b;
 }
 
-struct room immediate_room(const struct device *device, const struct view *A)
+void arrays_room(struct room *room, const struct device *device, const struct view *A, selector *select)
 {
     struct stored s;
-    struct room room = {0};
     if (stored_view(&s, A) != HEDDLE_OK)
-        return room;
+        return;
     for (int transposed = 0; transposed <= 1; transposed++) {
-        struct work w = work_for(select_kernel(device, A, transposed), device, &s, transposed, NULL);
-        room.workspace_bytes = larger(room.workspace_bytes, work_workspace(&w));
-        room.counters_bytes = larger(room.counters_bytes, work_counters(&w));
+        struct work w = work_for(select(device, A, transposed), device, &s, transposed, NULL);
+        room->workspace_bytes = larger(room->workspace_bytes, work_workspace(&w));
+        room->counters_bytes = larger(room->counters_bytes, work_counters(&w));
     }
+}
+
+heddle_status arrays_run(const struct immediate *r, selector *select, const char **ran)
+{
+    struct stored stored;
+    heddle_status status;
+    const struct view *A = r->A;
+    int transposed = stored_transposed(A, r->op), launched;
+    TRY(stored_view(&stored, A));
+    int trivial = r->s.alpha == 0 || stored.nnz == 0; /* then not even row_ptr is looked at */
+    const struct kernel *kernel = trivial ? any_kernel(r->device) : select(r->device, A, transposed);
+    struct work w = work_for(kernel, r->device, &stored, transposed, NULL);
+    int64_t workspace = work_workspace(&w), counters = work_counters(&w);
+    if (!trivial && (workspace > r->room->workspace_bytes || counters > r->room->counters_bytes))
+        return fail(HEDDLE_NO_WORKSPACE, "%s needs %lld bytes of workspace, the handle has %lld: call heddle_reserve%s", kernel->name,
+                    (long long)(workspace + counters), (long long)(r->room->workspace_bytes + r->room->counters_bytes),
+                    select == select_kernel ? "" : " after heddle_set_deterministic");
+    w.product.workspace = r->room->workspace;
+    w.product.counters = r->room->counters;
+    if (!trivial && kernel->prepare && !look_lend(&w, A))
+        return fail(HEDDLE_INTERNAL, "%s multiplies with a matrix that nobody has looked at", kernel->name);
+    TRY(product_run(&w, r->s, r->x, r->y, &launched));
+    *ran = launched ? kernel->name : "scale";
+done:
+    return status;
+}
+
+heddle_status immediate_load(const struct device *device, const struct view *A)
+{
+    return arrays_load(device, A, select_kernel);
+}
+
+struct room immediate_room(const struct device *device, const struct view *A)
+{
+    struct room room = {0};
+    arrays_room(&room, device, A, select_kernel);
     return room;
 }
 
 heddle_status immediate_run(const struct device *device, const struct view *A, heddle_op op, struct scalars s,
                             const void *x, void *y, const struct room *room, const char **ran)
 {
-    struct stored stored;
-    heddle_status status;
-    int transposed = stored_transposed(A, op), launched;
-    TRY(stored_view(&stored, A));
-    int trivial = s.alpha == 0 || stored.nnz == 0; /* then not even row_ptr is looked at */
-    const struct kernel *kernel = trivial ? any_kernel(device) : select_kernel(device, A, transposed);
-    struct work w = work_for(kernel, device, &stored, transposed, NULL);
-    int64_t workspace = work_workspace(&w), counters = work_counters(&w);
-    if (!trivial && (workspace > room->workspace_bytes || counters > room->counters_bytes))
-        return fail(HEDDLE_NO_WORKSPACE, "%s needs %lld bytes of workspace, the handle has %lld: call heddle_reserve",
-                    kernel->name, (long long)(workspace + counters),
-                    (long long)(room->workspace_bytes + room->counters_bytes));
-    w.product.workspace = room->workspace;
-    w.product.counters = room->counters;
-    if (!trivial && kernel->prepare && !look_lend(&w, A))
-        return fail(HEDDLE_INTERNAL, "%s multiplies with a matrix that nobody has looked at", kernel->name);
-    TRY(product_run(&w, s, x, y, &launched));
-    *ran = launched ? kernel->name : "scale";
-done:
-    return status;
+    return arrays_run(&(struct immediate){device, A, op, s, x, y, room}, select_kernel, ran);
 }
