@@ -361,6 +361,7 @@ typedef struct heddle_plan_desc {
     double product_ms;   /* one product, measured during preparation; 0 when not measured.  On a GPU, unless options.cache
                           * says what the caller knows, the mean of one that finds A in the cache and one that does not */
     double immediate_ms; /* one heddle_mv, measured beside it */
+    double plan_ms;      /* all that the choice took: also what was made, measured and not kept, and heddle_mv beside it */
     int64_t break_even;  /* products after which the preparation has paid; 0: nothing to pay; -1: never */
 } heddle_plan_desc;
 

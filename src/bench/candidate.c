@@ -44,6 +44,7 @@ static heddle_status new_plan(struct candidate *c, const char *name)
     c->bytes = desc.bytes;
     c->prepare_ms = desc.prepare_ms;
     c->break_even = desc.break_even;
+    c->plan_ms = desc.plan_ms;
     struct bound_info info;
     bound_describe(c->plan->bound[c->op == HEDDLE_T], &info);
     c->read = (double)info.read;

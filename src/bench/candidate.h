@@ -29,6 +29,7 @@ struct candidate {
     int64_t bytes;                /* held beyond A */
     double read;                  /* bytes of the matrix that a product reads, as it is stored; NaN: not known */
     double convert_ms, prepare_ms; /* a plan counts all its work as preparation */
+    double plan_ms;               /* of a plan: its choice; 0 for others */
     int64_t break_even;           /* of a plan, as in heddle_plan_desc; 0 for others */
 };
 

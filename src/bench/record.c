@@ -113,6 +113,27 @@ static void launches(struct json *j, const struct launches *l)
     json_end_array(j);
 }
 
+/* Of a plan: what its choice took, and what it was made among. */
+static void choice(struct json *j, const struct candidate *c, heddle_op op)
+{
+    const struct tries *t = c->plan ? bound_tries(c->plan->bound[op == HEDDLE_T]) : NULL;
+    if (!t)
+        return;
+    json_real(j, "plan_ms", c->plan_ms);
+    json_array(j, "candidates");
+    for (int i = 0; i < t->count; i++) {
+        json_object(j, NULL);
+        json_string(j, "kernel", t->of[i].kernel);
+        json_bool(j, "transposed", t->of[i].transposed);
+        json_real(j, "predicted_ms", t->of[i].predicted_ms);
+        json_real(j, "ms", t->of[i].product_ms);
+        json_real(j, "prepare_ms", t->of[i].prepare_ms);
+        json_int(j, "held_bytes", t->of[i].bytes);
+        json_end_object(j);
+    }
+    json_end_array(j);
+}
+
 void record_run(struct json *j, const struct run *r)
 {
     const struct candidate *c = r->made ? r->made : &(struct candidate){0};
@@ -142,6 +163,7 @@ void record_run(struct json *j, const struct run *r)
     real_if(j, "call_us", made, r->call_us);
     real_if(j, "bare_call_us", made, r->bare_call_us);
     launches(j, &r->launches);
+    choice(j, c, r->op);
     real_if(j, "floor_ms", made, r->floor_ms);
     real_if(j, "of_floor", made, r->of_floor);
     real_if(j, "own_bytes", made, r->own_bytes);

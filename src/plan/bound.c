@@ -25,6 +25,7 @@ struct bound {
     void *workspace, *counters;
     int borrows_look;     /* what the kernel derives from the pattern is A's own look */
     struct bound_info info;
+    struct tries *tries;  /* among which it was chosen; NULL: by name */
 };
 
 static heddle_status find_route(struct route *r, const struct kernel *kernel, const struct device *device,
@@ -201,7 +202,18 @@ void bound_free(struct bound *b)
     device_free(&b->device, b->counters);
     if (!b->borrows_look)
         device_free(&b->device, b->work.product.prepared);
+    mem_free(b->tries);
     mem_free(b);
+}
+
+void bound_keep_tries(struct bound *b, struct tries *tries)
+{
+    b->tries = tries;
+}
+
+const struct tries *bound_tries(const struct bound *b)
+{
+    return b->tries;
 }
 
 heddle_status bound_run(struct bound *b, struct scalars s, const void *x, void *y)

@@ -8,6 +8,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/memory.h"
 #include "convert/convert.h"
 #include "plan/run.h"
 
@@ -222,6 +223,7 @@ struct contest {
     struct vectors vectors;
     double rate;  /* ms for what is predicted to cost 1, of the kernel that came off best by that measure */
     double spent; /* ms, on tries */
+    struct tries *tries;
     /* Once somebody needs the transpose: */
     struct view transpose;
     struct notes transpose_notes;
@@ -229,6 +231,20 @@ struct contest {
     heddle_lengths turned_rows;
     int ahead_turned; /* `b` is for it */
 };
+
+/* Writes down what became of a candidate: `found` where it was made, else NULL. */
+static void write_down(struct contest *t, const struct candidate *c, double predicted_ms, const heddle_plan_desc *found)
+{
+    if (!t->tries || t->tries->count == TRIES_MOST)
+        return;
+    struct tried *to = &t->tries->of[t->tries->count++];
+    kernel_spell(to->kernel, sizeof to->kernel, c->kernel, c->option);
+    to->transposed = c->estimate.turns || c->wish->turned_bytes > 0;
+    to->predicted_ms = predicted_ms;
+    to->product_ms = found ? found->product_ms : NAN;
+    to->prepare_ms = found ? found->prepare_ms : NAN;
+    to->bytes = found ? found->bytes : c->estimate.bytes;
+}
 
 /* Would all expected products, with what is prepared for them, end earlier? */
 static int ends_earlier(const struct contest *t, const heddle_plan_desc *found)
@@ -244,11 +260,13 @@ static heddle_status try_candidate(struct contest *t, const struct candidate *c)
     heddle_status status;
     struct bound *made = NULL;
     heddle_plan_desc found;
-    double ms, begin = device_clock(t->wish->device);
+    double ms, begin = device_clock(t->wish->device), predicted_ms = t->rate * c->estimate.cost;
+    int is_made = 0;
     TRY(make(&made, c, c->wish));
     TRY(bound_measure(&ms, made, &t->vectors, HOPELESS * t->desc->product_ms));
     describe(&found, made, c->wish);
     set_times(&found, ms, t->desc->immediate_ms);
+    is_made = 1;
     t->rate = fmin(t->rate, ms / c->estimate.cost);
     if (ends_earlier(t, &found)) {
         struct bound *old = t->b == t->first ? NULL : t->b;
@@ -259,6 +277,7 @@ static heddle_status try_candidate(struct contest *t, const struct candidate *c)
     }
 done:
     bound_free(made);
+    write_down(t, c, predicted_ms, is_made ? &found : NULL);
     t->spent += device_clock(t->wish->device) - begin;
     return status;
 }
@@ -362,8 +381,12 @@ static heddle_status try_all(struct contest *t)
     for (int i = find_next(t, &field); status == HEDDLE_OK && i >= 0; i = find_next(t, &field)) {
         struct candidate c = field.candidate[i];
         take_out(&field, i);
-        if ((c.kernel == t->immediate.kernel && c.wish == t->wish) || !worth_trying(t, &c))
+        if (c.kernel == t->immediate.kernel && c.wish == t->wish)
             continue;
+        if (!worth_trying(t, &c)) {
+            write_down(t, &c, t->rate * c.estimate.cost, NULL);
+            continue;
+        }
         status = c.estimate.turns ? turn_all(t, &field) : try_candidate(t, &c);
         status = does_not_fit(status) ? HEDDLE_OK : status;
     }
@@ -382,6 +405,7 @@ static heddle_status choose(struct bound **b, heddle_plan_desc *desc, const stru
     wish.A = &A;
     int turned = stored_transposed(wish.A, wish.op);
     int measures = view_nnz(wish.A) > 0 && wish.expected >= (turned ? FEWEST_TURNED : FEWEST);
+    t.tries = mem_zeroed(1, sizeof *t.tries); /* without the memory for it, nothing is written down */
     if (measures)
         TRY(look_at_rows(&wish, &rows));
     TRY(immediate_bound(&t.first, &t.immediate, &wish));
@@ -396,9 +420,14 @@ static heddle_status choose(struct bound **b, heddle_plan_desc *desc, const stru
     TRY(bound_measure(&desc->product_ms, t.b, &t.vectors, INFINITY));
     set_times(desc, desc->product_ms, desc->product_ms);
     t.rate = desc->product_ms / t.immediate.estimate.cost;
+    write_down(&t, &t.immediate, NAN, desc);
     TRY(try_all(&t));
     TRY(settle(&t));
 done:
+    if (status == HEDDLE_OK)
+        bound_keep_tries(t.b, t.tries);
+    else
+        mem_free(t.tries);
     if (t.first != t.b)
         bound_free(t.first);
     vectors_free(&t.vectors, wish.device);
@@ -457,9 +486,11 @@ heddle_status plan_choose(struct bound **b, heddle_plan_desc *desc, const struct
                         .values_fixed = options->values_fixed, .cache = options->cache};
     wish.expected = options->expected_products ? options->expected_products : EXPECTED_DEFAULT;
     wish.limit = options->memory_limit > 0 ? options->memory_limit : options->memory_limit < 0 ? 0 : INT64_MAX;
+    double begin = device_clock(device);
     *b = NULL;
     memset(desc, 0, sizeof *desc);
     heddle_status status = options->kernel ? forced(b, desc, &wish, options->kernel) : choose(b, desc, &wish);
+    desc->plan_ms = device_clock(device) - begin;
     if (status != HEDDLE_OK) {
         bound_free(*b);
         *b = NULL;

@@ -93,6 +93,22 @@ int bound_refers(const struct bound *b); /* 1: products read A's own val; 0: a c
 void bound_use_stream(struct bound *b, void *stream);
 void bound_describe(const struct bound *b, struct bound_info *info);
 
+/* What was considered for a plan, the immediate product first, then in the order of trying. */
+#define TRIES_MOST 48
+struct tried {
+    char kernel[64];
+    int transposed;
+    double predicted_ms; /* a product, by what had been measured until then; NaN for the first */
+    double product_ms;   /* NaN: it was not worth a try, or did not fit */
+    double prepare_ms;
+    int64_t bytes;       /* held beyond A, as estimated where it was not made */
+};
+struct tries {
+    int count;
+    struct tried of[TRIES_MOST];
+};
+const struct tries *bound_tries(const struct bound *b); /* NULL: it was not chosen among others */
+
 /* The best kernel for op under the options, bound.  Fills all of desc. */
 heddle_status plan_choose(struct bound **b, heddle_plan_desc *desc, const struct device *device, const struct view *A,
                           heddle_op op, const heddle_plan_options *options);

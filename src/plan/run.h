@@ -66,6 +66,9 @@ heddle_status bound_estimate(struct estimate *e, const struct device *device, co
                              const int64_t option[OPTIONS_MOST], const struct view *A, heddle_op op,
                              const heddle_lengths *rows);
 
+/* `b` owns `tries` from here on. */
+void bound_keep_tries(struct bound *b, struct tries *tries);
+
 /* The transpose of what A stores, once for all kernels that plans try on it; checks A first. */
 heddle_status bound_turn(struct csr *turned, const struct device *device, const struct view *A);
 /* `b`, made for N of that transpose, becomes what bound_make would have made for A, and owns the transpose or frees it.  `ms`
