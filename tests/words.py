@@ -14,7 +14,7 @@ import sys
 source = pathlib.Path(sys.argv[1])
 accepted_file = pathlib.Path(sys.argv[2]) if len(sys.argv) > 2 else source / "tests/words.accepted"
 RETIRED = {r"second-level cache": "L2"}
-REWRITTEN = ("src/kernel/weave/", "src/kernel/weft/", "docs/kernels/csr_weave.md", "docs/kernels/csr_weft.md") # have their say later
+REWRITTEN = ("src/kernel/csr_weave", "src/kernel/csr_weft", "docs/kernels/csr_weave.md", "docs/kernels/csr_weft.md") # have their say later
 TAG = re.compile(r"^(?:typedef )?(?:static )?(?:const )?((?:struct|enum|union) \w+) \{", re.M)
 FUNCTION = re.compile(r"^(?!return|else|typedef|extern|#)([A-Za-z_][\w *]*?[ *])(\w+)\([^;{}]*\)\n\{", re.M)
 

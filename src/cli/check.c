@@ -6,11 +6,9 @@
 #include <string.h>
 
 #include "base/memory.h"
-#include "bench/candidate.h"
 #include "bench/guarded.h"
 #include "bench/proof.h"
-#include "bench/record.h"
-#include "cli/cli.h"
+#include "cli/checking.h"
 #include "subject/fill.h"
 
 struct choices {
@@ -32,40 +30,15 @@ static const struct cli_option options[] = {
 static const struct {
     struct scalars s;
     int y_is_nan, x_is_nan;
-} cases[] = {
+} cases[CASES] = {
     {{1, 0}, 1, 0},      /* beta = 0 must not read y */
     {{-1.5, 0.5}, 0, 0}, /* factors that are forgotten, or applied twice */
     {{0, 2}, 0, 1},      /* alpha = 0 must not read x */
 };
-#define CASES ((int)(sizeof cases / sizeof cases[0]))
 static const struct scalars integers = {-1, 2}; /* of the product of integers */
 
-static const struct kind {
-    heddle_type type;
-    heddle_op op;
-} all_kinds[] = {{HEDDLE_F32, HEDDLE_N}, {HEDDLE_F32, HEDDLE_T}, {HEDDLE_F64, HEDDLE_N}, {HEDDLE_F64, HEDDLE_T}};
-#define KINDS ((int)(sizeof all_kinds / sizeof all_kinds[0]))
-
-struct outcome {
-    int skipped, wrong;
-    double error;
-    char text[256]; /* why it was skipped, or what is wrong */
-};
-
-struct checking {
-    struct session *s;
-    heddle *h;
-    struct candidate_list kernels;
-    struct kind kind[KINDS]; /* those asked for */
-    int kinds;
-    struct outcome (*outcome)[KINDS]; /* one row per kernel */
-    struct json json;
-    int json_wanted;
-    int several, unread; /* matrices: one of several that cannot be read is skipped, one alone is an error */
-    int unreadable;      /* of several: how many are broken, as one that Heddle has no kernel for is not */
-    int64_t done, total, wrong, skipped, products;
-    int64_t starved;     /* of the skipped ones, those that memory did not suffice for: nobody knows whether they are right */
-};
+static const struct kind all_kinds[KINDS] = {
+    {HEDDLE_F32, HEDDLE_N}, {HEDDLE_F32, HEDDLE_T}, {HEDDLE_F64, HEDDLE_N}, {HEDDLE_F64, HEDDLE_T}};
 
 /* The matrix in one type, with vectors for one operation and the references of all cases.  Products are given vectors that lie on
  * the device, so that a kernel meets the y that is laid out for it, and no copy that was staged on the way. */
@@ -293,88 +266,6 @@ done:
     return status;
 }
 
-/* ------------------------------------------------------------------ what is told */
-
-static void count(struct checking *k)
-{
-    for (int i = 0; i < k->kernels.count; i++)
-        for (int kind = 0; kind < k->kinds; kind++) {
-            const struct outcome *o = &k->outcome[i][kind];
-            k->skipped += o->skipped;
-            k->wrong += o->wrong;
-            k->products += o->skipped ? 0 : CASES + 1;
-        }
-}
-
-static void cell(char text[NUMBER_TEXT], const struct outcome *o)
-{
-    if (o->skipped)
-        snprintf(text, NUMBER_TEXT, DIM "skipped");
-    else
-        snprintf(text, NUMBER_TEXT, o->wrong ? RED "WRONG %.2g" : GREEN "%.3f", o->error);
-}
-
-/* Why a kernel was skipped, each reason once, and everything that is wrong. */
-static void tell_reasons(struct checking *k, const char *kernel, const struct outcome *o)
-{
-    for (int kind = 0; kind < k->kinds; kind++) {
-        int told = 0;
-        for (int before = 0; before < kind; before++)
-            told |= strcmp(o[kind].text, o[before].text) == 0;
-        if (o[kind].text[0] && !told)
-            out(k->s, "%s: %s %s %s: %s\n", o[kind].wrong ? "WRONG" : "skipped", kernel, type_name(k->kind[kind].type),
-                op_name(k->kind[kind].op), o[kind].text);
-    }
-}
-
-static void tell_people(struct checking *k, const struct subject *subject)
-{
-    struct column columns[KINDS + 2] = {{"kernel", 0, 24}};
-    char heads[KINDS][8];
-    struct table t;
-    out(k->s, "%s\n", subject->origin);
-    if (k->unread) {
-        out(k->s, "skipped: %s\n\n", k->outcome[0][0].text);
-        return;
-    }
-    for (int kind = 0; kind < k->kinds; kind++) {
-        snprintf(heads[kind], sizeof heads[kind], "%s %s", type_name(k->kind[kind].type), op_name(k->kind[kind].op));
-        columns[1 + kind] = (struct column){heads[kind], 1, 8};
-    }
-    table_begin(&t, columns);
-    for (int i = 0; i < k->kernels.count; i++) {
-        char cells[KINDS * NUMBER_TEXT] = "", text[NUMBER_TEXT];
-        for (int kind = 0; kind < k->kinds; kind++) {
-            cell(text, &k->outcome[i][kind]);
-            snprintf(cells + strlen(cells), sizeof cells - strlen(cells), "\t%s", text);
-        }
-        table_add(&t, "%s%s", k->kernels.name[i], cells);
-    }
-    table_end(&t, k->s);
-    for (int i = 0; i < k->kernels.count; i++)
-        tell_reasons(k, k->kernels.name[i], k->outcome[i]);
-    out(k->s, "\n");
-}
-
-static void tell_json(struct checking *k, const struct subject *subject)
-{
-    for (int i = 0; i < k->kernels.count; i++)
-        for (int kind = 0; kind < k->kinds; kind++) {
-            const struct outcome *o = &k->outcome[i][kind];
-            json_object(&k->json, NULL);
-            json_string(&k->json, "matrix", subject->name);
-            json_string(&k->json, "origin", subject->origin);
-            json_string(&k->json, "kernel", k->kernels.name[i]);
-            json_string(&k->json, "value", type_name(k->kind[kind].type));
-            json_string(&k->json, "op", op_name(k->kind[kind].op));
-            json_bool(&k->json, "verified", !o->skipped && !o->wrong);
-            json_real(&k->json, "error", o->skipped ? NAN : o->error);
-            json_string(&k->json, "wrong", o->wrong ? o->text : NULL);
-            json_string(&k->json, "skipped", o->skipped ? o->text : NULL);
-            json_end_object(&k->json);
-        }
-}
-
 static heddle_status check_all(struct checking *k, const struct subject_list *list)
 {
     heddle_status status = HEDDLE_OK;
@@ -383,12 +274,12 @@ static heddle_status check_all(struct checking *k, const struct subject_list *li
     TRY(NEW_ZEROED(k->outcome, k->kernels.count));
     for (int64_t i = 0; i < list->count; i++) {
         TRY(check_matrix(k, &list->item[i]));
-        count(k);
+        checking_count(k);
         progress_clear(k->s);
         if (k->json_wanted) {
-            tell_json(k, &list->item[i]);
+            checking_tell_json(k, &list->item[i]);
         } else if (!k->s->quiet) {
-            tell_people(k, &list->item[i]);
+            checking_tell_people(k, &list->item[i]);
             TRY(out_flush(k->s));
         }
     }

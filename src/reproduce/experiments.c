@@ -68,7 +68,7 @@ static const struct {
     int64_t n;
 } matrices[] = {
 #define MATRIX(group, text, each, n) {group, text, each, n},
-#include "reproduce/experiments.def"
+#include "reproduce/matrices.def"
 };
 
 static const struct {
@@ -76,7 +76,7 @@ static const struct {
     double each;
 } trends[] = {
 #define TREND(text, each) {text, each},
-#include "reproduce/experiments.def"
+#include "reproduce/matrices.def"
 };
 
 #define COUNT(array) ((int)(sizeof(array) / sizeof(array)[0]))

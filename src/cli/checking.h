@@ -1,0 +1,44 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * checking.h: what the files of `heddle check` share. */
+#ifndef CLI_CHECKING_H
+#define CLI_CHECKING_H
+
+#include "bench/candidate.h"
+#include "bench/record.h"
+#include "cli/cli.h"
+
+struct kind {
+    heddle_type type;
+    heddle_op op;
+};
+#define CASES 3 /* pairs of scalars */
+#define KINDS 4 /* two types, two operations */
+
+struct outcome {
+    int skipped, wrong;
+    double error;
+    char text[256]; /* why it was skipped, or what is wrong */
+};
+
+struct checking {
+    struct session *s;
+    heddle *h;
+    struct candidate_list kernels;
+    struct kind kind[KINDS]; /* those asked for */
+    int kinds;
+    struct outcome (*outcome)[KINDS]; /* one row per kernel */
+    struct json json;
+    int json_wanted;
+    int several, unread; /* matrices: one of several that cannot be read is skipped, one alone is an error */
+    int unreadable;      /* of several: how many are broken, as one that Heddle has no kernel for is not */
+    int64_t done, total, wrong, skipped, products;
+    int64_t starved;     /* of the skipped ones, those that memory did not suffice for: nobody knows whether they are right */
+};
+
+/* check_told.c */
+void checking_count(struct checking *k);
+void checking_tell_people(struct checking *k, const struct subject *subject);
+void checking_tell_json(struct checking *k, const struct subject *subject);
+
+#endif
