@@ -87,6 +87,9 @@ class Kind:
 
     # What creating a matrix needs on the device, where the library would go through the host.
 
+    def copied(self, a: Any) -> Any:
+        return a.copy()
+
     def bounds(self, a: Any) -> tuple[int, int]:
         return int(a.min()), int(a.max())
 
@@ -246,6 +249,9 @@ class TorchKind(Kind):
             y = a.new_empty(result)
             return a.data_ptr(), y.data_ptr(), y, stream
         return None
+
+    def copied(self, a: Any) -> Any:
+        return a.clone()
 
     def compress(self, row: Any, rows: int) -> tuple[Any, Any]:
         torch = self.module

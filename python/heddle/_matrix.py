@@ -271,9 +271,10 @@ def _new(
 ) -> Matrix:
     if isinstance(obj, Matrix):
         return _converted(obj, format)
-    s = source(obj, format, shape, base)
+    s = source(obj, format, shape, base, copy)
     if device is None or (device == "auto" and (s.where != HOST or s.kind.name == "torch")):
         device = {HOST: "cpu", SOME_GPU: "auto"}.get(s.where, s.where)
+    copy = copy and s.kind.name not in ("cupy", "torch")  # those are copied already, where they lie
     A = _from_source(s, handle(device, det), copy, det, check)
     if s.format != format and s.kind.name == "numpy":  # coordinates of the host: the library sorts them
         return _converted(A, format)

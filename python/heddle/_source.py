@@ -58,7 +58,7 @@ class Source:
         return d
 
 
-def source(obj: Any, format: str, shape: Any, base: int) -> Source:
+def source(obj: Any, format: str, shape: Any, base: int, copy: bool) -> Source:
     """`obj` in that format, or (arrays of the host) in the one it has: the library converts those."""
     if base not in (0, 1) or isinstance(base, bool):
         raise ValueError(f"base is {base!r}: the first row and column have the number 0 or 1")
@@ -71,7 +71,10 @@ def source(obj: Any, format: str, shape: Any, base: int) -> Source:
     found = _numbers(found)
     if found.kind is NUMPY or isinstance(found.kind, CudaKind):
         return found
-    return _by_framework(found)
+    found = _by_framework(found)
+    if copy:
+        found.first, found.index, found.val = map(found.kind.copied, (found.first, found.index, found.val))
+    return found
 
 
 def _from_sparse(obj: Any, format: str) -> Source:

@@ -89,6 +89,14 @@ def test_narrowing_happens_where_the_tensors_lie_and_is_checked(place):
         heddle.coo((val[:1], (torch.tensor([9], device=place), col[:1])), shape=(7, 5))
 
 
+def test_a_copy_does_not_change_with_its_tensor(place):
+    t = dense(place).to_sparse_csr()
+    A = heddle.csr(t, copy=True)
+    t.values().zero_()
+    torch.testing.assert_close(A @ torch.ones(5, dtype=F64, device=place), dense(place).sum(1))
+    assert A.values.device.type == place
+
+
 def test_mv_writes_where_it_is_told(place):
     d = dense(place)
     A = heddle.csr(d.to_sparse_csr())
