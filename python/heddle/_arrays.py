@@ -110,7 +110,6 @@ class CupyKind(Kind):
         self.module = sys.modules["cupy"]
         self.vendor = "hip:" if self.module.cuda.runtime.is_hip else "cuda:"
         self.current_stream = self.module.cuda.get_current_stream
-        self.stream_address = self.module.cuda.stream.get_current_stream_ptr
         self.current_device = self.module.cuda.runtime.getDevice
         self.new = self.module.empty
 
@@ -161,7 +160,7 @@ class CupyKind(Kind):
             and data.device_id == self.current_device()
         ):
             y = self.new(result, dtype)
-            return data.ptr, y.data.ptr, y, self.stream_address()
+            return data.ptr, y.data.ptr, y, self.current_stream().ptr
         return None
 
 

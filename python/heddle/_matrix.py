@@ -126,6 +126,7 @@ class Matrix(Operator):
         deterministic: bool = False,
         memory_limit: int | None = None,
         kernel: str | None = None,
+        values_fixed: bool = False,
     ) -> Plan:
         """Prepares many products: kernels are tried and measured, and what pays is kept.
 
@@ -133,13 +134,14 @@ class Matrix(Operator):
         ops            "N", "T" or "NT": what the plan must serve.
         deterministic  bitwise the same result every run, or an error.
         memory_limit   bytes that the plan may hold beyond the matrix; None for no limit, 0 for none at all.
+        values_fixed   values never change: the plan may make use of what they are, and takes no new ones.
         kernel         a name of `kernels()`, with options ("cpu_sell:slice=8"), instead of Heddle's choice.
 
         >>> P = generate("grid2d:n=30").plan(products=100, ops="NT")
         >>> (P @ numpy.ones(900)).shape, sorted(P.info)
         ((900,), ['N', 'T'])
         """
-        return make_plan(self, Options(products, ops, deterministic, memory_limit, kernel))
+        return make_plan(self, Options(products, ops, deterministic, memory_limit, kernel, values_fixed))
 
     # ---- elsewhere
 

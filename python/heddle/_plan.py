@@ -42,6 +42,7 @@ class Options(NamedTuple):
     deterministic: bool
     memory_limit: int | None
     kernel: str | None
+    values_fixed: bool
 
 
 class Facts:
@@ -151,6 +152,7 @@ def make_plan(A: Matrix, options: Options) -> Plan:
     opt = ffi.new("heddle_plan_options *")
     opt.ops = _bits(options.ops, A._transposed)
     opt.expected_products, opt.deterministic, opt.kernel = products, bool(options.deterministic), name
+    opt.values_fixed = bool(options.values_fixed)
     opt.memory_limit = {None: 0, 0: -1}.get(limit, limit)
     handle = A._resource.handle
     out = ffi.new("heddle_plan **")

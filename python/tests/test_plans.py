@@ -65,6 +65,13 @@ def test_a_plan_of_no_memory_holds_none(S):
         A.plan(memory_limit=0, ops="T", deterministic=True)
 
 
+def test_a_plan_for_values_that_are_fixed_takes_no_others(S, x):
+    P = heddle.csr(S, "cpu").plan(values_fixed=True)
+    np.testing.assert_allclose(P @ x, S @ x, rtol=1e-13)
+    with pytest.raises(ValueError, match="fixed"):
+        P.update(S.data)
+
+
 def test_new_values_under_the_same_pattern(S, x, device):
     A = heddle.csr(S, device)
     P = A.plan(ops="NT", kernel=None if device != "cpu" else "cpu_sell")
