@@ -191,6 +191,28 @@ TEST(a_lattice_row_has_39_entries)
     CHECK(s.col.shortest == 39 && s.col.longest == 39);
 }
 
+/* So that no storage of values gains by a shorter type. */
+TEST(full_values_use_every_bit_and_are_symmetric)
+{
+    struct csr A, B;
+    heddle_stats stats;
+    CHECK_OK(gen_matrix(&A, "grid2d:n=20,values=full", HEDDLE_F64));
+    CHECK_OK(gen_matrix(&B, "grid2d:n=20,values=full", HEDDLE_F32));
+    int64_t exact = 0, short_ones = 0, outside = 0;
+    for (int64_t k = 0; k < A.nnz; k++) {
+        double v = ((const double *)A.val)[k];
+        float w = ((const float *)B.val)[k];
+        exact += (double)(float)v == v;
+        short_ones += (float)(int32_t)(w * (1 << 12)) == w * (1 << 12);
+        outside += !(v > -1 && v < 1 && v != 0 && w > -1 && w < 1 && w != 0);
+    }
+    CHECK_THAT(exact == 0 && short_ones == 0 && outside == 0, "%d %d %d", (int)exact, (int)short_ones, (int)outside);
+    CHECK_OK(csr_statistics(&stats, &A));
+    CHECK(stats.numeric_symmetry == 1 && stats.distinct_values > A.nnz / 2);
+    csr_free(&A);
+    csr_free(&B);
+}
+
 TEST(grids_have_the_entries_of_their_stencil)
 {
     CHECK(statistics("grid2d:n=10").nnz == 5 * 100 - 4 * 10);
@@ -267,7 +289,7 @@ TEST(wrong_specs_say_what_is_wrong_and_what_is_right)
         {"grid2d:n=40000,dof=1000", "more than"},
         {"grid2d:points=6", "not one of 5|9|7|4"},
         {"grid3d:points=9", "not one of 7|27"},
-        {"grid3d:values=", "not one of laplace|random"},
+        {"grid3d:values=", "not one of laplace|random|full"},
         {"random:n=10,mean=11", "outside 0.00..10.00"},
         {"random:n=10,mean=1.234", "two decimals"},
         {"random:n=10,mean=2,nnz=20", "not both"},

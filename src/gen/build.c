@@ -34,6 +34,14 @@ static void measure_rows(void *argument, const struct team *team)
     }
 }
 
+/* In (-1, 1): an odd number over 2^53, or 2^24, so that it is exact and no shorter type holds it. */
+static double full_value(const struct maker *m, int64_t row, int64_t col)
+{
+    uint64_t word = row < col ? hash2(~m->seed, row, col) : hash2(~m->seed, col, row);
+    double size = m->value == HEDDLE_F64 ? (double)(word >> 11 | 1) / ((uint64_t)1 << 53) : (double)(word >> 40 | 1) / (1 << 24);
+    return word & 1 ? size : -size;
+}
+
 static void fill_row(const struct pass *pass, int64_t row, int32_t *scratch)
 {
     const struct maker *m = pass->m;
@@ -47,6 +55,13 @@ static void fill_row(const struct pass *pass, int64_t row, int32_t *scratch)
         m->place(m->self, row, length, col);
     }
     int32_t (*weight)(const struct maker *, int64_t, int64_t) = m->weight ? m->weight : weight_random;
+    for (int64_t k = 0; m->full && k < length; k++)
+        if (m->value == HEDDLE_F64)
+            ((double *)pass->A->val)[begin + k] = full_value(m, row, col[k]);
+        else
+            ((float *)pass->A->val)[begin + k] = (float)full_value(m, row, col[k]);
+    if (m->full)
+        return;
     if (m->value == HEDDLE_F64)
         for (int64_t k = 0; k < length; k++)
             ((double *)pass->A->val)[begin + k] = (double)weight(m, row, col[k]) / 1024;

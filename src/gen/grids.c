@@ -120,9 +120,11 @@ done:
 
 static heddle_status read_values(struct maker *m, struct spec *spec)
 {
-    int64_t random_values = 0;
-    heddle_status status = spec_choice(spec, "values", "laplace|random", &random_values);
-    m->weight = random_values ? weight_symmetric : weight_laplace;
+    enum { LAPLACE, RANDOM, FULL };
+    int64_t values = LAPLACE;
+    heddle_status status = spec_choice(spec, "values", "laplace|random|full", &values);
+    m->weight = values == LAPLACE ? weight_laplace : weight_symmetric;
+    m->full = values == FULL;
     return status;
 }
 
