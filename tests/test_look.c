@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "api/api.h"
 #include "heddle.h"
 #include "test.h"
 
@@ -124,4 +125,48 @@ TEST(coordinates_empty_matrices_and_cpus_have_no_look)
     heddle_matrix_free(A);
     heddle_close(h[0]);
     heddle_close(h[1]);
+}
+
+/* Which kernel of csr_weft a matrix gets follows from what the look counted. */
+struct seen {
+    struct gpu_watch watch;
+    char entry[64];
+};
+
+static heddle_status see(struct gpu_watch *watch, const char *entry)
+{
+    struct seen *s = (struct seen *)watch;
+    snprintf(s->entry, sizeof s->entry, "%s", entry);
+    return HEDDLE_OK;
+}
+
+TEST(the_way_of_the_transposed_product_follows_from_what_was_counted)
+{
+    static const struct {
+        const char *spec, *entry;
+    } cases[] = {
+        {"grid2d:n=60", "csr_weft_rows"},                 /* short rows, neighbours add to neighbours */
+        {"grid3d:n=6,points=27,dof=3", "csr_weft_alike"},            /* three rows with the same columns */
+        {"dense:rows=64,cols=1500", "csr_weft_alike_long"},
+        {"dense:rows=12,cols=20000", "csr_weft_entries"}, /* few rows, each for many blocks */
+        {"powerlaw:n=3000,mean=12,longest=2500", "csr_weft_entries"},
+    };
+    heddle *h;
+    struct seen seen = {.watch.launched = see};
+    CHECK_OK(heddle_open(&h, "emu"));
+    ((struct gpu_head *)h->device.gpu)->watch = &seen.watch;
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        heddle_matrix *A;
+        heddle_matrix_desc d;
+        CHECK_OK(heddle_generate(&A, h, cases[i].spec, HEDDLE_F64));
+        CHECK_OK(heddle_matrix_info(A, &d));
+        double *in = calloc((size_t)d.rows, sizeof *in), *out = calloc((size_t)d.cols, sizeof *out);
+        CHECK_OK(heddle_mv(h, HEDDLE_T, NULL, A, in, NULL, out));
+        CHECK_THAT(strcmp(seen.entry, cases[i].entry) == 0, "%s: %s", cases[i].spec, seen.entry);
+        free(in);
+        free(out);
+        heddle_matrix_free(A);
+    }
+    ((struct gpu_head *)h->device.gpu)->watch = NULL;
+    heddle_close(h);
 }

@@ -340,34 +340,50 @@ static double larger(double a, double b)
     return a > b ? a : b;
 }
 
-/* For a lane: rows of not many entries each and few on average, for the entries that lanes read at once are a row apart. */
+/* For a lane: rows of not many entries each and few on average, for what lanes read at once is a row apart. */
 #define SHORT_MOST 16
 #define SHORT_MEAN 8
 /* Times the mean: no row is so long that the lanes of others would wait for it. */
 #define EVEN_MOST 4
-/* Rows are alike if so many are. */
+/* Rows are alike if so many are; a lane goes at most so often along them, unless they are enough for every multiprocessor. */
 #define ALIKE_LEAST (1. / 3)
+#define ALIKE_ROUNDS 8
 /* Entries a thread of the device: so few are a matter of latency, and rows need neither row blocks nor a table. */
 #define FEW 4
+
+static int is_even(const struct work *w)
+{
+    const struct product *p = &w->product;
+    return p->fact[LOOK_LONGEST] <= EVEN_MOST * (p->nnz / p->rows + 1);
+}
+
+/* What rows that are alike save of all additions. */
+static double saved_of(const struct work *w)
+{
+    const double alike = look_share(w, COLUMNS_ALIKE), together = ALIKE(type_size(w->value));
+    const int64_t multiprocessors = gpu_info_of(w->device->gpu)->multiprocessors, longest = w->product.fact[LOOK_LONGEST];
+    const int has_enough = longest <= ALIKE_ROUNDS * BLOCK || w->product.rows >= ALIKE_LONG * multiprocessors;
+    return is_even(w) && has_enough && alike >= ALIKE_LEAST ? alike * (1 - 1 / together) : 0;
+}
 
 static enum way way_of(const struct work *w)
 {
     const struct product *p = &w->product;
     const int64_t longest = p->fact[LOOK_LONGEST];
-    const int is_even = longest <= EVEN_MOST * (p->nnz / p->rows + 1), is_short = longest <= SHORT_MOST && p->nnz <= SHORT_MEAN * p->rows;
-    const double close = look_share(w, COLUMNS_CLOSE), alike = look_share(w, COLUMNS_ALIKE);
+    const int is_short = longest <= SHORT_MOST && p->nnz <= SHORT_MEAN * p->rows;
+    const double nnz = (double)p->nnz, saved = saved_of(w), close = look_share(w, COLUMNS_CLOSE);
     if (w->option[0] != AUTO)
         return (enum way)w->option[0];
-    const double together = ALIKE(type_size(w->value)), saved = is_even && alike >= ALIKE_LEAST ? alike * (1 - 1 / together) : 0;
     const double at_once = addition(w, is_short ? larger(close, look_share(w, COLUMNS_NEXT)) : close) * (1 - saved);
-    const double cached = ADD_SHARED(w->value) + (1 - look_share(w, COLUMNS_CACHED)) * (ADD_RANDOM - close * (ADD_RANDOM - ADD_CLOSE(w->value)));
-    if ((double)p->nnz * at_once > CACHE_COSTS + (double)p->nnz * cached)
+    const double missed = (1 - look_share(w, COLUMNS_CACHED)) * (ADD_RANDOM - close * (ADD_RANDOM - ADD_CLOSE(w->value)));
+    if (nnz * at_once > CACHE_COSTS + nnz * (ADD_SHARED(w->value) + missed))
         return p->fact[LOOK_HOT] ? IN_CACHE_HOT : IN_CACHE;
-    if (saved > 0 && longest > BLOCK)
-        return ALIKE_LONG_ROWS;
-    if (saved > 0 || (is_even && !is_short && p->nnz <= FEW * gpu_threads(w->device->gpu)))
-        return ALIKE_ROWS;
-    return is_short ? BY_ROWS : BY_ENTRIES;
+    if (saved > 0)
+        return longest > BLOCK ? ALIKE_LONG_ROWS : ALIKE_ROWS;
+    if (is_short)
+        return BY_ROWS;
+    const int is_few = p->nnz <= FEW * gpu_threads(w->device->gpu) && longest <= ALIKE_ROUNDS * ALIKE_LANES;
+    return is_few && is_even(w) ? ALIKE_ROWS : BY_ENTRIES;
 }
 
 static int64_t rounded_up(int64_t a, int64_t b)
