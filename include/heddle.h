@@ -171,7 +171,8 @@ HEDDLE_API const char *heddle_last_kernel(const heddle *h);
 /* ------------------------------------------------------------------ matrices ----------------------------------- */
 
 /* Arrays are borrowed (copy = 0): they must stay valid while the matrix lives, offsets and indices unchanged.  Borrowed values
- * may change between products: heddle_mv reads them anew, and plans are told by heddle_plan_update_values.
+ * may change between products: heddle_mv reads them anew, and plans are told by heddle_plan_update_values; those that were copied
+ * change by heddle_update_values.
  * On a CPU creation costs nothing.  On a GPU it looks at the offsets, and at a sample of the columns, once (CSR and CSC;
  * heddle_matrix_info says how long that took and what it holds): about the time of a product, and less than 1 % of the matrix'
  * memory and 64 KB.  Offsets that do not ascend from 0 to nnz are found then, and products return HEDDLE_BAD_MATRIX.
@@ -222,6 +223,14 @@ HEDDLE_API heddle_status heddle_csr(heddle_matrix **A, heddle *h, const heddle_c
 HEDDLE_API heddle_status heddle_csc(heddle_matrix **A, heddle *h, const heddle_csc_desc *desc);
 HEDDLE_API heddle_status heddle_coo(heddle_matrix **A, heddle *h, const heddle_coo_desc *desc);
 HEDDLE_API void heddle_matrix_free(heddle_matrix *A); /* after the plans made for it */
+
+/* Gives A other values, where Heddle holds a copy of them (`copied` of heddle_matrix_info): nnz numbers in the order of the arrays
+ * that heddle_matrix_info shows, that of the description unless COO was sorted.  `val` lies on the host or on A's device, and need
+ * not stay.  Products that were started before on this handle are with the old values; nobody else may use A meanwhile.  Plans
+ * made for A are told by heddle_plan_update_values.
+ * Errors: HEDDLE_BAD_ARGUMENT: a null or misaligned pointer, memory of nobody, a matrix of another device; or values that are
+ * borrowed, which the caller changes in place, or those of a mapped file. */
+HEDDLE_API heddle_status heddle_update_values(heddle *h, heddle_matrix *A, const void *val);
 
 /* Makes another handle ready for products with A (its creation did so for the handle it was created on). */
 HEDDLE_API heddle_status heddle_reserve(heddle *h, const heddle_matrix *A);

@@ -42,15 +42,21 @@ static heddle *open_cpu(const char *device)
 }
 
 /* The matrix above in one of the three formats. */
-static heddle_matrix *make(heddle *h, heddle_format format)
+static heddle_matrix *make_from(heddle *h, heddle_format format, int copy)
 {
     heddle_matrix *A = NULL;
     heddle_csr_desc csr = csr_desc();
     heddle_csc_desc csc = csc_desc();
     heddle_coo_desc coo = coo_desc();
+    csr.copy = csc.copy = coo.copy = copy;
     CHECK_OK(format == HEDDLE_CSR ? heddle_csr(&A, h, &csr) : format == HEDDLE_CSC ? heddle_csc(&A, h, &csc)
                                                                                    : heddle_coo(&A, h, &coo));
     return A;
+}
+
+static heddle_matrix *make(heddle *h, heddle_format format)
+{
+    return make_from(h, format, 0);
 }
 
 #define EACH_FORMAT(f) for (heddle_format f = HEDDLE_CSR; f <= HEDDLE_COO; f = (heddle_format)(f + 1))
@@ -602,6 +608,41 @@ TEST(a_plan_takes_new_values_whatever_it_has_made_of_the_old)
             }
         heddle_close(h);
     }
+}
+
+/* A matrix takes new values where Heddle has a copy of the old ones: the next products are with them. */
+TEST(a_matrix_takes_new_values)
+{
+    static const char *const devices[] = {"cpu", "emu:wave=32", "emu:wave=64"};
+    for (int i = 0; i < 3; i++)
+        EACH_FORMAT(format) {
+            heddle *h = open_cpu(devices[i]);
+            heddle_matrix *A = make_from(h, format, 1);
+            double other[5], y[2][3];
+            CHECK_OK(heddle_mv(h, HEDDLE_N, NULL, A, x_n, NULL, y[0]));
+            for (int k = 0; k < 5; k++)
+                other[k] = -2 * (format == HEDDLE_CSC ? csc_val : val)[k];
+            CHECK_OK(heddle_update_values(h, A, other));
+            memset(other, 0x55, sizeof other); /* they need not stay */
+            CHECK_OK(heddle_mv(h, HEDDLE_N, NULL, A, x_n, NULL, y[1]));
+            for (int k = 0; k < 3; k++)
+                CHECK_THAT(y[1][k] == -2 * y[0][k], "%s, format %d, row %d: %g, %g", devices[i], (int)format, k, y[0][k], y[1][k]);
+            CHECK_FAILS(heddle_update_values(h, A, NULL), HEDDLE_BAD_ARGUMENT, "val is NULL");
+            CHECK_FAILS(heddle_update_values(h, A, (const char *)val + 1), HEDDLE_BAD_ARGUMENT, "aligned");
+            CHECK_FAILS(heddle_update_values(h, NULL, val), HEDDLE_BAD_ARGUMENT, "NULL");
+            heddle_matrix_free(A);
+            heddle_close(h);
+        }
+    heddle *h = open_cpu("cpu"), *gpu = open_cpu("emu");
+    heddle_matrix *A = make(h, HEDDLE_CSR);
+    CHECK_FAILS(heddle_update_values(h, A, csc_val), HEDDLE_BAD_ARGUMENT, "borrowed");
+    CHECK_FAILS(heddle_update_values(gpu, A, csc_val), HEDDLE_BAD_ARGUMENT, "another device");
+    heddle_matrix_free(A);
+    A = make(gpu, HEDDLE_CSR);
+    CHECK_FAILS(heddle_update_values(gpu, A, (const void *)64), HEDDLE_BAD_ARGUMENT, "neither of the device nor of the host");
+    heddle_matrix_free(A);
+    heddle_close(gpu);
+    heddle_close(h);
 }
 
 TEST(values_that_cannot_be_taken_are_refused)

@@ -87,6 +87,7 @@ TEST(every_function_refuses_a_handle_that_is_in_use)
     MAKES_NOTHING(heddle_generate(&B, s.h, "grid2d:n=3", HEDDLE_F64));
     REFUSED(heddle_write(s.h, s.A, test_path("a.mtx")));
     REFUSED(heddle_reserve(s.h, s.A));
+    REFUSED(heddle_update_values(s.h, (heddle_matrix *)(uintptr_t)s.A, s.csr.val));
     REFUSED(heddle_check(s.h, s.A));
     REFUSED(heddle_statistics(s.h, s.A, &stats));
     REFUSED(heddle_format_bytes(s.h, s.A, "ell", &bytes));

@@ -218,6 +218,56 @@ heddle_status heddle_plan_mv(heddle_plan *p, heddle_op op, const void *alpha, co
 
 /* ---- new values ---- */
 
+static heddle_status check_values(const struct view *A, const void *val)
+{
+    size_t size = type_size(view_value(A));
+    if (!val && view_nnz(A) > 0)
+        return fail(HEDDLE_BAD_ARGUMENT, "val is NULL, but has %" PRId64 " entries", view_nnz(A));
+    if ((uintptr_t)val % size)
+        return fail(HEDDLE_BAD_ARGUMENT, "val is not aligned to its elements of %d bytes", (int)size);
+    return HEDDLE_OK;
+}
+
+/* Are the values that products with A read a copy of Heddle's own?  A's arrays on a GPU are placed there, if not borrowed. */
+static int owns_values(const heddle_matrix *A, const void *own)
+{
+    for (int i = 0; i < 3; i++)
+        if (A->placed[i] == own)
+            return 1;
+    return A->owned.csr.val == own || A->owned.coo.val == own;
+}
+
+static heddle_status matrix_values(heddle *h, heddle_matrix *A, const void *val)
+{
+    heddle_status status = usable(A);
+    if (status != HEDDLE_OK)
+        return status;
+    void *own = A->view.format == HEDDLE_COO ? A->view.coo.val : A->view.csr.val;
+    int64_t bytes = view_nnz(&A->view) * (int64_t)type_size(view_value(&A->view));
+    TRY(check_values(&A->view, val));
+    if (!gpu_same(A->device.gpu, h->device.gpu))
+        TRY(fail(HEDDLE_BAD_ARGUMENT, "the matrix lies on another device than the handle's"));
+    if (bytes == 0)
+        return HEDDLE_OK;
+    if (!owns_values(A, own))
+        TRY(fail(HEDDLE_BAD_ARGUMENT, "the values of the matrix are %s: products read them there", A->path ? "those of a mapped file"
+                 : "borrowed, change them in place"));
+    if (h->shared) {
+        TRY(stream_use(h));
+        if (!on_device(h, val))
+            TRY(on_host("val", val, bytes));
+    }
+    TRY(device_copy(&h->device, own, val, bytes));
+    TRY(device_sync(&h->device)); /* the caller may change his */
+done:
+    return status;
+}
+
+heddle_status heddle_update_values(heddle *h, heddle_matrix *A, const void *val)
+{
+    RETURN_ALONE(h, matrix_values(h, A, val));
+}
+
 /* Which operation's kernel multiplies with the caller's values as they are; -1: none does. */
 static int refers(const heddle_plan *p)
 {
@@ -267,10 +317,7 @@ static heddle_status update_values(heddle_plan *p, const void *val)
     int64_t size = (int64_t)type_size(view_value(&p->A->view)), nnz = view_nnz(&p->A->view);
     if (p->fixed)
         return fail(HEDDLE_BAD_ARGUMENT, "the plan was made for values that never change (values_fixed)");
-    if (!val && nnz > 0)
-        return fail(HEDDLE_BAD_ARGUMENT, "val is NULL, but has %" PRId64 " entries", nnz);
-    if ((uintptr_t)val % (uintptr_t)size)
-        return fail(HEDDLE_BAD_ARGUMENT, "val is not aligned to its elements of %d bytes", (int)size);
+    TRY(check_values(&p->A->view, val));
     if (nnz == 0)
         return HEDDLE_OK;
     if (p->h->shared)
