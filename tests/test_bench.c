@@ -372,7 +372,7 @@ static void run_bench(struct bench *b, const char *matrix)
 static const char *const run_fields[] = {
     "schema", "record", "version", "date", "machine", "device", "driver", "threads", "isa", "matrix", "origin", "rows",
     "cols", "nnz", "row", "kernel", "ran", "peer", "format", "op", "value", "offset", "index", "transposed", "repeatable",
-    "held_bytes", "break_even", "convert_ms", "prepare_ms", "cold_ms", "cold_min_ms", "cold_spread",
+    "held_bytes", "break_even", "convert_ms", "prepare_ms", "look_ms", "look_bytes", "cold_ms", "cold_min_ms", "cold_spread",
     "cold_repetitions", "warm_ms", "warm_min_ms",
     "spread", "repetitions", "dropped", "core_mhz", "memory_mhz",
     "bytes", "read_gbs", "launch_ms", "call_us", "bare_call_us", "floor_ms", "of_floor", "own_bytes",

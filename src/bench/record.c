@@ -137,6 +137,7 @@ static void choice(struct json *j, const struct candidate *c, heddle_op op)
 void record_run(struct json *j, const struct run *r)
 {
     const struct candidate *c = r->made ? r->made : &(struct candidate){0};
+    const struct look look = c->A ? c->A->view.look : (struct look){0};
     int made = r->made != NULL, cold = r->cold.repetitions > 0;
     begin(j, "run");
     run_what(j, r);
@@ -146,6 +147,8 @@ void record_run(struct json *j, const struct run *r)
     json_int(j, "break_even", c->break_even);
     real_if(j, "convert_ms", made, c->convert_ms);
     real_if(j, "prepare_ms", made, c->prepare_ms);
+    real_if(j, "look_ms", look.bytes > 0, look.ms);
+    json_int(j, "look_bytes", look.bytes);
     real_if(j, "cold_ms", cold, r->cold.median_ms);
     real_if(j, "cold_min_ms", cold, r->cold.least_ms);
     real_if(j, "cold_spread", cold, r->cold.spread);
