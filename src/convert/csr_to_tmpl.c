@@ -108,7 +108,9 @@ KERNEL(csr_to_tmpl_hash)(struct product p)
                 hash += TMPL_MIX(valued);
             }
         }
-        hash = (uint64_t)wave_sum_long((int64_t)hash, lanes) | 1;
+        for (int by = lanes / 2; by > 0; by /= 2)
+            hash += simt_shfl_xor(hash, by, lanes); /* unsigned: it may overflow */
+        hash |= 1;
         if (lane == 0) {
             const int32_t place = r.n > TMPL_LONGEST ? -1 : find_place(&t, p.dim[MASK], hash);
             const int32_t first = (int32_t)(INT32_MAX - i);
