@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import gc
 import pickle
+import resource
 import weakref
 
 import numpy as np
@@ -109,6 +110,21 @@ def test_a_closed_matrix_gives_its_memory_back_and_says_so(S, x):
         with pytest.raises(ValueError, match="was closed"):
             use()
     A.close()
+
+
+@pytest.mark.parametrize("close", [True, False])
+def test_what_is_freed_is_free(close):
+    S = random_matrix(1000, 1000, 0.5)  # 6 MB
+    before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    for _ in range(40):
+        A = heddle.csr(S, "cpu", copy=True)
+        P = A.plan(kernel="cpu_sell")
+        P.T  # noqa: B018
+        if close:
+            P.close()
+            A.close()
+    grown = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before
+    assert grown < 120_000  # KB; 40 matrices and plans take 500,000
 
 
 def test_conversions_between_formats(S, x, device):
