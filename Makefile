@@ -82,7 +82,7 @@ python:
 # What torch's part says is there with PYTHON_EXTRAS=torch.
 python-docs: python
 	@build/python/bin/python -m pip install -q --disable-pip-version-check pdoc
-	@cd build && python/bin/python -m pdoc heddle $$(python/bin/python -c 'import torch' 2>/dev/null || echo '!heddle.torch') '!heddle.__main__' -o python-docs
+	@cd build/python && bin/python -m pdoc heddle $$(bin/python -c 'import torch' 2>/dev/null || echo '!heddle.torch') '!heddle.__main__' -o ../python-docs
 
 coverage:
 	@scripts/setup build check
