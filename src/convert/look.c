@@ -343,7 +343,8 @@ double look_share(const struct work *w, enum columns what)
 
 int64_t look_together(const struct work *w)
 {
-    return TOGETHER(w->product.fact[LOOK_BLOCKS], look_at_once(w), TOGETHER_MOST(type_size(w->value)));
+    const int64_t blocks = w->product.fact[LOOK_BLOCKS];
+    return blocks == 0 ? 1 : TOGETHER(blocks, look_at_once(w), TOGETHER_MOST(type_size(w->value)));
 }
 
 heddle_status look_refused(void)
