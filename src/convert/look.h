@@ -39,10 +39,11 @@ enum columns { COLUMNS_CACHED, COLUMNS_CLOSE, COLUMNS_ALIKE, COLUMNS_NEXT, COLUM
 #define CACHE_PLACES(real_bytes) (16384 / (int)(real_bytes))
 #define TOGETHER_MOST(real_bytes) (32 / (int)(real_bytes))
 
-/* Row blocks for each block of threads, `most` at most, so that they are full rounds of `held`, which the device holds at once. */
-#define TOGETHER_ROUNDS(blocks, held, most) (((blocks) + (held) * (most) - 1) / ((held) * (most)) * (held))
+/* Row blocks for each block of threads, `most` at most and at least one, so that they are full rounds of `held`, which the device
+ * holds at once. */
+#define TOGETHER_ROUNDS(blocks, held, most) (((blocks) > 0 ? (blocks) - 1 : 0) / ((held) * (most)) + 1)
 #define TOGETHER(blocks, held, most) \
-    (((blocks) + TOGETHER_ROUNDS(blocks, held, most) - 1) / TOGETHER_ROUNDS(blocks, held, most))
+    (((blocks) > 0 ? (blocks) - 1 : 0) / (TOGETHER_ROUNDS(blocks, held, most) * (held)) + 1)
 
 /* What the kernels of the look leave for the host: of the offsets, and of a sample of the columns. */
 enum {
