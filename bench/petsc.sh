@@ -21,7 +21,7 @@ for member in $(head -n "$count" <<<"${members// /$'\n'}" | tac); do
     "$build/heddle" convert "set:paper/$member" "$scratch/a.petsc" >/dev/null 2>&1
     nnz=$(od -An -j 12 -N 4 -t d4 --endian=big "$scratch/a.petsc")
     # shellcheck disable=SC2086
-    for turn in 1 2; do
+    for _ in 1 2; do
         mpiexec -n 2 "$scratch/petsc" -file "$scratch/a.petsc" -types aij,aijsell,aijheddle $plugin -mat_heddle_threads 1 </dev/null
         "$scratch/petsc" -file "$scratch/a.petsc" -types aijheddle $plugin -mat_heddle_threads 2 </dev/null
     done >"$scratch/said" 2>&1 || { cat "$scratch/said" >&2; exit 1; }
