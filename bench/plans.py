@@ -25,7 +25,8 @@ ROOT = pathlib.Path(__file__).resolve().parent.parent
 PREDICT = ROOT / "src/plan/predict.c"
 CHOOSE = (ROOT / "src/plan/choose.c").read_text()
 ROW = re.compile(r"    \[KERNEL_(\w+)\] = \{([^{}]*)\},\n")
-CONVERTED = {"csr5", "coo_atomic", "coo_balance", "coo_fixed", "ell", "ellr", "ell_groups", "sell", "hyb", "csr_halfwarp"}
+CONVERTED = {"csr5", "coo_atomic", "coo_balance", "coo_fixed", "ell", "ellr", "ell_groups", "sell", "hyb", "csr_halfwarp",
+             "tmpl", "tmplv", "bundle"}
 DERIVED = {"csr_classical", "csr_balance", "csr_ginkgo", "csr_adaptive"}
 ADDS = {"csr_weft", "csr_naive_t", "csr_hola_t", "csr_fixed_t", "coo_atomic", "coo_fixed"}
 IMMEDIATE = {"N": "csr_weave", "T": "csr_weft"}

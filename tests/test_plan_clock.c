@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * A plan never loses: by a clock of the test's own, what it keeps is ahead of the immediate product, for the mix of products that the
- * caller has stated, by more than the times spread; else it is the immediate product. */
+ * A plan never loses: by a clock of the test's own, what it keeps is ahead of the immediate product, for the
+ * mix of products that the caller has stated, by more than the times spread; else it is the immediate
+ * product. */
 #include <math.h>
 #include <string.h>
 
@@ -47,13 +48,16 @@ static int keeps_other(heddle_cache cache, double warm, double cold, double jitt
     measure_with(say);
     CHECK_OK(heddle_open(&h, "emu:wave=32,seed=3"));
     CHECK_OK(heddle_generate(&A, h, "grid2d:n=40", HEDDLE_F64));
-    CHECK_OK(heddle_plan_create(&p, h, A, &(heddle_plan_options){.expected_products = 10000000, .cache = cache, .values_fixed = values_fixed}));
+    CHECK_OK(heddle_plan_create(
+        &p, h, A,
+        &(heddle_plan_options){.expected_products = 10000000, .cache = cache, .values_fixed = values_fixed}));
     CHECK_OK(heddle_plan_info(p, HEDDLE_N, &d));
     heddle_matrix_desc A_desc;
     CHECK_OK(heddle_matrix_info(A, &A_desc));
     CHECK_STATUS(heddle_plan_update_values(p, A_desc.val), values_fixed ? HEDDLE_BAD_ARGUMENT : HEDDLE_OK);
     CHECK(d.product_ms <= d.immediate_ms && d.break_even >= 0);
-    CHECK_THAT(strncmp(d.kernel, other, strlen(other)) == 0 || strncmp(d.kernel, "csr_weave", 9) == 0, "%s", d.kernel);
+    CHECK_THAT(strncmp(d.kernel, other, strlen(other)) == 0 || strncmp(d.kernel, "csr_weave", 9) == 0, "%s",
+               d.kernel);
     heddle_plan_free(p);
     heddle_matrix_free(A);
     heddle_close(h);
@@ -117,7 +121,8 @@ TEST(a_storage_that_knows_values_is_refused_by_name_unless_they_are_fixed)
     heddle_plan *p;
     CHECK_OK(heddle_open(&h, "emu"));
     CHECK_OK(heddle_generate(&A, h, "grid2d:n=40", HEDDLE_F64));
-    CHECK_FAILS(heddle_plan_create(&p, h, A, &(heddle_plan_options){.kernel = "tmplv"}), HEDDLE_NO_KERNEL, "fixed");
+    CHECK_FAILS(heddle_plan_create(&p, h, A, &(heddle_plan_options){.kernel = "tmplv"}), HEDDLE_NO_KERNEL,
+                "fixed");
     CHECK_OK(heddle_plan_create(&p, h, A, &(heddle_plan_options){.kernel = "tmplv", .values_fixed = 1}));
     heddle_plan_free(p);
     heddle_matrix_free(A);
@@ -131,8 +136,10 @@ TEST(an_unknown_cache_is_refused)
     heddle_plan *p;
     CHECK_OK(heddle_open(&h, "cpu"));
     CHECK_OK(heddle_generate(&A, h, "grid2d:n=4", HEDDLE_F64));
-    CHECK_FAILS(heddle_plan_create(&p, h, A, &(heddle_plan_options){.cache = (heddle_cache)3}), HEDDLE_BAD_ARGUMENT, "cache is 3");
-    CHECK_FAILS(heddle_plan_create(&p, h, A, &(heddle_plan_options){.cache = (heddle_cache)-1}), HEDDLE_BAD_ARGUMENT, "cache is -1");
+    CHECK_FAILS(heddle_plan_create(&p, h, A, &(heddle_plan_options){.cache = (heddle_cache)3}),
+                HEDDLE_BAD_ARGUMENT, "cache is 3");
+    CHECK_FAILS(heddle_plan_create(&p, h, A, &(heddle_plan_options){.cache = (heddle_cache)-1}),
+                HEDDLE_BAD_ARGUMENT, "cache is -1");
     heddle_matrix_free(A);
     heddle_close(h);
 }

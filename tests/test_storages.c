@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * Templates and bundles: what they hold, that a matrix comes back from them bit by bit, and when they are refused.  That GPUs make the same
- * arrays is shown with all formats in test_plan_gpu.c, that products are right in test_kernels.c and test_kernels_gpu.c. */
+ * Templates and bundles: what they hold, that a matrix comes back from them bit by bit, and when they are
+ * refused.  That GPUs make the same arrays is shown with all formats in test_plan_gpu.c, that products are
+ * right in test_kernels.c and test_kernels_gpu.c. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -19,8 +20,15 @@ static const heddle_type types[VARIANT_COUNT][2] = {
 /* Values of any bits: quiet and signalling NaN with payloads, -0.0, subnormals, infinities. */
 static void scramble(struct csr *A, uint64_t seed)
 {
-    static const uint64_t special[] = {UINT64_C(0x8000000000000000), 1, UINT64_C(0x7ff0000000000001), UINT64_C(0xfff8dead0000beef),
-                                       UINT64_C(0x7ff0000000000000), UINT64_C(0x000fffffffffffff), 0x80000000, 0x7f800001, 0xffc0beef};
+    static const uint64_t special[] = {UINT64_C(0x8000000000000000),
+                                       1,
+                                       UINT64_C(0x7ff0000000000001),
+                                       UINT64_C(0xfff8dead0000beef),
+                                       UINT64_C(0x7ff0000000000000),
+                                       UINT64_C(0x000fffffffffffff),
+                                       0x80000000,
+                                       0x7f800001,
+                                       0xffc0beef};
     int64_t count = sizeof special / sizeof special[0];
     size_t size = type_size(A->value);
     for (int64_t k = 0; k < A->nnz; k++) {
@@ -73,7 +81,8 @@ static void on_host(struct csr *A, enum format_id id, int64_t height, const char
 }
 
 /* The arrays of a device, read. */
-static void read_back(const struct device *d, const struct csr *A, const struct stored *there, const char *name)
+static void read_back(const struct device *d, const struct csr *A, const struct stored *there,
+                      const char *name)
 {
     struct stored s = *there;
     for (int i = 0; s.format->array[i]; i++) {
@@ -141,10 +150,12 @@ TEST(every_matrix_comes_back_from_a_device_bit_by_bit)
     }
 }
 
-/* Ten rows: seven have entries at -1 and +1 from the diagonal, in this order or the other; row 0 is empty, and so is row 9. */
+/* Ten rows: seven have entries at -1 and +1 from the diagonal, in this order or the other; row 0 is empty,
+ * and so is row 9. */
 TEST(a_small_matrix_is_as_worked_out_by_hand)
 {
-    int32_t row_ptr[] = {0, 0, 2, 4, 6, 8, 10, 12, 14, 15, 15}, col[] = {0, 2, 1, 3, 2, 4, 5, 3, 4, 6, 5, 7, 6, 8, 2};
+    int32_t row_ptr[] = {0, 0, 2, 4, 6, 8, 10, 12, 14, 15, 15},
+            col[] = {0, 2, 1, 3, 2, 4, 5, 3, 4, 6, 5, 7, 6, 8, 2};
     float val[] = {1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15};
     struct source source = {.csr = {10, 10, 15, HEDDLE_F32, HEDDLE_I32, row_ptr, col, val}};
     struct stored s;
@@ -152,14 +163,18 @@ TEST(a_small_matrix_is_as_worked_out_by_hand)
     CHECK_OK(stored_build(&s, &source));
     const uint32_t *slice = s.array[TMPL_SLICE];
     const uint16_t *row = s.array[TMPL_ROW];
-    const int32_t *offset = s.array[TMPL_OFFSET], *rest_row = s.array[TMPL_REST_ROW], *rest_col = s.array[TMPL_REST_COL];
+    const int32_t *offset = s.array[TMPL_OFFSET], *rest_row = s.array[TMPL_REST_ROW],
+                  *rest_col = s.array[TMPL_REST_COL];
     const int64_t *rest_ptr = s.array[TMPL_REST_PTR];
     const float *v = s.array[TMPL_VAL], *rest_val = s.array[TMPL_REST_VAL];
-    CHECK(s.dim[TMPL_HEIGHT] == 8 && s.dim[TMPL_SLICES] == 2 && s.dim[TMPL_REST] == 2 && s.dim[TMPL_ENTRIES] == 3);
-    CHECK(slice[TMPL_AT_VAL] == 0 && slice[TMPL_AT_OFFSET] == 0 && slice[TMPL_AT_WINDOW] == 0 && slice[TMPL_AT_LENGTH] == 0);
+    CHECK(s.dim[TMPL_HEIGHT] == 8 && s.dim[TMPL_SLICES] == 2 && s.dim[TMPL_REST] == 2 &&
+          s.dim[TMPL_ENTRIES] == 3);
+    CHECK(slice[TMPL_AT_VAL] == 0 && slice[TMPL_AT_OFFSET] == 0 && slice[TMPL_AT_WINDOW] == 0 &&
+          slice[TMPL_AT_LENGTH] == 0);
     CHECK(row[0] == 0 && row[1] == 9 && row[2] == TMPL_OFF && row[7] == TMPL_OFF);
     CHECK(slice[4 + TMPL_AT_VAL] == 0 && slice[4 + TMPL_AT_OFFSET] == 1 && slice[4 + TMPL_AT_LENGTH] == 2);
-    CHECK(row[8] == 1 && row[10] == 3 && row[11] == 5 && row[13] == 7 && row[14] == (TMPL_OFF | 1) && row[15] == (TMPL_OFF | 1));
+    CHECK(row[8] == 1 && row[10] == 3 && row[11] == 5 && row[13] == 7 && row[14] == (TMPL_OFF | 1) &&
+          row[15] == (TMPL_OFF | 1));
     CHECK(offset[0] == 0 && offset[1] == -1 && offset[2] == 1 && s.bytes[TMPL_OFFSET] == 3 * sizeof *offset);
     CHECK(v[0] == 1 && v[3] == 9 && v[6] == 0 && v[8] == 2 && v[11] == 10 && v[13] == 14 && v[15] == 0);
     CHECK(rest_row[0] == 4 && rest_row[1] == 8 && rest_ptr[0] == 0 && rest_ptr[1] == 2 && rest_ptr[2] == 3);
@@ -167,10 +182,12 @@ TEST(a_small_matrix_is_as_worked_out_by_hand)
     stored_free(&s);
 }
 
-/* The same ten rows with values 1 and 2 but for row 5, whose second is 2 with another last bit: it goes to the rest, and slices store none. */
+/* The same ten rows with values 1 and 2 but for row 5, whose second is 2 with another last bit: it goes to
+ * the rest, and slices store none. */
 TEST(rows_share_values_only_if_all_of_their_bits_are_the_same)
 {
-    int32_t row_ptr[] = {0, 0, 2, 4, 6, 8, 10, 12, 14, 16, 16}, col[] = {0, 2, 1, 3, 2, 4, 3, 5, 4, 6, 5, 7, 6, 8, 7, 9};
+    int32_t row_ptr[] = {0, 0, 2, 4, 6, 8, 10, 12, 14, 16, 16},
+            col[] = {0, 2, 1, 3, 2, 4, 3, 5, 4, 6, 5, 7, 6, 8, 7, 9};
     double val[] = {1, 2, 1, 2, 1, 2, 1, 2, 1, 2.0000000000000004, 1, 2, 1, 2, 1, 2};
     struct source source = {.csr = {10, 10, 16, HEDDLE_F64, HEDDLE_I32, row_ptr, col, val}};
     struct stored s;
@@ -178,16 +195,20 @@ TEST(rows_share_values_only_if_all_of_their_bits_are_the_same)
     CHECK_OK(stored_build(&s, &source));
     const uint16_t *row = s.array[TMPL_ROW];
     const double *v = s.array[TMPL_VAL];
-    CHECK(s.dim[TMPL_SLICES] == 2 && s.dim[TMPL_REST] == 1 && s.dim[TMPL_ENTRIES] == 2 && s.bytes[TMPL_VAL] == 3 * sizeof *v);
-    CHECK(((const int32_t *)s.array[TMPL_REST_ROW])[0] == 5 && ((const double *)s.array[TMPL_REST_VAL])[1] > 2);
+    CHECK(s.dim[TMPL_SLICES] == 2 && s.dim[TMPL_REST] == 1 && s.dim[TMPL_ENTRIES] == 2 &&
+          s.bytes[TMPL_VAL] == 3 * sizeof *v);
+    CHECK(((const int32_t *)s.array[TMPL_REST_ROW])[0] == 5 &&
+          ((const double *)s.array[TMPL_REST_VAL])[1] > 2);
     CHECK(v[0] == 0 && v[1] == 1 && v[2] == 2 && row[8] == 1 && row[11] == 4 && row[12] == 6 && row[14] == 8);
     stored_free(&s);
 }
 
-/* Six rows: three with columns 1, 4, 5, 8, 9; two with 2; one empty.  Slices of 32 lanes have eight bundles. */
+/* Six rows: three with columns 1, 4, 5, 8, 9; two with 2; one empty.  Slices of 32 lanes have eight bundles.
+ * */
 TEST(bundles_of_a_small_matrix_are_as_worked_out_by_hand)
 {
-    int32_t row_ptr[] = {0, 5, 10, 15, 16, 17, 17}, col[] = {1, 4, 5, 8, 9, 1, 4, 5, 8, 9, 1, 4, 5, 8, 9, 2, 2};
+    int32_t row_ptr[] = {0, 5, 10, 15, 16, 17, 17},
+            col[] = {1, 4, 5, 8, 9, 1, 4, 5, 8, 9, 1, 4, 5, 8, 9, 2, 2};
     double val[17];
     for (int k = 0; k < 17; k++)
         val[k] = k + 1;
@@ -199,14 +220,17 @@ TEST(bundles_of_a_small_matrix_are_as_worked_out_by_hand)
     const int32_t *row = s.array[BUNDLE_ROW];
     const uint16_t *c = s.array[BUNDLE_COL];
     const double *v = s.array[BUNDLE_VAL];
-    CHECK(s.dim[BUNDLE_SLICES] == 3 && s.bytes[BUNDLE_VAL] == (0 + 2 + 6) * 32 * 8 && s.bytes[BUNDLE_COL] == (0 + 1 + 2) * 32 * 2);
+    CHECK(s.dim[BUNDLE_SLICES] == 3 && s.bytes[BUNDLE_VAL] == (0 + 2 + 6) * 32 * 8 &&
+          s.bytes[BUNDLE_COL] == (0 + 1 + 2) * 32 * 2);
     CHECK(slice[BUNDLE_AT_SHAPE] == 1 && row[0] == 5 && row[1] == 0 && row[2] == -1 && row[3] == 0);
-    CHECK(slice[4 + BUNDLE_AT_SHAPE] == (1 << 3 | 2) && slice[4 + BUNDLE_AT_BASE] == 2 && row[16] == 3 && row[17] == 1);
-    CHECK(slice[8 + BUNDLE_AT_SHAPE] == (2 << 3 | 3) && slice[8 + BUNDLE_AT_BASE] == 1 && slice[8 + BUNDLE_AT_VAL] == 2 &&
-          slice[8 + BUNDLE_AT_COL] == 1 && row[32] == 0 && row[33] == 5);
+    CHECK(slice[4 + BUNDLE_AT_SHAPE] == (1 << 3 | 2) && slice[4 + BUNDLE_AT_BASE] == 2 && row[16] == 3 &&
+          row[17] == 1);
+    CHECK(slice[8 + BUNDLE_AT_SHAPE] == (2 << 3 | 3) && slice[8 + BUNDLE_AT_BASE] == 1 &&
+          slice[8 + BUNDLE_AT_VAL] == 2 && slice[8 + BUNDLE_AT_COL] == 1 && row[32] == 0 && row[33] == 5);
     CHECK(c[0] == 0 && v[0] == 16 && v[32] == 17 && v[1] == 0);
     CHECK(c[32] == 0 && c[33] == 3 && c[34] == 4 && c[35] == 7 && c[64] == 8 && c[65] == 0);
-    CHECK(v[64] == 1 && v[67] == 4 && v[96] == 6 && v[128] == 11 && v[160] == 5 && v[161] == 0 && v[224] == 15);
+    CHECK(v[64] == 1 && v[67] == 4 && v[96] == 6 && v[128] == 11 && v[160] == 5 && v[161] == 0 &&
+          v[224] == 15);
     stored_free(&s);
 }
 
@@ -266,6 +290,7 @@ TEST(templates_that_are_too_long_in_all_are_refused)
         ((int64_t *)A.row_ptr)[i] = n * i;
     for (int64_t k = 0; k < A.nnz; k++)
         A.col[k] = (int32_t)(k / n + k / n % templates * n + k % n);
-    CHECK_FAILS(stored_size(&s, FORMAT_tmpl, &(struct source){.csr = A}, NULL), HEDDLE_NO_KERNEL, "560000 entries");
+    CHECK_FAILS(stored_size(&s, FORMAT_tmpl, &(struct source){.csr = A}, NULL), HEDDLE_NO_KERNEL,
+                "560000 entries");
     csr_free(&A);
 }

@@ -2,9 +2,11 @@
  *
  * csr_to_bundle: bundles of rows with the same columns from CSR.
  *
- * Computes   the arrays that layout.h describes.  Every row is compared with the one before; the bundles of a window are sorted by
- *            their rows and length; slices are counted and written, then columns and values.
- * Balance    a few lanes a row where entries are read, a block a window to sort, as many threads as a slice is high to copy.
+ * Computes   the arrays that layout.h describes.  Every row is compared with the one before; the bundles of a
+ *            window are sorted by their rows and length; slices are counted and written, then columns and
+ *            values.
+ * Balance    a few lanes a row where entries are read, a block a window to sort, as many threads as a slice
+ *            is high to copy.
  * Memory     columns are read twice, values once.
  * Order      bitwise the arrays that src/format makes: keys are unique, everything else integers and copies.
  */
@@ -12,8 +14,9 @@
 #define KEYS 8192 /* what they sort: a power of two */
 #define SHARE (KEYS / BLOCK)
 
-/* Behind the arrays of the source: for every row, is it as the one before (in the same window), its lowest and its highest column;
- * the sorted keys; and what windows take.  Arrays of the result follow where they are written. */
+/* Behind the arrays of the source: for every row, is it as the one before (in the same window), its lowest
+ * and its highest column; the sorted keys; and what windows take.  Arrays of the result follow where they are
+ * written. */
 enum { SAME = 3, LOW, HIGH, KEY, TOTALS };
 enum { TO_COL = SAME, TO_VAL = LOW };
 
@@ -67,9 +70,10 @@ KERNEL(csr_to_bundle_rows)(struct product p)
     }
 }
 
-/* ------------------------------------------------------------------ windows ------------------------------------ */
+/* ------------------------------ windows ------------------------------ */
 
-/* Of n rows that are the same, cut as layout_bundle does it, the bundle that begins with row j; 0: none does. */
+/* Of n rows that are the same, cut as layout_bundle does it, the bundle that begins with row j; 0: none does.
+ * */
 DEVICE int bundle_at(int j, int n)
 {
     const int fours = n > 6 ? (n - 3) / 4 : n == 4, left = n - 4 * fours, at = j - 4 * fours;
@@ -138,10 +142,13 @@ struct tally {
     int64_t of[TALLIES];
 };
 
-/* The slices that begin within a thread's share of n sorted keys: what they take, and written from `at` on unless `write` is 0. */
-DEVICE struct tally do_share(const struct product *p, const uint32_t *key, int n, int64_t first, struct tally at, const int write)
+/* The slices that begin within a thread's share of n sorted keys: what they take, and written from `at` on
+ * unless `write` is 0. */
+DEVICE struct tally do_share(const struct product *p, const uint32_t *key, int n, int64_t first,
+                             struct tally at, const int write)
 {
-    const int per = (int)p->dim[BUNDLE_HEIGHT] / BUNDLE_LANES, from = simt_thread_id() * SHARE, to = from + SHARE < n ? from + SHARE : n;
+    const int per = (int)p->dim[BUNDLE_HEIGHT] / BUNDLE_LANES, from = simt_thread_id() * SHARE,
+              to = from + SHARE < n ? from + SHARE : n;
     int begin = 0, end = 0;
     SIMT_ROLLED for (int i = from; i < to; i++)
     {
@@ -158,7 +165,8 @@ DEVICE struct tally do_share(const struct product *p, const uint32_t *key, int n
             const int is_bundle = i + b < end;
             const int64_t row = is_bundle ? first + (key[i + b] & ((1u << PLACE_BITS) - 1)) : -1;
             const int64_t length = is_bundle ? row_at(p, row).n : 0;
-            const int32_t row_low = is_bundle ? simt_readonly((const int32_t *)p->array[LOW] + row) : INT32_MAX;
+            const int32_t row_low =
+                is_bundle ? simt_readonly((const int32_t *)p->array[LOW] + row) : INT32_MAX;
             const int32_t row_high = is_bundle ? simt_readonly((const int32_t *)p->array[HIGH] + row) : 0;
             longest = length > longest ? length : longest;
             low = row_low < low ? row_low : low;
@@ -247,7 +255,7 @@ KERNEL_RESIDENT(csr_to_bundle_slices, BLOCK, 2)(struct product p)
     }
 }
 
-/* ------------------------------------------------------------------ values ------------------------------------- */
+/* ------------------------------ values ------------------------------ */
 
 /* So many threads a slice as it is high; dim[LANES] is the number of slices. */
 KERNEL(csr_to_bundle_fill)(struct product p)
@@ -258,14 +266,18 @@ KERNEL(csr_to_bundle_fill)(struct product p)
     const int64_t height = p.dim[BUNDLE_HEIGHT];
     for (int64_t t = simt_global_id(); t < p.dim[BUNDLE_SLICES] * height; t += simt_global_size()) {
         const uint32_t *slice = (const uint32_t *)p.prepared + t / height * BUNDLE_MEMBERS;
-        const int32_t *record = (const int32_t *)p.workspace + 2 * (t / BUNDLE_LANES), base = (int32_t)simt_readonly(slice + BUNDLE_AT_BASE);
+        const int32_t *record = (const int32_t *)p.workspace + 2 * (t / BUNDLE_LANES),
+                      base = (int32_t)simt_readonly(slice + BUNDLE_AT_BASE);
         const int32_t row = simt_readonly(record), n = simt_readonly(record + 1);
         const uint32_t shape = simt_readonly(slice + BUNDLE_AT_SHAPE), rows = shape & 7, steps = shape >> 3;
-        const int64_t lane = t % height, col_at = simt_readonly(slice + BUNDLE_AT_COL) * height, val_at = simt_readonly(slice + BUNDLE_AT_VAL) * height;
+        const int64_t lane = t % height, col_at = simt_readonly(slice + BUNDLE_AT_COL) * height,
+                      val_at = simt_readonly(slice + BUNDLE_AT_VAL) * height;
         for (int64_t step = 0; step < steps; step++) {
             const int64_t j = BUNDLE_LANES * step + lane % BUNDLE_LANES, at = step * height + lane;
             const int is_entry = j < n;
-            const idx col = is_entry ? simt_readonly(from_col + simt_readonly(row_ptr + row) + j) : base < 0 ? 0 : base;
+            const idx col = is_entry   ? simt_readonly(from_col + simt_readonly(row_ptr + row) + j)
+                            : base < 0 ? 0
+                                       : base;
             if (base < 0)
                 ((idx *)((uint16_t *)p.array[TO_COL] + col_at))[at] = col;
             else
@@ -305,8 +317,10 @@ static int64_t lanes_for(const struct device *d, const struct csr *A)
 
 static struct work work_of(const struct device *d, const struct csr *A, int64_t height)
 {
-    struct work w = {.page = "csr_to_bundle", .device = d, .variant = variant_of(A->value, A->offset), .value = A->value};
-    w.product = (struct product){.rows = A->rows, .cols = A->cols, .nnz = A->nnz, .array = {A->row_ptr, A->col, A->val}};
+    struct work w = {
+        .page = "csr_to_bundle", .device = d, .variant = variant_of(A->value, A->offset), .value = A->value};
+    w.product = (struct product){
+        .rows = A->rows, .cols = A->cols, .nnz = A->nnz, .array = {A->row_ptr, A->col, A->val}};
     w.product.dim[BUNDLE_HEIGHT] = height;
     return w;
 }
@@ -358,7 +372,8 @@ heddle_status gpu_bundle_count(const struct device *d, struct counted *c, const 
     struct work w = work_of(d, A, height);
     if (A->rows > 0)
         TRY(inspect(&w, &f, total, A));
-    *c = (struct counted){.positions = total[VALS] * height, .words = total[COLS] * height, .slices = total[SLICES]};
+    *c = (struct counted){
+        .positions = total[VALS] * height, .words = total[COLS] * height, .slices = total[SLICES]};
 done:
     clear(d, &f);
     return status;

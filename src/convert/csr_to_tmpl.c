@@ -2,17 +2,22 @@
  *
  * csr_to_tmpl: rows with a common template from CSR.
  *
- * Computes   the arrays that layout.h describes.  A hash a row; a table of hashes, each with its first row, which is the template;
- *            every row compared with its template entry by entry; the rows of a window sorted by template; then slices and rest.
- * Balance    a few lanes a row where entries are read, a block a window to sort, as many threads as a slice is high to copy values.
- * Memory     columns are read twice, values once.  Most rows have few templates: a table is asked far more often than it is written.
- * Order      bitwise the arrays that src/format makes: the first row of a hash is a minimum, everything else integers and copies.
+ * Computes   the arrays that layout.h describes.  A hash a row; a table of hashes, each with its first row,
+ *            which is the template; every row compared with its template entry by entry; the rows of a window
+ *            sorted by template; then slices and rest.
+ * Balance    a few lanes a row where entries are read, a block a window to sort, as many threads as a slice
+ *            is high to copy values.
+ * Memory     columns are read twice, values once.  Most rows have few templates: a table is asked far more
+ *            often than it is written.
+ * Order      bitwise the arrays that src/format makes: the first row of a hash is a minimum, everything else
+ *            integers and copies.
  */
 #define BLOCK 512                    /* threads that sort a window */
 #define SHARE (TMPL_WINDOW / BLOCK)  /* places of a thread */
 
-/* While templates are found, behind the arrays of the source: for every row its place in the table (-1: none), where its list begins
- * and ends if it is a template, and its key; and what the windows take.  The table is the workspace. */
+/* While templates are found, behind the arrays of the source: for every row its place in the table (-1:
+ * none), where its list begins and ends if it is a template, and its key; and what the windows take.  The
+ * table is the workspace. */
 enum { PLACE = 3, LIST, KEY, TOTALS };
 /* While slices are made; lists are y, the rest's row and ptr workspace and prepared. */
 enum { TO_SLICE = 3, TO_LIST_VAL = TOTALS, TO_ROW = 7 };
@@ -35,8 +40,8 @@ enum { LANES = 1, MASK /* of places of the table */, WINDOWS };
 #define NO_LIST ((uint32_t)TMPL_OFFSETS)
 #define ROW_BITS ((uint32_t)TMPL_WINDOW - 1)
 
-/* The table: hashes (0: free), the first row of each as INT32_MAX - row (0: none yet), how many rows have it (counted no further than
- * matters), and behind them how many hashes there are. */
+/* The table: hashes (0: free), the first row of each as INT32_MAX - row (0: none yet), how many rows have it
+ * (counted no further than matters), and behind them how many hashes there are. */
 struct table {
     uint64_t *hash;
     int32_t *first, *rows, *distinct;
@@ -123,15 +128,17 @@ KERNEL(csr_to_tmpl_hash)(struct product p)
     }
 }
 
-/* How long the list of every row is: 0 unless it is a template, and enough rows have it.  A scan makes places of them. */
+/* How long the list of every row is: 0 unless it is a template, and enough rows have it.  A scan makes places
+ * of them. */
 KERNEL(csr_to_tmpl_lists)(struct product p)
 {
     const struct table t = table_of(&p);
     int64_t *list = (int64_t *)p.array[LIST];
     for (int64_t i = simt_global_id(); i < p.rows; i += simt_global_size()) {
         const int32_t place = simt_readonly((const int32_t *)p.array[PLACE] + i);
-        const int is_template = place >= 0 && simt_readonly((const int32_t *)t.first + place) == (int32_t)(INT32_MAX - i) &&
-                                simt_readonly((const int32_t *)t.rows + place) >= TMPL_LEAST(p.dim[TMPL_HEIGHT]);
+        const int is_template =
+            place >= 0 && simt_readonly((const int32_t *)t.first + place) == (int32_t)(INT32_MAX - i) &&
+            simt_readonly((const int32_t *)t.rows + place) >= TMPL_LEAST(p.dim[TMPL_HEIGHT]);
         const int64_t n = is_template ? row_at(&p, i).n : 0;
         list[i + 1] = is_template && n == 0 ? 1 : n;
         if (i == 0)
@@ -155,16 +162,18 @@ KERNEL(csr_to_tmpl_keys)(struct product p)
             const struct row r = row_at(&p, i), model = row_at(&p, first);
             differs = r.n != model.n;
             for (int64_t k = differs ? r.n : lane; k < r.n; k += lanes)
-                differs |= simt_readonly(col + r.begin + k) - i != simt_readonly(col + model.begin + k) - first ||
-                           (p.fact[VALUED] && bits_at(&p, r.begin + k) != bits_at(&p, model.begin + k));
+                differs |=
+                    simt_readonly(col + r.begin + k) - i != simt_readonly(col + model.begin + k) - first ||
+                    (p.fact[VALUED] && bits_at(&p, r.begin + k) != bits_at(&p, model.begin + k));
         }
         differs = wave_max_int(differs, lanes);
         if (lane == 0)
-            ((uint32_t *)p.array[KEY])[i] = (differs ? NO_LIST : (uint32_t)at) << TMPL_WINDOW_BITS | ((uint32_t)i & ROW_BITS);
+            ((uint32_t *)p.array[KEY])[i] =
+                (differs ? NO_LIST : (uint32_t)at) << TMPL_WINDOW_BITS | ((uint32_t)i & ROW_BITS);
     }
 }
 
-/* ------------------------------------------------------------------ windows ------------------------------------ */
+/* ------------------------------ windows ------------------------------ */
 
 /* Bitonic: `n` is a power of two. */
 DEVICE void sort_keys(uint32_t *key, int n)
@@ -219,9 +228,11 @@ struct tally {
 };
 
 /* What the share of a thread takes, and written from `at` on unless `write` is 0. */
-DEVICE struct tally do_share(const struct product *p, const uint32_t *key, int n, int64_t first, struct tally at, const int write)
+DEVICE struct tally do_share(const struct product *p, const uint32_t *key, int n, int64_t first,
+                             struct tally at, const int write)
 {
-    const int height = (int)p->dim[TMPL_HEIGHT], from = simt_thread_id() * SHARE, to = from + SHARE < n ? from + SHARE : n;
+    const int height = (int)p->dim[TMPL_HEIGHT], from = simt_thread_id() * SHARE,
+              to = from + SHARE < n ? from + SHARE : n;
     struct run run = {0, 0, 0};
     SIMT_ROLLED for (int i = from; i < to; i++)
     {
@@ -252,7 +263,8 @@ DEVICE struct tally do_share(const struct product *p, const uint32_t *key, int n
         at.of[SLICES] += lane == 0;
         at.of[LENGTHS] += lane == 0 ? length : 0;
         if (write)
-            ((uint16_t *)p->array[TO_ROW])[height * (at.of[SLICES] - 1) + lane] = (uint16_t)(key[i] & ROW_BITS);
+            ((uint16_t *)p->array[TO_ROW])[height * (at.of[SLICES] - 1) + lane] =
+                (uint16_t)(key[i] & ROW_BITS);
     }
     return at;
 }
@@ -321,12 +333,13 @@ KERNEL(csr_to_tmpl_offsets)(struct product p)
         for (int64_t k = 0; k < n; k++) {
             ((int32_t *)p.y)[at + k] = r.n == 0 ? 0 : (int32_t)(simt_readonly(col + r.begin + k) - i);
             if (p.fact[VALUED])
-                ((real *)p.array[TO_LIST_VAL])[at + k] = r.n == 0 ? 0 : simt_readonly((const real *)p.array[CSR_VAL] + r.begin + k);
+                ((real *)p.array[TO_LIST_VAL])[at + k] =
+                    r.n == 0 ? 0 : simt_readonly((const real *)p.array[CSR_VAL] + r.begin + k);
         }
     }
 }
 
-/* ------------------------------------------------------------------ values ------------------------------------- */
+/* ------------------------------ values ------------------------------ */
 
 /* So many threads a slice as it is high: each follows its row. */
 KERNEL(csr_to_tmpl_values)(struct product p)
@@ -336,7 +349,8 @@ KERNEL(csr_to_tmpl_values)(struct product p)
     for (int64_t t = simt_global_id(); t < p.dim[TMPL_SLICES] * height; t += simt_global_size()) {
         const uint32_t *slice = (const uint32_t *)p.array[TO_SLICE] + t / height * TMPL_MEMBERS;
         const uint32_t place = simt_readonly((const uint16_t *)p.array[TO_ROW] + t);
-        const uint32_t row = simt_readonly(slice + TMPL_AT_WINDOW) + (place & ROW_BITS), n = simt_readonly(slice + TMPL_AT_LENGTH);
+        const uint32_t row = simt_readonly(slice + TMPL_AT_WINDOW) + (place & ROW_BITS),
+                       n = simt_readonly(slice + TMPL_AT_LENGTH);
         const int64_t from = simt_readonly((const off *)p.array[CSR_ROW_PTR] + row);
         real *to = (real *)p.array[TO_VAL] + simt_readonly(slice + TMPL_AT_VAL) * height + t % height;
         for (uint32_t k = 0; k < n; k++)
@@ -363,7 +377,8 @@ KERNEL(csr_to_tmpl_rest)(struct product p)
 #include "base/memory.h"
 #include "convert/service.h"
 
-/* Everything that is found of a matrix, on the device; and in numbers.  The table and places in it are needed until keys are there. */
+/* Everything that is found of a matrix, on the device; and in numbers.  The table and places in it are needed
+ * until keys are there. */
 struct templates {
     void *table, *place, *list, *key, *totals;
     int64_t height, windows;
@@ -390,8 +405,10 @@ static int64_t lanes_for(const struct device *d, int64_t rows, int64_t entries)
 
 static struct work work_of(const struct device *d, const struct csr *A, int64_t height, int valued)
 {
-    struct work w = {.page = "csr_to_tmpl", .device = d, .variant = variant_of(A->value, A->offset), .value = A->value};
-    w.product = (struct product){.rows = A->rows, .cols = A->cols, .nnz = A->nnz, .array = {A->row_ptr, A->col, A->val}};
+    struct work w = {
+        .page = "csr_to_tmpl", .device = d, .variant = variant_of(A->value, A->offset), .value = A->value};
+    w.product = (struct product){
+        .rows = A->rows, .cols = A->cols, .nnz = A->nnz, .array = {A->row_ptr, A->col, A->val}};
     w.product.dim[TMPL_HEIGHT] = height;
     w.product.fact[VALUED] = valued;
     w.product.dim[LANES] = lanes_for(d, A->rows, A->nnz);
@@ -481,8 +498,8 @@ void gpu_tmpl_forget(const struct device *d, struct templates *t)
     mem_free(t);
 }
 
-heddle_status gpu_tmpl_count(const struct device *d, struct counted *c, const struct csr *A, int64_t height, int valued,
-                             struct templates **keep)
+heddle_status gpu_tmpl_count(const struct device *d, struct counted *c, const struct csr *A, int64_t height,
+                             int valued, struct templates **keep)
 {
     heddle_status status;
     struct templates *t = NULL;
@@ -523,7 +540,8 @@ done:
     return status;
 }
 
-heddle_status gpu_csr_to_tmpl(const struct device *d, struct stored *s, const struct csr *A, struct templates *kept)
+heddle_status gpu_csr_to_tmpl(const struct device *d, struct stored *s, const struct csr *A,
+                              struct templates *kept)
 {
     heddle_status status = HEDDLE_OK;
     struct templates found = {0};

@@ -2,9 +2,10 @@
  *
  * bundle: neighbouring rows with the same columns share them, in slices for waves of lanes.
  *
- * Systems with several unknowns a node have rows in groups with the same columns, in whatever order the nodes are numbered.  A bundle of
- * three such rows needs a column for three values, and x is gathered once for all three.  Four lanes share a bundle, so that few
- * bundles keep many lanes busy; a row that shares with nobody is a bundle of its own, and such a slice a sliced ELL with four lanes a row. */
+ * Systems with several unknowns a node have rows in groups with the same columns, in whatever order the nodes
+ * are numbered.  A bundle of three such rows needs a column for three values, and x is gathered once for all
+ * three.  Four lanes share a bundle, so that few bundles keep many lanes busy; a row that shares with nobody
+ * is a bundle of its own, and such a slice a sliced ELL with four lanes a row. */
 #include "format/format.h"
 
 static const struct option options[] = {
@@ -21,7 +22,8 @@ heddle_status bundle_fits(int64_t longest)
 {
     if (longest <= BUNDLE_MOST)
         return HEDDLE_OK;
-    return fail(HEDDLE_NO_KERNEL, "bundle counts the entries of a row in 32 bits, and one row has more: use a csr kernel");
+    return fail(HEDDLE_NO_KERNEL,
+                "bundle counts the entries of a row in 32 bits, and one row has more: use a csr kernel");
 }
 
 static heddle_status size(struct stored *s, const struct source *A, const int64_t *option)
@@ -35,7 +37,8 @@ static heddle_status size(struct stored *s, const struct source *A, const int64_
         TRY(typed(s)->inspect(&c, &A->csr, height, NULL));
     TRY(padding_allowed("bundle", &A->csr, c.positions));
     if (c.positions / height > UINT32_MAX || c.words / height > UINT32_MAX)
-        TRY(fail(HEDDLE_NO_KERNEL, "bundle counts places of slices in 32 bits, and there are more: use a csr kernel"));
+        TRY(fail(HEDDLE_NO_KERNEL,
+                 "bundle counts places of slices in 32 bits, and there are more: use a csr kernel"));
     s->dim[BUNDLE_HEIGHT] = height;
     s->dim[BUNDLE_SLICES] = c.slices;
     s->bytes[BUNDLE_SLICE] = BUNDLE_MEMBERS * c.slices * (int64_t)sizeof(uint32_t);

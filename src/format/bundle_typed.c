@@ -36,7 +36,8 @@ static const int32_t *columns_of(const struct csr *A, int64_t i)
 static int same_columns(const struct csr *A, int64_t i, int64_t j)
 {
     int64_t n = length_of(A, i);
-    return n == length_of(A, j) && (n == 0 || memcmp(columns_of(A, i), columns_of(A, j), (size_t)n * sizeof *A->col) == 0);
+    return n == length_of(A, j) &&
+           (n == 0 || memcmp(columns_of(A, i), columns_of(A, j), (size_t)n * sizeof *A->col) == 0);
 }
 
 static int ascending(const void *a, const void *b)
@@ -83,7 +84,8 @@ static struct slice slice_of(const struct csr *A, const uint32_t *key, int64_t n
                           .base = longest == 0 ? 0 : (int64_t)high - low < 65536 ? low : -1};
 }
 
-static void put_slice(const struct inspection *t, struct tally at, struct slice slice, const uint32_t *key, int64_t n, int64_t begin)
+static void put_slice(const struct inspection *t, struct tally at, struct slice slice, const uint32_t *key,
+                      int64_t n, int64_t begin)
 {
     int64_t per = t->height / BUNDLE_LANES;
     uint32_t *to = (uint32_t *)t->s->array[BUNDLE_SLICE] + BUNDLE_MEMBERS * at.slices;
@@ -102,7 +104,8 @@ static void put_slice(const struct inspection *t, struct tally at, struct slice 
 static void do_window(void *argument, int window)
 {
     struct inspection *t = argument;
-    int64_t begin = (int64_t)window * BUNDLE_WINDOW, left = t->A->rows - begin, per = t->height / BUNDLE_LANES;
+    int64_t begin = (int64_t)window * BUNDLE_WINDOW, left = t->A->rows - begin,
+            per = t->height / BUNDLE_LANES;
     uint32_t key[BUNDLE_WINDOW];
     int64_t count = sort_bundles(key, t->A, begin, left < BUNDLE_WINDOW ? left : BUNDLE_WINDOW);
     struct tally sum = t->s ? t->tally[window] : (struct tally){0};
@@ -123,7 +126,8 @@ static void do_window(void *argument, int window)
 static heddle_status inspect(struct counted *c, const struct csr *A, int64_t height, struct stored *s)
 {
     heddle_status status;
-    struct inspection t = {.A = A, .height = height, .windows = (A->rows + BUNDLE_WINDOW - 1) / BUNDLE_WINDOW};
+    struct inspection t = {
+        .A = A, .height = height, .windows = (A->rows + BUNDLE_WINDOW - 1) / BUNDLE_WINDOW};
     struct tally *sum;
     int64_t longest = 0;
     for (int64_t i = 0; A->nnz > BUNDLE_MOST && i < A->rows; i++)
@@ -146,7 +150,7 @@ done:
     return status;
 }
 
-/* ------------------------------------------------------------------ values ------------------------------------- */
+/* ------------------------------ values ------------------------------ */
 
 #define PARTS 64
 
@@ -223,7 +227,8 @@ static void restore_slice(const struct copy *c, int64_t slice)
             for (int64_t r = 0; r < p.rows; r++) {
                 int64_t to = ((const off *)c->A->row_ptr)[p.row[2 * b] + r] + j;
                 c->A->col[to] = col;
-                ((real *)c->A->val)[to] = p.val[(j / BUNDLE_LANES * p.rows + r) * height + BUNDLE_LANES * b + j % BUNDLE_LANES];
+                ((real *)c->A->val)[to] =
+                    p.val[(j / BUNDLE_LANES * p.rows + r) * height + BUNDLE_LANES * b + j % BUNDLE_LANES];
             }
         }
 }
@@ -252,4 +257,5 @@ static void restore(struct csr *A, const struct stored *s)
     parts_run(PARTS, restore_part, &(struct copy){A, s});
 }
 
-const struct bundle_functions TYPED(bundle_functions) = {.inspect = inspect, .fill = fill, .restore = restore};
+const struct bundle_functions TYPED(bundle_functions) = {
+    .inspect = inspect, .fill = fill, .restore = restore};

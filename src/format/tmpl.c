@@ -2,9 +2,10 @@
  *
  * tmpl: rows that share a template, the list of (column - row), store it once.
  *
- * On grids, lattices and images most rows look alike from their diagonal on, so that a matrix needs no column indices at all: 2 bytes
- * a row say which rows a slice has, 16 bytes a slice the rest.  Rows of one template are gathered within windows, as the reuse of x asks
- * for rows near each other; few are left over, at borders, and go to the rest. */
+ * On grids, lattices and images most rows look alike from their diagonal on, so that a matrix needs no column
+ * indices at all: 2 bytes a row say which rows a slice has, 16 bytes a slice the rest.  Rows of one template
+ * are gathered within windows, as the reuse of x asks for rows near each other; few are left over, at
+ * borders, and go to the rest. */
 #include "format/format.h"
 
 const struct option tmpl_options[] = {
@@ -23,10 +24,11 @@ static const struct tmpl_functions *typed(const struct stored *s)
 heddle_status tmpl_few(int64_t distinct, int64_t offsets)
 {
     if (distinct > TMPL_DISTINCT)
-        return fail(HEDDLE_NO_KERNEL, "rows do not share templates: there are more than %d different ones", TMPL_DISTINCT);
+        return fail(HEDDLE_NO_KERNEL, "rows do not share templates: there are more than %d different ones",
+                    TMPL_DISTINCT);
     if (offsets > TMPL_OFFSETS)
-        return fail(HEDDLE_NO_KERNEL, "rows share templates, but those have %lld entries; %d is the limit", (long long)offsets,
-                    TMPL_OFFSETS);
+        return fail(HEDDLE_NO_KERNEL, "rows share templates, but those have %lld entries; %d is the limit",
+                    (long long)offsets, TMPL_OFFSETS);
     return HEDDLE_OK;
 }
 
@@ -34,7 +36,8 @@ heddle_status tmpl_covers(const struct csr *A, int64_t rest)
 {
     if (A->nnz <= SMALL || rest <= A->nnz / 2)
         return HEDDLE_OK;
-    return fail(HEDDLE_NO_KERNEL, "rows do not share templates: only %.0f %% of the entries are in such that do",
+    return fail(HEDDLE_NO_KERNEL,
+                "rows do not share templates: only %.0f %% of the entries are in such that do",
                 100.0 * (double)(A->nnz - rest) / (double)A->nnz);
 }
 
@@ -49,7 +52,8 @@ heddle_status tmpl_size(struct stored *s, const struct source *A, const int64_t 
         TRY(typed(s)->inspect(&c, &A->csr, height, valued, NULL));
     TRY(tmpl_covers(&A->csr, c.rest));
     if (c.positions / height > UINT32_MAX)
-        TRY(fail(HEDDLE_NO_KERNEL, "tmpl counts places of slices in 32 bits, and there are more: use a csr kernel"));
+        TRY(fail(HEDDLE_NO_KERNEL,
+                 "tmpl counts places of slices in 32 bits, and there are more: use a csr kernel"));
     s->dim[TMPL_HEIGHT] = height;
     s->dim[TMPL_SLICES] = c.slices;
     s->dim[TMPL_REST] = c.rest_rows;

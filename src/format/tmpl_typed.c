@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * Templates: hashes of all rows, which in parallel; the first row of each hash, which is its template, in a table; then window by
- * window the rows by template, each compared with its template entry by entry: rows that only have the same hash go to the rest. */
+ * Templates: hashes of all rows, in parallel; the first row of each hash, which is its template, in a
+ * table; then window by window the rows by template, each compared with its template entry by entry: rows
+ * that only have the same hash go to the rest. */
 #include <string.h>
 
 #include "base/memory.h"
@@ -73,7 +74,7 @@ static void hash_window(void *argument, int window)
     }
 }
 
-/* ------------------------------------------------------------------ the templates ------------------------------ */
+/* ------------------------------ the templates ------------------------------ */
 
 struct place {
     uint64_t hash; /* 0: free */
@@ -125,7 +126,7 @@ done:
     return status;
 }
 
-/* ------------------------------------------------------------------ the windows -------------------------------- */
+/* ------------------------------ the windows ------------------------------ */
 
 static int has_template(const struct inspection *t, int64_t i, int64_t first)
 {
@@ -157,13 +158,16 @@ static void sort_by(uint32_t *to, const uint32_t *from, int64_t n, int shift)
 struct run {
     int64_t end, kept;
 };
-static struct run run_at(const struct inspection *t, const uint32_t *key, int64_t n, int64_t i, int64_t length)
+static struct run run_at(const struct inspection *t, const uint32_t *key, int64_t n, int64_t i,
+                         int64_t length)
 {
     struct run r = {i, 0};
     while (r.end < n && key[r.end] >> TMPL_WINDOW_BITS == key[i] >> TMPL_WINDOW_BITS)
         r.end++;
     int64_t rows = r.end - i, left = rows % t->height;
-    r.kept = key[i] >> TMPL_WINDOW_BITS == NO_LIST ? 0 : left >= TMPL_LEAST(t->height) || length == 0 ? rows : rows - left;
+    r.kept = key[i] >> TMPL_WINDOW_BITS == NO_LIST          ? 0
+             : left >= TMPL_LEAST(t->height) || length == 0 ? rows
+                                                            : rows - left;
     return r;
 }
 
@@ -195,7 +199,8 @@ static void count_window(void *argument, int window)
 }
 
 /* The slice of `rows` rows. */
-static void put_slice(const struct inspection *t, struct tally at, const uint32_t *key, int64_t rows, int64_t window, int64_t length)
+static void put_slice(const struct inspection *t, struct tally at, const uint32_t *key, int64_t rows,
+                      int64_t window, int64_t length)
 {
     uint32_t *slice = (uint32_t *)t->s->array[TMPL_SLICE] + TMPL_MEMBERS * at.slices;
     uint16_t *row = (uint16_t *)t->s->array[TMPL_ROW] + t->height * at.slices;
@@ -245,14 +250,20 @@ static void put_lists(const struct inspection *t)
         for (int64_t k = 0; k < n; k++)
             offset[t->list[i] + k] = (int32_t)((int64_t)columns_of(t->A, i)[k] - i);
         if (n > 0 && value)
-            memcpy(value + t->list[i], (const real *)t->A->val + ((const off *)t->A->row_ptr)[i], (size_t)n * sizeof(real));
+            memcpy(value + t->list[i], (const real *)t->A->val + ((const off *)t->A->row_ptr)[i],
+                   (size_t)n * sizeof(real));
     }
 }
 
-static heddle_status inspect(struct counted *c, const struct csr *A, int64_t height, int valued, struct stored *s)
+static heddle_status inspect(struct counted *c, const struct csr *A, int64_t height, int valued,
+                             struct stored *s)
 {
     heddle_status status;
-    struct inspection t = {.A = A, .height = height, .valued = valued, .s = s, .windows = (A->rows + TMPL_WINDOW - 1) / TMPL_WINDOW};
+    struct inspection t = {.A = A,
+                           .height = height,
+                           .valued = valued,
+                           .s = s,
+                           .windows = (A->rows + TMPL_WINDOW - 1) / TMPL_WINDOW};
     struct tally *sum;
     TRY(NEW(t.hash, A->rows));
     TRY(NEW(t.first, A->rows));
@@ -269,7 +280,10 @@ static heddle_status inspect(struct counted *c, const struct csr *A, int64_t hei
         sum[1].rest += sum->rest;
         sum[1].entries += sum->entries;
     }
-    *c = (struct counted){.positions = sum->lengths * height, .slices = sum->slices, .offsets = t.offsets, .rest_rows = sum->rest,
+    *c = (struct counted){.positions = sum->lengths * height,
+                          .slices = sum->slices,
+                          .offsets = t.offsets,
+                          .rest_rows = sum->rest,
                           .rest = sum->entries};
     if (s) {
         ((int64_t *)s->array[TMPL_REST_PTR])[0] = 0;
@@ -285,7 +299,7 @@ done:
     return status;
 }
 
-/* ------------------------------------------------------------------ values ------------------------------------- */
+/* ------------------------------ values ------------------------------ */
 
 #define PARTS 64
 
@@ -300,22 +314,28 @@ static void fill_part(void *argument, int part)
 {
     const struct copy *c = argument;
     const struct stored *s = c->s;
-    int64_t height = s->dim[TMPL_HEIGHT], end = c->valued ? 0 : part_begin(s->dim[TMPL_SLICES], part + 1, PARTS);
+    int64_t height = s->dim[TMPL_HEIGHT],
+            end = c->valued ? 0 : part_begin(s->dim[TMPL_SLICES], part + 1, PARTS);
     for (int64_t i = part_begin(s->dim[TMPL_SLICES], part, PARTS); i < end; i++) {
         const uint32_t *slice = (const uint32_t *)s->array[TMPL_SLICE] + TMPL_MEMBERS * i;
         const uint16_t *row = (const uint16_t *)s->array[TMPL_ROW] + height * i;
         real *to = (real *)s->array[TMPL_VAL] + height * slice[TMPL_AT_VAL];
         for (uint32_t k = 0; k < slice[TMPL_AT_LENGTH]; k++)
-            for (int64_t r = 0; r < height; r++)
-                *to++ = row[r] & TMPL_OFF ? 0 : ((const real *)c->A->val)[((const off *)c->A->row_ptr)[slice[TMPL_AT_WINDOW] + row[r]] + k];
+            for (int64_t r = 0; r < height; r++) {
+                int64_t from = ((const off *)c->A->row_ptr)[slice[TMPL_AT_WINDOW] + (row[r] & ROW_BITS)];
+                *to++ = row[r] & TMPL_OFF ? 0 : ((const real *)c->A->val)[from + k];
+            }
     }
     const int32_t *rest_row = s->array[TMPL_REST_ROW];
     const int64_t *rest_ptr = s->array[TMPL_REST_PTR];
-    for (int64_t i = part_begin(s->dim[TMPL_REST], part, PARTS); i < part_begin(s->dim[TMPL_REST], part + 1, PARTS); i++) {
+    for (int64_t i = part_begin(s->dim[TMPL_REST], part, PARTS);
+         i < part_begin(s->dim[TMPL_REST], part + 1, PARTS); i++) {
         int64_t from = ((const off *)c->A->row_ptr)[rest_row[i]], n = rest_ptr[i + 1] - rest_ptr[i];
         if (n > 0) {
-            memcpy((int32_t *)s->array[TMPL_REST_COL] + rest_ptr[i], c->A->col + from, (size_t)n * sizeof(int32_t));
-            memcpy((real *)s->array[TMPL_REST_VAL] + rest_ptr[i], (const real *)c->A->val + from, (size_t)n * sizeof(real));
+            memcpy((int32_t *)s->array[TMPL_REST_COL] + rest_ptr[i], c->A->col + from,
+                   (size_t)n * sizeof(int32_t));
+            memcpy((real *)s->array[TMPL_REST_VAL] + rest_ptr[i], (const real *)c->A->val + from,
+                   (size_t)n * sizeof(real));
         }
     }
 }
@@ -346,11 +366,14 @@ static void restore_part(void *argument, int part)
     }
     const int32_t *rest_row = s->array[TMPL_REST_ROW];
     const int64_t *rest_ptr = s->array[TMPL_REST_PTR];
-    for (int64_t i = part_begin(s->dim[TMPL_REST], part, PARTS); i < part_begin(s->dim[TMPL_REST], part + 1, PARTS); i++) {
+    for (int64_t i = part_begin(s->dim[TMPL_REST], part, PARTS);
+         i < part_begin(s->dim[TMPL_REST], part + 1, PARTS); i++) {
         int64_t to = row_ptr[rest_row[i]], n = rest_ptr[i + 1] - rest_ptr[i];
         if (n > 0) {
-            memcpy(c->A->col + to, (const int32_t *)s->array[TMPL_REST_COL] + rest_ptr[i], (size_t)n * sizeof(int32_t));
-            memcpy((real *)c->A->val + to, (const real *)s->array[TMPL_REST_VAL] + rest_ptr[i], (size_t)n * sizeof(real));
+            memcpy(c->A->col + to, (const int32_t *)s->array[TMPL_REST_COL] + rest_ptr[i],
+                   (size_t)n * sizeof(int32_t));
+            memcpy((real *)c->A->val + to, (const real *)s->array[TMPL_REST_VAL] + rest_ptr[i],
+                   (size_t)n * sizeof(real));
         }
     }
 }

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * tmplv: templates with values.  Rows that have the same list of (column - row) and the same values, bit by bit, store neither: constant
- * coefficients on a grid, patterns of ones.  A matrix with it is known by its values, which must not change. */
+ * tmplv: templates with values.  Rows that have the same list of (column - row) and the same values, bit by
+ * bit, store neither: constant coefficients on a grid, patterns of ones.  A matrix with it is known by its
+ * values, which must not change. */
 #include "format/format.h"
 
 static heddle_status size(struct stored *s, const struct source *A, const int64_t *option)

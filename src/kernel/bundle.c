@@ -3,12 +3,13 @@
  * bundle: four lanes a bundle of rows that share their columns.
  *
  * Computes   y = alpha A x + beta y,  A in BUNDLE (src/format/bundle.c).
- * Source     Heddle's own; rows with the same columns are what block formats (BCSR: Im and Yelick 1999) are after, here without blocks
- *            of columns and with no padding of rows.
- * Balance    a slice of bundles of like length is a wave's work, four lanes a bundle: a quarter of a row each.
- * Memory     columns and values are read once, coalesced and streamed, about eight values of a lane under way at a time; x is gathered
- *            once for up to four rows.  For rows in threes 4.7 bytes an entry in single and 8.7 in double precision, where the columns
- *            of a slice span less than 65,536.
+ * Source     Heddle's own; rows with the same columns are what block formats (BCSR: Im and Yelick 1999) are
+ *            after, here without blocks of columns and with no padding of rows.
+ * Balance    a slice of bundles of like length is a wave's work, four lanes a bundle: a quarter of a row
+ *            each.
+ * Memory     columns and values are read once, coalesced and streamed, about eight values of a lane under way
+ *            at a time; x is gathered once for up to four rows.  For rows in threes 4.7 bytes an entry in
+ *            single and 8.7 in double precision, where the columns of a slice span less than 65,536.
  * Wins       systems with several unknowns a node, however the nodes are numbered.
  * Loses      short rows (four lanes share them), rows of very unequal length within a window (padding).
  * Order      four sums a row, in the order of storage, added in a fixed tree: bitwise repeatable.
@@ -81,12 +82,15 @@ KERNEL_BOUND(bundle, BLOCK)(struct product p)
     uint32_t of[BUNDLE_MEMBERS];
     int32_t record[2];
     simt_load4(of, (const uint32_t *)p.array[BUNDLE_SLICE] + BUNDLE_MEMBERS * slice);
-    simt_load2(record, (const int32_t *)p.array[BUNDLE_ROW] + 2 * (slice * (WAVE / BUNDLE_LANES) + simt_lane() / BUNDLE_LANES));
+    simt_load2(record, (const int32_t *)p.array[BUNDLE_ROW] +
+                           2 * (slice * (WAVE / BUNDLE_LANES) + simt_lane() / BUNDLE_LANES));
     const int32_t base = (int32_t)of[BUNDLE_AT_BASE];
-    const int rows = (int)(of[BUNDLE_AT_SHAPE] & 7), steps = (int)(of[BUNDLE_AT_SHAPE] >> 3), lane = simt_lane() % BUNDLE_LANES;
+    const int rows = (int)(of[BUNDLE_AT_SHAPE] & 7), steps = (int)(of[BUNDLE_AT_SHAPE] >> 3),
+              lane = simt_lane() % BUNDLE_LANES;
     struct lane m;
     m.val = (const real *)p.array[BUNDLE_VAL] + (int64_t)of[BUNDLE_AT_VAL] * WAVE + simt_lane();
-    m.col = (const uint16_t *)p.array[BUNDLE_COL] + (int64_t)of[BUNDLE_AT_COL] * WAVE + (base < 0 ? 2 : 1) * simt_lane();
+    m.col = (const uint16_t *)p.array[BUNDLE_COL] + (int64_t)of[BUNDLE_AT_COL] * WAVE +
+            (base < 0 ? 2 : 1) * simt_lane();
     m.x = (const real *)p.x + (base < 0 ? 0 : base);
     m.left = (record[1] - lane + BUNDLE_LANES - 1) / BUNDLE_LANES;
     for (int r = 0; r < ROWS_MOST; r++)
@@ -118,7 +122,8 @@ static heddle_status applies(const struct work *w)
     int wave = gpu_info_of(w->device->gpu)->wave;
     if (w->product.dim[BUNDLE_HEIGHT] == wave)
         return HEDDLE_OK;
-    return fail(HEDDLE_NO_KERNEL, "a slice of bundle is as high as a wave of this device is wide: slice=%d", wave);
+    return fail(HEDDLE_NO_KERNEL, "a slice of bundle is as high as a wave of this device is wide: slice=%d",
+                wave);
 }
 
 static heddle_status launch(const struct work *w)
@@ -127,7 +132,8 @@ static heddle_status launch(const struct work *w)
     const struct gpu_info *info = gpu_info_of(w->device->gpu);
     struct work part = *w;
     struct product *p = &part.product;
-    int64_t slices = BLOCK / info->wave, blocks = (p->dim[BUNDLE_SLICES] + slices - 1) / slices, most = UINT32_MAX / BLOCK;
+    int64_t slices = BLOCK / info->wave, blocks = (p->dim[BUNDLE_SLICES] + slices - 1) / slices,
+            most = UINT32_MAX / BLOCK;
     most = info->grid < most ? info->grid : most;
     for (p->first = 0; p->first < blocks; p->first += most)
         TRY(gpu_run(&part, "bundle", blocks - p->first < most ? blocks - p->first : most, BLOCK, 0));

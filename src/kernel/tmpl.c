@@ -3,15 +3,19 @@
  * tmpl: one thread a row, of rows that share a template; no columns are read.
  *
  * Computes   y = alpha A x + beta y,  A in TMPL (src/format/tmpl.c).
- * Source     Heddle's own.  Diagonal storage (Bell and Garland 2009) is the case of one template for all rows.
- * Balance    a slice of as many rows as a wave has lanes, all of one length, is the work of a wave, or of `waves` waves, which then
- *            have a part of each row and add up through shared memory: for fewer slices than the device has room for.  What is left
- *            over, short of a slice or without a template, is done by other blocks of the same launch, some lanes a row.
- * Memory     values are read once, coalesced and streamed, LOADS of a row under way at a time; 16 bytes a slice and 2 a row say whose
- *            they are.  Templates stay in the cache; neighbours read neighbouring x.  Values wait for the slice, x for its template:
- *            three loads, one behind the other, however long the rows.
+ * Source     Heddle's own.  Diagonal storage (Bell and Garland 2009) is the case of one template for all
+ *            rows.
+ * Balance    a slice of as many rows as a wave has lanes, all of one length, is the work of a wave, or of
+ *            `waves` waves, which then have a part of each row and add up through shared memory: for fewer
+ *            slices than the device has room for.  What is left over, short of a slice or without a template,
+ *            is done by other blocks of the same launch, some lanes a row.
+ * Memory     values are read once, coalesced and streamed, LOADS of a row under way at a time; 16 bytes a
+ *            slice and 2 a row say whose they are.  Templates stay in the cache; neighbours read neighbouring
+ *            x.  Values wait for the slice, x for its template: three loads, one behind the other, however
+ *            long the rows.
  * Wins       grids, lattices, images: 4 bytes an entry in single and 8 in double precision.
- * Loses      rows that do not share, of which the rest is made; very long rows among those, as a wave has each.
+ * Loses      rows that do not share, of which the rest is made; very long rows among those, as a wave has
+ *            each.
  * Order      that of storage, rows of the rest in a fixed tree: bitwise repeatable.
  */
 #include "kernel/tmpl.h"
@@ -32,8 +36,8 @@ KERNEL_BOUND(tmpl4, BLOCK)(struct product p)
 
 #else
 
-/* The option of the format, where slice=0 is the width of a wave (convert.c), and how many waves share a slice (0: as many as
- * the device has room for, as long as each has EACH entries of a row). */
+/* The option of the format, where slice=0 is the width of a wave (convert.c), and how many waves share a
+ * slice (0: as many as the device has room for, as long as each has EACH entries of a row). */
 #define EACH 16
 enum { SLICE, WAVES };
 static const struct option options[] = {
@@ -55,7 +59,8 @@ static heddle_status applies(const struct work *w)
 static int64_t waves_of(const struct work *w)
 {
     const struct product *p = &w->product;
-    int64_t wave = gpu_info_of(w->device->gpu)->wave, waves = 1, most = BLOCK / wave, slices = p->dim[TMPL_SLICES];
+    int64_t wave = gpu_info_of(w->device->gpu)->wave, waves = 1, most = BLOCK / wave,
+            slices = p->dim[TMPL_SLICES];
     int64_t room = gpu_threads(w->device->gpu) / wave, entries = p->nnz - p->dim[TMPL_ENTRIES];
     if (w->option[WAVES])
         return w->option[WAVES];

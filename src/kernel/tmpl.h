@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * tmpl.h: what tmpl and tmplv share: slices of rows with one template, and the rest.  `valued`, a constant wherever it is passed: values
- * are the template's. */
+ * tmpl.h: what tmpl and tmplv share: slices of rows with one template, and the rest.  `valued`, a constant
+ * wherever it is passed: values are the template's. */
 #ifndef KERNEL_TMPL_H
 #define KERNEL_TMPL_H
 
@@ -29,8 +29,10 @@ struct lane {
     int is_row;
 };
 
-/* Lanes without a row follow that of the slice's first, with values of 0, and keep what they find to themselves. */
-DEVICE struct lane sum_slice(const struct product *p, int64_t slice, int part, const int waves, const int valued)
+/* Lanes without a row follow that of the slice's first, with values of 0, and keep what they find to
+ * themselves. */
+DEVICE struct lane sum_slice(const struct product *p, int64_t slice, int part, const int waves,
+                             const int valued)
 {
     struct lane mine;
     const uint32_t *at = (const uint32_t *)p->array[TMPL_SLICE] + TMPL_MEMBERS * slice;
@@ -77,7 +79,8 @@ DEVICE struct lane sum_slice(const struct product *p, int64_t slice, int part, c
     return mine;
 }
 
-/* The waves of a block have a slice each, or share one: then the first sums up what they found, always in the same order. */
+/* The waves of a block have a slice each, or share one: then the first sums up what they found, always in the
+ * same order. */
 DEVICE void multiply_slices(const struct product *p, int64_t first, const int waves, const int valued)
 {
     const int part = simt_wave_id() % waves;
@@ -110,7 +113,8 @@ DEVICE void multiply_rest(const struct product *p, int64_t thread)
         sum += simt_stream(val + k) * simt_readonly(x + simt_stream(col + k));
     sum = wave_sum(sum, lanes);
     if (is_row && thread % lanes == 0)
-        store((real *)p->y + simt_readonly((const int32_t *)p->array[TMPL_REST_ROW] + i), scalar(p->alpha), sum, scalar(p->beta));
+        store((real *)p->y + simt_readonly((const int32_t *)p->array[TMPL_REST_ROW] + i), scalar(p->alpha),
+              sum, scalar(p->beta));
 }
 
 DEVICE void multiply(const struct product *p, const int waves, const int valued)
@@ -140,7 +144,8 @@ static heddle_status launch_tmpl(const struct work *w, const char *entry, int64_
     const struct gpu_info *info = gpu_info_of(w->device->gpu);
     struct work part = *w;
     struct product *p = &part.product;
-    int64_t lanes = 1, rest = p->dim[TMPL_REST], slices = BLOCK / info->wave / waves, most = UINT32_MAX / BLOCK;
+    int64_t lanes = 1, rest = p->dim[TMPL_REST], slices = BLOCK / info->wave / waves,
+            most = UINT32_MAX / BLOCK;
     while (lanes < info->wave && 2 * lanes * rest < p->dim[TMPL_ENTRIES])
         lanes *= 2;
     p->fact[REST_LANES] = lanes;

@@ -6,8 +6,10 @@
  * Source     Heddle's own: what a stencil code does, found in a matrix.
  * Balance    as tmpl.
  * Memory     x and y, 2 bytes a row and 16 a slice; templates and their values stay in the cache.
- * Wins       constant coefficients on a grid, patterns of ones on a lattice: several times fewer bytes than any storage with values.
- * Loses      values that differ from row to row, of which the rest is made.  For plans whose values are fixed alone.
+ * Wins       constant coefficients on a grid, patterns of ones on a lattice: several times fewer bytes than
+ *            any storage with values.
+ * Loses      values that differ from row to row, of which the rest is made.  For plans whose values are fixed
+ *            alone.
  * Order      that of storage, rows of the rest in a fixed tree: bitwise repeatable.
  */
 #include "kernel/tmpl.h"

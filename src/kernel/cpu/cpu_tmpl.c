@@ -3,14 +3,17 @@
  * cpu_tmpl: eight rows at a time, one in each lane, of rows that share a template; no columns are read.
  *
  * Computes   y = alpha A x + beta y,  A in TMPL (src/format/tmpl.c).
- * Source     Heddle's own.  Diagonal storage (Bell and Garland 2009) is the case of one template for all rows.
- * Balance    whole slices, cut where the number of places plus a constant a slice reaches equal shares; rows of the rest, in equal
- *            numbers of entries.
- * Memory     values are read once, in order: 8 bytes an entry in double precision and 4 in single, and 4 bytes a row.  Where the rows of
- *            a slice follow one upon another, which most do, so do their x: a load instead of a gather.
+ * Source     Heddle's own.  Diagonal storage (Bell and Garland 2009) is the case of one template for all
+ *            rows.
+ * Balance    whole slices, cut where the number of places plus a constant a slice reaches equal shares; rows
+ *            of the rest, in equal numbers of entries.
+ * Memory     values are read once, in order: 8 bytes an entry in double precision and 4 in single, and 4
+ *            bytes a row.  Where the rows of a slice follow one upon another, which most do, so do their x: a
+ *            load instead of a gather.
  * Wins       grids, lattices, images.
  * Loses      rows that do not share, of which the rest is made.
- * Order      one sum a row, in the order of storage, in the rest as in cpu_csr: bitwise repeatable, for any number of threads.
+ * Order      one sum a row, in the order of storage, in the rest as in cpu_csr: bitwise repeatable, for any
+ *            number of threads.
  */
 #ifdef HEDDLE_DEVICE
 #include "kernel/cpu/dot.h"
@@ -65,7 +68,8 @@ static void multiply_slice(const struct product *p, int64_t slice)
                       .offset = (const int32_t *)p->array[TMPL_OFFSET] + of[TMPL_AT_OFFSET],
                       .height = height,
                       .length = of[TMPL_AT_LENGTH]};
-    for (int64_t first = 0; first < height && !(g.row[0] & TMPL_OFF); first += LANES, g.val += LANES, g.row += LANES) {
+    for (int64_t first = 0; first < height && !(g.row[0] & TMPL_OFF);
+         first += LANES, g.val += LANES, g.row += LANES) {
         real sum[LANES];
         if (g.row[LANES - 1] == g.row[0] + LANES - 1) { /* rows ascend */
             vec_store(sum, sum_run(&g, x + g.row[0]));
@@ -79,7 +83,8 @@ static void multiply_slice(const struct product *p, int64_t slice)
     }
 }
 
-/* The first slice of a part: the first one before which `steps` columns of slices lie, where each slice counts two more. */
+/* The first slice of a part: the first one before which `steps` columns of slices lie, where each slice
+ * counts two more. */
 static int64_t slice_at(const struct product *p, int64_t steps)
 {
     const uint32_t *slice = (const uint32_t *)p->array[TMPL_SLICE];
@@ -116,14 +121,15 @@ static void multiply_rest(const struct product *p, int64_t begin, int64_t end)
     const idx *col = (const idx *)p->array[TMPL_REST_COL];
     const real *val = (const real *)p->array[TMPL_REST_VAL];
     for (int64_t i = begin; i < end; i++)
-        store((real *)p->y + row[i], scalar(p->alpha), dot(val + ptr[i], col + ptr[i], ptr[i + 1] - ptr[i], (const real *)p->x),
-              scalar(p->beta));
+        store((real *)p->y + row[i], scalar(p->alpha),
+              dot(val + ptr[i], col + ptr[i], ptr[i + 1] - ptr[i], (const real *)p->x), scalar(p->beta));
 }
 
 CPU_KERNEL(cpu_tmpl)(const struct product *p, const struct team *team)
 {
     const uint32_t *last = (const uint32_t *)p->array[TMPL_SLICE] + TMPL_MEMBERS * (p->dim[TMPL_SLICES] - 1);
-    int64_t slices = p->dim[TMPL_SLICES], steps = slices ? (int64_t)last[TMPL_AT_VAL] + last[TMPL_AT_LENGTH] + 2 * slices : 0;
+    int64_t slices = p->dim[TMPL_SLICES],
+            steps = slices ? (int64_t)last[TMPL_AT_VAL] + last[TMPL_AT_LENGTH] + 2 * slices : 0;
     int64_t rest = p->dim[TMPL_REST], rest_steps = p->dim[TMPL_ENTRIES] + rest;
     for (int64_t part = team->thread; part < p->parts; part += team->threads) {
         int is_last = part + 1 == p->parts;
