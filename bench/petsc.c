@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
  * How long MatMult and MatMultTranspose take, for the types of matrix named, on however many ranks it is run: a line a type and operation.
- *   petsc FILE -types aij,aijsell,aijheddle
+ *   petsc -file FILE -types aij,aijsell,aijheddle
  * Types take turns, round after round, so that what disturbs the machine disturbs all of them; the fastest round of each counts.
  * The first product is told apart: it is where a plan is made (-mat_heddle_products). */
 #include <petscmat.h>

@@ -2,21 +2,21 @@
  *
  * seqaijheddle: a seqaij whose products are Heddle's.
  *
- * Six entries of its table of operations are replaced, the rest is PETSc's own: assembly, factorisations, relaxation, inodes,
+ * Four entries of its table of operations are replaced, the rest is PETSc's own: assembly, factorisations, relaxation, inodes,
  * products of matrices.  What Heddle keeps beside the matrix hangs on it as a composed object, so that it goes where the matrix
  * goes and ends with it; MatHeaderMerge may take it away, and then the next product begins with a new one.
  *
  * The type's name begins with "seqaij", as MatGetFactor and others compare prefixes. */
 #include "private.h"
 
-#include <petsc/private/petscimpl.h> /* PetscObjectStateGet, PetscObjectStateIncrease */
+#include <petsc/private/petscimpl.h> /* PetscObjectStateGet */
 
 #define BESIDE "heddle_block"
 
 /* The operations that are replaced, and what stands there in a seqaij: the same functions for all of them. */
 #define OPERATIONS(X) \
     X(MULT, MatMult) X(MULT_ADD, MatMultAdd) X(MULT_TRANSPOSE, MatMultTranspose) X(MULT_TRANSPOSE_ADD, MatMultTransposeAdd) \
-    X(DIAGONAL_SCALE, MatDiagonalScale) X(VIEW, MatView)
+    X(VIEW, MatView)
 
 #define NUMBER(name, function) name,
 enum { OPERATIONS(NUMBER) REPLACED };
@@ -150,15 +150,6 @@ static PetscErrorCode MatMultTransposeAdd_SeqAIJHeddle(Mat A, Vec x, Vec y, Vec 
 }
 
 /* ------------------------------------------------------------------ what else differs --------------------------- */
-
-/* mpiaij calls this entry of a block directly, past MatDiagonalScale, which would say that the values are others now. */
-static PetscErrorCode MatDiagonalScale_SeqAIJHeddle(Mat A, Vec left, Vec right)
-{
-    PetscFunctionBegin;
-    PetscCall(((PetscErrorCode(*)(Mat, Vec, Vec))base[DIAGONAL_SCALE])(A, left, right));
-    PetscCall(PetscObjectStateIncrease((PetscObject)A));
-    PetscFunctionReturn(PETSC_SUCCESS);
-}
 
 static PetscErrorCode MatView_SeqAIJHeddle(Mat A, PetscViewer viewer)
 {

@@ -47,7 +47,7 @@ problem_of() {
 }
 verdict "a program of one's own compiles" "$(compile "$source/tests/petsc/products.c" products PETSc >said 2>&1 || cat said)"
 for n in 1 2 3; do
-    for products in "" "-mat_heddle_products 1000" "-mat_heddle_products 0"; do
+    for products in "" "-mat_heddle_products 1000000" "-mat_heddle_products 0"; do
         # shellcheck disable=SC2086
         verdict "products on $n ranks, $products" "$(problem_of ranks $n ./products $products)"
     done
