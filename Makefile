@@ -10,7 +10,7 @@ BUILD = cmake --preset $(1) -DCMAKE_INSTALL_PREFIX=$(PREFIX) -DHEDDLE_TESTS=ON $
 # the demo, which is about the CPU, those of this machine, so that a first look does not wait for hundreds of kernels.
 ARCHS ?= all
 ARCHS_all = -DHEDDLE_CUDA_COMPILER=auto -DHEDDLE_HIP_COMPILER=auto "-DHEDDLE_CUDA_ARCH=80;90" -UHEDDLE_HIP_ARCH -UHEDDLE_DEVICE_VARIANTS
-ARCHS_one = -DHEDDLE_CUDA_COMPILER=auto -DHEDDLE_HIP_COMPILER=auto -DHEDDLE_CUDA_ARCH=90 -DHEDDLE_HIP_ARCH=gfx90a \
+ARCHS_one = -DHEDDLE_CUDA_COMPILER=auto -DHEDDLE_HIP_COMPILER=auto -DHEDDLE_CUDA_ARCH=90 -DHEDDLE_HIP_ARCH=gfx942 \
             $(if $(shell nvidia-smi -L 2>/dev/null),-UHEDDLE_DEVICE_VARIANTS,"-DHEDDLE_DEVICE_VARIANTS=f64_i32;f32_o64")
 ARCHS_native = $(if $(shell nvidia-smi -L 2>/dev/null),-DHEDDLE_CUDA_COMPILER=auto -DHEDDLE_CUDA_ARCH=native,-DHEDDLE_CUDA_COMPILER=none) \
                $(if $(wildcard /opt/rocm/bin/rocm_agent_enumerator),-DHEDDLE_HIP_COMPILER=auto -DHEDDLE_HIP_ARCH=native,-DHEDDLE_HIP_COMPILER=none)

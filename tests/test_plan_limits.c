@@ -164,7 +164,8 @@ static heddle_status plan_once(void *argument)
     struct request *r = argument;
     struct bound *b;
     heddle_plan_desc desc;
-    heddle_status status = plan_choose(&b, &desc, r->device, r->A, r->op, &(heddle_plan_options){.kernel = r->kernel});
+    heddle_status status = plan_choose(&b, &desc, r->device, r->A, r->op,
+                                       &(heddle_plan_options){.kernel = r->kernel, .values_fixed = r->kernel != NULL});
     CHECK((b != NULL) == (status == HEDDLE_OK));
     bound_free(b);
     return status;

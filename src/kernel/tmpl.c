@@ -61,10 +61,10 @@ static int64_t waves_of(const struct work *w)
     const struct product *p = &w->product;
     int64_t wave = gpu_info_of(w->device->gpu)->wave, waves = 1, most = BLOCK / wave,
             slices = p->dim[TMPL_SLICES];
-    int64_t room = gpu_threads(w->device->gpu) / wave, entries = p->nnz - p->dim[TMPL_ENTRIES];
+    int64_t room = gpu_threads(w->device->gpu) / wave, shared = p->nnz - p->dim[TMPL_ENTRIES];
     if (w->option[WAVES])
         return w->option[WAVES];
-    while (2 * waves <= most && 2 * waves * slices <= room && entries >= 2 * waves * EACH * slices * wave)
+    while (2 * waves <= most && 2 * waves * slices <= room && shared >= 2 * waves * EACH * slices * wave)
         waves *= 2;
     return waves;
 }
