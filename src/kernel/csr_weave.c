@@ -12,8 +12,8 @@
  *              wave;
  *            - one row, by all threads;
  *            - a piece of a long row, likewise; whoever comes last adds the pieces up.  Nobody waits for anybody.
- *            Where every row is so short that its lanes have all of it under way at once, there is nothing to balance: then these
- *            read it directly, and nobody needs row blocks.
+ *            Where every row is so short that its lanes have all of it under way at once, or all are long and about as long as each
+ *            other, there is nothing to balance: then these read it directly, and nobody needs row blocks.
  * Memory     val and col are streamed past the caches, each once and by whole lines; x is gathered.  A product waits for memory
  *            three times in a row: for the row block (or the offsets, where rows are read directly), for the entries, and for x;
  *            offsets come beside the entries.  While a block waits for the first, it prefetches the same of one that comes later.
@@ -32,7 +32,7 @@
 
 /* Entries that a lane has under way. */
 #define UNDER_WAY 4
-#define STAGED_WAY (sizeof(real) == 8 ? 8 : 4) /* measured */
+#define STAGED_WAY (sizeof(real) == 8 ? 8 : 4) /* of a row block: measured */
 #define DEEP 8 /* of a row that one lane has alone */
 #define WIDE 6 /* of a long row that 16 lanes have */
 
