@@ -45,7 +45,7 @@ static void must(cudaError_t status)
     exit(2);
 }
 
-/* ------------------------------------------------------------------ kernels ------------------------------------ */
+/* -------------------------------------------------------- kernels ----------------------------- */
 
 /* The scalars of the method, on the device.  Only the kernels of one thread block write them. */
 struct scalars {
@@ -130,7 +130,7 @@ __global__ void choose_beta(scalars *s, const double *part)
     }
 }
 
-/* ------------------------------------------------------------------ the solver --------------------------------- */
+/* -------------------------------------------------------- the solver -------------------------- */
 
 struct solver {
     heddle_plan *A;
@@ -195,7 +195,7 @@ static int solve(solver *c, const double *b, int most)
     return steps;
 }
 
-/* ------------------------------------------------------------------ all of it ---------------------------------- */
+/* -------------------------------------------------------- all of it --------------------------- */
 
 static double *device_vector(int64_t n)
 {

@@ -21,7 +21,7 @@
  * back-projection gives (the first step), and what SIRT gives.  It ends with 1 unless each gets nearer to the truth. */
 #include "example.h"
 
-/* ------------------------------------------------------------------ the phantom -------------------------------- */
+/* -------------------------------------------------------- the phantom ------------------------- */
 
 struct ellipse {
     double grey, a, b, x, y, degrees; /* half axes, centre and turn, in a square from -1 to 1; greys add up */
@@ -48,7 +48,7 @@ static void draw_phantom(int64_t n, float *image)
     }
 }
 
-/* ------------------------------------------------------------------ SIRT --------------------------------------- */
+/* -------------------------------------------------------- SIRT -------------------------------- */
 
 struct problem {
     heddle_plan *plan;
@@ -100,7 +100,7 @@ static double distance(int64_t n, const float *image, const float *truth)
     return sqrt(apart / all);
 }
 
-/* ------------------------------------------------------------------ a PNG -------------------------------------- */
+/* -------------------------------------------------------- a PNG ------------------------------- */
 
 /* The least that a PNG can be: 8 bits of grey, and zlib's format without compression.  Sums: CRC-32 over each chunk, Adler-32
  * over what zlib holds (RFC 2083, 1950, 1951). */
@@ -188,7 +188,7 @@ static int write_picture(const char *path, int64_t n, const float *const images[
     return written;
 }
 
-/* ------------------------------------------------------------------ all of it ---------------------------------- */
+/* -------------------------------------------------------- all of it --------------------------- */
 
 int main(int argc, char **argv)
 {

@@ -48,7 +48,7 @@
 extern "C" {
 #endif
 
-/* ------------------------------------------------------------------ status ------------------------------------- */
+/* -------------------------------------------------------- status ------------------------------ */
 
 typedef enum heddle_status {
     HEDDLE_OK = 0,
@@ -79,7 +79,7 @@ HEDDLE_API const char *heddle_last_error(void);
 HEDDLE_API const char *heddle_version(void);
 HEDDLE_API const char *heddle_build_info(void);
 
-/* ------------------------------------------------------------------ types -------------------------------------- */
+/* -------------------------------------------------------- types ------------------------------- */
 
 typedef enum heddle_type {
     HEDDLE_TYPE_DEFAULT = 0, /* values: HEDDLE_F64; offsets and indices: HEDDLE_I32 */
@@ -103,7 +103,7 @@ typedef enum heddle_format { HEDDLE_CSR = 0, HEDDLE_CSC = 1, HEDDLE_COO = 2 } he
 /* Where the arrays of a description lie. */
 typedef enum heddle_where { HEDDLE_ON_HOST = 0, HEDDLE_ON_DEVICE = 1 } heddle_where;
 
-/* ------------------------------------------------------------------ devices ------------------------------------ */
+/* -------------------------------------------------------- devices ----------------------------- */
 
 typedef struct heddle heddle;               /* a handle: a device, its workspace, its threads or stream */
 typedef struct heddle_matrix heddle_matrix; /* an immutable matrix */
@@ -168,7 +168,7 @@ HEDDLE_API heddle_status heddle_set_deterministic(heddle *h, int on);
  * the next product, or, where that was a plan's, until the plan is freed. */
 HEDDLE_API const char *heddle_last_kernel(const heddle *h);
 
-/* ------------------------------------------------------------------ matrices ----------------------------------- */
+/* -------------------------------------------------------- matrices ---------------------------- */
 
 /* Arrays are borrowed (copy = 0): they must stay valid while the matrix lives, offsets and indices unchanged.  Borrowed values
  * may change between products: heddle_mv reads them anew, and plans are told by heddle_plan_update_values; those that were copied
@@ -287,7 +287,7 @@ HEDDLE_API heddle_status heddle_statistics(heddle *h, const heddle_matrix *A, he
  * them), known without building it; padding is included. */
 HEDDLE_API heddle_status heddle_format_bytes(heddle *h, const heddle_matrix *A, const char *format, int64_t *bytes);
 
-/* ------------------------------------------------------------------ product ------------------------------------ */
+/* -------------------------------------------------------- product ----------------------------- */
 
 /* y = alpha op(A) x + beta y, at once: no set-up, no allocation, no waiting.
  *   alpha, beta  host pointers to one number of A's value type; NULL means alpha = 1, beta = 0.
@@ -307,7 +307,7 @@ HEDDLE_API heddle_status heddle_format_bytes(heddle *h, const heddle_matrix *A, 
 HEDDLE_API heddle_status heddle_mv(heddle *h, heddle_op op, const void *alpha, const heddle_matrix *A, const void *x,
                                    const void *beta, void *y);
 
-/* ------------------------------------------------------------------ plans -------------------------------------- */
+/* -------------------------------------------------------- plans ------------------------------- */
 
 enum { HEDDLE_PLAN_N = 1, HEDDLE_PLAN_T = 2 }; /* T stands for H too */
 
@@ -376,7 +376,7 @@ typedef struct heddle_plan_desc {
 
 HEDDLE_API heddle_status heddle_plan_info(const heddle_plan *p, heddle_op op, heddle_plan_desc *desc);
 
-/* ------------------------------------------------------------------ kernels ------------------------------------ */
+/* -------------------------------------------------------- kernels ----------------------------- */
 
 typedef struct heddle_kernel_desc {
     const char *name;    /* "cpu_csr" */
@@ -391,7 +391,7 @@ typedef struct heddle_kernel_desc {
 HEDDLE_API int heddle_kernel_count(void);
 HEDDLE_API heddle_status heddle_kernel_info(int number, heddle_kernel_desc *desc);
 
-/* ------------------------------------------------------------------ files and families ------------------------- */
+/* -------------------------------------------------------- files and families ------------------ */
 
 typedef struct heddle_read_options {
     heddle_type value; /* type of the values; 0: as stored (.hdl), else HEDDLE_F64 */

@@ -24,7 +24,7 @@ static const char *device_name(void)
     return found ? name : NULL;
 }
 
-/* ------------------------------------------------------------------ the driver, as a program would use it ------ */
+/* --------------------------------------------------- the driver, as a program would use it ---- */
 
 #define DRIVER_CALLS(ROW)                                                                    \
     ROW(init, (unsigned flags), cuInit)                                                      \
@@ -62,7 +62,7 @@ static int driver_ready(void)
     return CHECK(cu.init(0) == 0);
 }
 
-/* ------------------------------------------------------------------ graphs ------------------------------------- */
+/* -------------------------------------------------------- graphs ------------------------------ */
 
 enum { PRODUCTS = 8, STREAM_NON_BLOCKING = 1, CAPTURE_GLOBAL = 0 };
 
@@ -238,7 +238,7 @@ TEST(a_product_that_cannot_be_captured_says_so)
     cu.release(number);
 }
 
-/* ------------------------------------------------------------------ memory ------------------------------------- */
+/* -------------------------------------------------------- memory ------------------------------ */
 
 #define HOARD 512
 
@@ -298,7 +298,7 @@ TEST(out_of_memory_is_a_status_and_passes)
     CHECK_THAT(mem_live() == live, "%lld allocations are left", (long long)(mem_live() - live));
 }
 
-/* ------------------------------------------------------------------ binaries ----------------------------------- */
+/* -------------------------------------------------------- binaries ---------------------------- */
 
 /* A matrix on the device while binaries come from `folder`: its kernels are loaded when it is made. */
 static heddle_status make_with(const char *folder)
@@ -353,7 +353,7 @@ TEST(a_kernel_that_does_not_fit_the_device_is_no_kernel)
         setenv("HEDDLE_MODULE_DIR", before, 1);
 }
 
-/* ------------------------------------------------------------------ a lost device ------------------------------ */
+/* -------------------------------------------------------- a lost device ----------------------- */
 
 /* An error in a kernel ends the context for the whole process: this part of a test runs in a process of its own. */
 static void in_a_child(const char *test)

@@ -162,7 +162,7 @@ TEST(other_seeds_give_other_matrices)
     }
 }
 
-/* ------------------------------------------------------------------ what families promise ---------------------- */
+/* -------------------------------------------------------- what families promise --------------- */
 
 static heddle_stats statistics(const char *spec)
 {
@@ -271,7 +271,7 @@ TEST(gauss_columns_deviate_from_the_diagonal_by_sigma)
     csr_free(&A);
 }
 
-/* ------------------------------------------------------------------ errors ------------------------------------- */
+/* -------------------------------------------------------- errors ------------------------------ */
 
 TEST(wrong_specs_say_what_is_wrong_and_what_is_right)
 {

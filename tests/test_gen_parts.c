@@ -11,7 +11,7 @@
 #include "gen/random.h"
 #include "test.h"
 
-/* ------------------------------------------------------------------ profiles ----------------------------------- */
+/* -------------------------------------------------------- profiles ---------------------------- */
 
 struct found {
     int64_t total, longest, shortest, empty, longest_count;
@@ -152,7 +152,7 @@ TEST(impossible_wishes_are_refused)
     CHECK_FAILS(profile_new(&p, &w), HEDDLE_BAD_ARGUMENT, "contradict");
 }
 
-/* ------------------------------------------------------------------ integer functions -------------------------- */
+/* -------------------------------------------------------- integer functions ------------------- */
 
 TEST(permutations_are_permutations_and_can_be_undone)
 {
@@ -213,7 +213,7 @@ TEST(logarithms_powers_and_sines_agree_with_the_real_ones)
                    "sine of %g turns", t);
 }
 
-/* ------------------------------------------------------------------ placing ------------------------------------ */
+/* -------------------------------------------------------- placing ----------------------------- */
 
 TEST(columns_are_sorted_whatever_their_order_was)
 {

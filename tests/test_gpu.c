@@ -7,7 +7,7 @@
 #define CODE(v, number) (snprintf(code_text, sizeof code_text, "%s%d", (v)->error, number), code_text)
 static char code_text[64];
 
-/* ------------------------------------------------------------------ opening the library ------------------------ */
+/* -------------------------------------------------------- opening the library ----------------- */
 
 TEST(a_missing_driver_is_named)
 {
@@ -70,7 +70,7 @@ TEST(a_driver_that_does_not_start_has_no_devices)
     }
 }
 
-/* ------------------------------------------------------------------ devices ------------------------------------ */
+/* -------------------------------------------------------- devices ----------------------------- */
 
 TEST(a_device_is_described)
 {
@@ -125,7 +125,7 @@ TEST(the_callers_context_is_as_it_was)
     }
 }
 
-/* ------------------------------------------------------------------ memory ------------------------------------- */
+/* -------------------------------------------------------- memory ------------------------------ */
 
 TEST(memory_is_filled_copied_and_given_back)
 {
@@ -190,7 +190,7 @@ TEST(a_pointer_that_the_device_does_not_know_is_a_bad_argument)
     }
 }
 
-/* ------------------------------------------------------------------ kernels ------------------------------------ */
+/* -------------------------------------------------------- kernels ----------------------------- */
 
 static struct gpu_function *kernel_of(const struct fake_vendor *v, struct gpu *gpu, struct gpu_module **module)
 {
@@ -399,7 +399,7 @@ TEST(events_measure_the_time_between_them)
     }
 }
 
-/* ------------------------------------------------------------------ failures ----------------------------------- */
+/* -------------------------------------------------------- failures ---------------------------- */
 
 /* Everything that can be done with a device, once; the first failure ends it. */
 static heddle_status everything(const struct fake_vendor *v)

@@ -167,7 +167,7 @@ TEST(threads_that_share_a_handle_of_the_emulator_do_so_too)
 }
 #endif
 
-/* ------------------------------------------------------------------ the text of the last error ------------------ */
+/* -------------------------------------------------------- the text of the last error ---------- */
 
 static void *text_after_success(void *device)
 {

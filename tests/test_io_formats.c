@@ -10,7 +10,7 @@
 
 #include "test_io.h"
 
-/* ------------------------------------------------------------------ Rutherford-Boeing ------------------------- */
+/* -------------------------------------------------------- Rutherford-Boeing ------------------- */
 
 TEST(a_real_unsymmetric_file_is_read)
 {
@@ -54,7 +54,7 @@ TEST(the_contents_tell_the_format_where_the_name_does_not)
     CHECK_REFUSED(test_file("a.dat", "one\ntwo\nthree\n"), HEDDLE_BAD_FILE, "this is no matrix file");
 }
 
-/* ------------------------------------------------------------------ round trips -------------------------------- */
+/* -------------------------------------------------------- round trips ------------------------- */
 
 static void check_round_trip(const struct csr *A, const char *name)
 {
@@ -144,7 +144,7 @@ TEST(a_file_written_as_mtx_looks_as_expected)
     free(text);
 }
 
-/* ------------------------------------------------------------------ writing fails ------------------------------ */
+/* -------------------------------------------------------- writing fails ----------------------- */
 
 static int files_in(const char *folder)
 {
@@ -241,7 +241,7 @@ TEST(every_allocation_of_writing_and_reading_back_may_fail)
     io_tuning = before;
 }
 
-/* ------------------------------------------------------------------ vectors ------------------------------------- */
+/* -------------------------------------------------------- vectors ----------------------------- */
 
 static void check_vector(const char *path, int64_t n, const double *expected)
 {

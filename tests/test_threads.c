@@ -216,7 +216,7 @@ static void share_matrices(const char *device, int computes)
     heddle_close(h);
 }
 
-/* ------------------------------------------------------------------ the first use ------------------------------ */
+/* -------------------------------------------------------- the first use ----------------------- */
 
 /* All at once ask for kernels that the device of the matrix has not loaded yet: by handles of their own, and by those of another
  * device, which have none for it. */

@@ -15,7 +15,7 @@
 #include "base/environment.h"
 #include "base/timer.h"
 
-/* ------------------------------------------------------------------ waiting ------------------------------------ */
+/* -------------------------------------------------------- waiting ----------------------------- */
 
 /* A number that one thread changes and others wait for.  They look at it for a while, because products follow one another within
  * microseconds and a thread that sleeps takes tens of them to wake up; then they sleep. */
@@ -62,7 +62,7 @@ static void change(struct signal *s)
         syscall(SYS_futex, &s->value, FUTEX_WAKE_PRIVATE, THREADS_MOST, NULL, NULL, 0);
 }
 
-/* ------------------------------------------------------------------ workers ------------------------------------ */
+/* -------------------------------------------------------- workers ----------------------------- */
 
 /* What the threads of a team have in common; on the stack of the one that called team_run, who is the last to leave. */
 struct crew {
@@ -232,7 +232,7 @@ static void give_workers_back(const struct crew *crew, struct worker *first)
     pthread_mutex_unlock(&pool.lock);
 }
 
-/* ------------------------------------------------------------------ teams -------------------------------------- */
+/* -------------------------------------------------------- teams ------------------------------- */
 
 void team_run(int threads, team_work *work, void *argument)
 {

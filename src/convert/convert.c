@@ -59,7 +59,7 @@ done:
     return status;
 }
 
-/* ------------------------------------------------------------------ formats ------------------------------------ */
+/* -------------------------------------------------------- formats ----------------------------- */
 
 static heddle_status fill_coo(const struct device *d, struct stored *s, const struct source *A)
 {

@@ -61,7 +61,7 @@ KERNEL_BOUND(csr_transpose_count, TURN_BLOCK)(struct product p)
     }
 }
 
-/* ------------------------------------------------------------------ sums of all counts before each ------------- */
+/* -------------------------------------------------------- sums of all counts before each ------ */
 
 KERNEL_BOUND(csr_transpose_sums, SCAN_BLOCK)(struct product p)
 {
@@ -113,7 +113,7 @@ KERNEL_BOUND(csr_transpose_scan, SCAN_BLOCK)(struct product p)
     }
 }
 
-/* ------------------------------------------------------------------ dealing out -------------------------------- */
+/* -------------------------------------------------------- dealing out ------------------------- */
 
 /* What a wave has in shared memory: where the next entry of each digit goes, and who has which digit in a round.  Rounds take
  * turns with two sets of marks, so that one may be cleared while the other fills. */

@@ -284,7 +284,7 @@ done:
     return status;
 }
 
-/* ------------------------------------------------------------------ for immediate products --------------------- */
+/* -------------------------------------------------------- for immediate products -------------- */
 
 /* Row blocks of at most LOOK_WINDOW_MOST rows and entries, fewer where that gives every multiprocessor BLOCKS_EACH of them, four
  * rounds of what it holds, but not so few that threads have nothing to do.  The capacity has room for a last row that is not

@@ -141,7 +141,7 @@ int32_t weight_symmetric(const struct maker *m, int64_t row, int64_t col)
     return row < col ? weight_of(hash2(~m->seed, row, col)) : weight_of(hash2(~m->seed, col, row));
 }
 
-/* ------------------------------------------------------------------ columns of a row --------------------------- */
+/* -------------------------------------------------------- columns of a row -------------------- */
 
 static void sort_by_insertion(int32_t *col, int64_t count)
 {

@@ -4,7 +4,7 @@
  * columns (supply rails) that meet a large part of the others, or with the blocks of a saddle point. */
 #include "gen/families.h"
 
-/* ------------------------------------------------------------------ circuit ------------------------------------ */
+/* -------------------------------------------------------- circuit ----------------------------- */
 
 /* Rail d is a row and column of its own, met by one node in each of `size` equal stretches of the matrix: so a node can
  * tell whether it is met, and the rail can list those it meets. */
@@ -183,7 +183,7 @@ done:
     return status;
 }
 
-/* ------------------------------------------------------------------ kkt ---------------------------------------- */
+/* -------------------------------------------------------- kkt --------------------------------- */
 
 /* The saddle point of a constrained optimisation: H on the variables, in blocks of 2, constraints C and their transpose,
  * and a regularised zero block:   [ H  C' ]

@@ -5,7 +5,7 @@
  * or so that both ends of an edge find it, so that no list of edges is ever held. */
 #include "gen/families.h"
 
-/* ------------------------------------------------------------------ rmat --------------------------------------- */
+/* -------------------------------------------------------- rmat -------------------------------- */
 
 /* An edge chooses one of four quadrants with probabilities a, b, c, d, then one of its quadrants, and so on: each level
  * fixes one bit of the row and of the column.  Given the row, the number of its edges is a Poisson number whose mean depends
@@ -119,7 +119,7 @@ done:
     return status;
 }
 
-/* ------------------------------------------------------------------ road --------------------------------------- */
+/* -------------------------------------------------------- road -------------------------------- */
 
 /* Roads are long paths with crossings.  Neighbours in the numbering are joined in most cases; crossings join a node with
  * others of its tile of 2^bits nodes: in layer k the nodes of a tile are paired by flipping the bits of a mask, which

@@ -4,7 +4,7 @@
  * Everything about a row follows from its number; only values may be random. */
 #include "gen/families.h"
 
-/* ------------------------------------------------------------------ stencils ----------------------------------- */
+/* -------------------------------------------------------- stencils ---------------------------- */
 
 /* A box of points with dof unknowns each; an unknown is coupled to all unknowns of the neighbours, its own included. */
 struct lattice_grid {
@@ -177,7 +177,7 @@ int32_t weight_rate(const struct maker *m, int64_t row, int64_t col)
     return w < 0 ? -w : w;
 }
 
-/* ------------------------------------------------------------------ diagonals ---------------------------------- */
+/* -------------------------------------------------------- diagonals --------------------------- */
 
 /* `count` full diagonals, `step` apart: band has step 1. */
 struct diagonals {
@@ -252,7 +252,7 @@ done:
     return status;
 }
 
-/* ------------------------------------------------------------------ arrow, dense ------------------------------- */
+/* -------------------------------------------------------- arrow, dense ------------------------ */
 
 /* `width` full rows and columns in front, and the diagonal. */
 struct arrow {

@@ -5,7 +5,7 @@
 
 #include "base/memory.h"
 
-/* ------------------------------------------------------------------ qcd ---------------------------------------- */
+/* -------------------------------------------------------- qcd --------------------------------- */
 
 /* The hopping term of lattice quantum chromodynamics: 4 spins and 3 colours on every site of a periodic 4-D lattice.
  * A row meets all colours of each of its 8 neighbours.  In the three directions of space two spins take part; in that of
@@ -79,7 +79,7 @@ done:
     return status;
 }
 
-/* ------------------------------------------------------------------ tomography --------------------------------- */
+/* -------------------------------------------------------- tomography -------------------------- */
 
 /* Weighted back-projection: a row is a pixel of an n x n image, a column one of n detector bins at one of the angles of
  * a tilt series from -span/2 to span/2.  At each angle a pixel falls between two bins and takes from both; where it falls

@@ -17,7 +17,7 @@ __extension__ typedef __int128 wide; /* sums of squares, and scale * height */
 #define CELLS_PER_OCTAVE 128 /* a cell from rank r on holds about r / 128 rows */
 #define HEIGHT_MOST ((int64_t)1 << 50)
 
-/* ------------------------------------------------------------------ the shape ---------------------------------- */
+/* -------------------------------------------------------- the shape --------------------------- */
 
 static int64_t power_of(int64_t log, int64_t exponent_percent) /* 2^(log * exponent) */
 {
@@ -64,7 +64,7 @@ done:
     return status;
 }
 
-/* ------------------------------------------------------------------ shift and scale ---------------------------- */
+/* -------------------------------------------------------- shift and scale --------------------- */
 
 /* Sets all lengths and returns their total. */
 static int64_t set_lengths(struct profile *p, const struct profile_wish *w, wide shift, wide scale)
@@ -152,7 +152,7 @@ static void fit(struct profile *p, const struct profile_wish *w)
     fit_shift(p, w, low);
 }
 
-/* ------------------------------------------------------------------ the exact total ---------------------------- */
+/* -------------------------------------------------------- the exact total --------------------- */
 
 /* Cuts cell c after `count` rows. */
 static void split(struct profile *p, int64_t c, int64_t count)

@@ -108,7 +108,7 @@ done:
     return status;
 }
 
-/* ------------------------------------------------------------------ powerlaw ----------------------------------- */
+/* -------------------------------------------------------- powerlaw ---------------------------- */
 
 heddle_status make_powerlaw(struct csr *A, struct spec *spec, heddle_type value)
 {
@@ -136,7 +136,7 @@ done:
     return status;
 }
 
-/* ------------------------------------------------------------------ empty -------------------------------------- */
+/* -------------------------------------------------------- empty ------------------------------- */
 
 /* Rows without entries between others of 1 to 2 mean - 1.  Clustered ones begin each quarter of the matrix. */
 struct empties {

@@ -117,7 +117,7 @@ done:
     return status;
 }
 
-/* ------------------------------------------------------------------ memory ------------------------------------- */
+/* -------------------------------------------------------- memory ------------------------------ */
 
 static heddle_status emu_alloc_on(struct gpu *gpu, void **p, int64_t bytes)
 {
@@ -175,7 +175,7 @@ static int emu_on_device(struct gpu *gpu, const void *p)
     return emu_owns(p);
 }
 
-/* ------------------------------------------------------------------ kernels ------------------------------------ */
+/* -------------------------------------------------------- kernels ----------------------------- */
 
 /* All pages are loaded from the start: every module is the same token. */
 static heddle_status emu_load(struct gpu *gpu, struct gpu_module **module, const void *image, int64_t bytes)
@@ -230,7 +230,7 @@ static heddle_status emu_launch_on(struct gpu *gpu, struct gpu_function *functio
     return status;
 }
 
-/* ------------------------------------------------------------------ time --------------------------------------- */
+/* -------------------------------------------------------- time -------------------------------- */
 
 static heddle_status emu_sync_on(struct gpu *gpu, void *stream)
 {

@@ -22,7 +22,7 @@ uint64_t emu_random(uint64_t *state)
     return *state = x;
 }
 
-/* ------------------------------------------------------------------ who is next -------------------------------- */
+/* -------------------------------------------------------- who is next ------------------------- */
 
 /* The first set bit at or behind a random place. */
 static int random_lane(struct emu_worker *w, uint64_t lanes)
@@ -74,7 +74,7 @@ static int is_fresh(struct emu_worker *w, int thread)
     return fresh;
 }
 
-/* ------------------------------------------------------------------ stacks ------------------------------------- */
+/* -------------------------------------------------------- stacks ------------------------------ */
 
 static void switch_to(struct emu_worker *w, struct fibre *to)
 {
@@ -152,7 +152,7 @@ _Noreturn void emu_stop(struct emu_worker *w, int thread, const char *format, ..
     __builtin_unreachable();
 }
 
-/* ------------------------------------------------------------------ a block ------------------------------------ */
+/* -------------------------------------------------------- a block ----------------------------- */
 
 /* Stacks whose threads were abandoned in the middle become runners again. */
 static void reset_stacks(struct emu_worker *w)

@@ -100,7 +100,7 @@ _Noreturn void emu_deadlock(struct emu_worker *w)
     emu_stop(w, 0, "no thread can go on: please report this as a defect of the emulator");
 }
 
-/* ------------------------------------------------------------------ the block ---------------------------------- */
+/* -------------------------------------------------------- the block --------------------------- */
 
 static void release_all(struct emu_worker *w, const struct emu_thread *but)
 {
@@ -146,7 +146,7 @@ void emu_sync(const char *site)
         emu_wait(w);
 }
 
-/* ------------------------------------------------------------------ a wave ------------------------------------- */
+/* -------------------------------------------------------- a wave ------------------------------ */
 
 /* Everyone of the group waits: what does each get? */
 static void complete(struct emu_wave *wave, struct emu_wait *first, uint64_t group)

@@ -109,7 +109,7 @@ struct gpu_head {
 #include "gpu/drivers.def"
 #undef DRIVER
 
-/* ------------------------------------------------------------------ all drivers together ----------------------- */
+/* -------------------------------------------------------- all drivers together ---------------- */
 
 #define GPU_NAME 32
 

@@ -49,7 +49,7 @@ static int pack_count(void)
     return n;
 }
 
-/* ------------------------------------------------------------------ files -------------------------------------- */
+/* -------------------------------------------------------- files ------------------------------- */
 
 /* What a file of HEDDLE_MODULE_DIR may end in, per driver and in order; %s is the architecture. */
 static const struct {
@@ -100,7 +100,7 @@ done:
     return status;
 }
 
-/* ------------------------------------------------------------------ embedded ----------------------------------- */
+/* -------------------------------------------------------- embedded ---------------------------- */
 
 /* Machine code runs on its own architecture; NVIDIA's also on later ones of the same generation (sm_80 on sm_86).  Whether PTX
  * serves is for the driver to say. */
@@ -177,7 +177,7 @@ static heddle_status load(struct gpu *gpu, struct found_module *m, struct gpu_lo
     return load_embedded(gpu, m, l, page, variant);
 }
 
-/* ------------------------------------------------------------------ found -------------------------------------- */
+/* -------------------------------------------------------- found ------------------------------- */
 
 static heddle_status loaded_of(struct gpu *gpu, struct gpu_loaded **loaded)
 {

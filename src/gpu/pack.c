@@ -42,7 +42,7 @@ static heddle_status damaged(const struct gpu_pack *from, const char *what)
                 "files in HEDDLE_MODULE_DIR", from->target, what);
 }
 
-/* ------------------------------------------------------------------ unpackers to unpack ------------------------------ */
+/* -------------------------------------------------------- unpackers to unpack ----------------- */
 
 /* start: makes p->state for `size` bytes; unpack: fills `out`, 0 if it cannot; stop: frees the state. */
 struct unpacker {
@@ -169,7 +169,7 @@ static heddle_status unpack_to(struct pack *p, int64_t end)
     return HEDDLE_OK;
 }
 
-/* ------------------------------------------------------------------ reading ------------------------------------- */
+/* -------------------------------------------------------- reading ----------------------------- */
 
 /* The sum of POSIX's cksum: a CRC of 32 bits, highest bit first, over the bytes and their number. */
 static uint32_t sum_of(const char *data, int64_t size)
@@ -267,7 +267,7 @@ done:
     return status;
 }
 
-/* ------------------------------------------------------------------ open, take, close --------------------------- */
+/* -------------------------------------------------------- open, take, close ------------------- */
 
 heddle_status pack_open(struct pack **pack, const struct gpu_pack *from)
 {

@@ -38,7 +38,7 @@ DEVICE int begins_within(const struct product *p, int64_t w)
     return (int)(simt_readonly(share_starts(p) + w) & 1);
 }
 
-/* ------------------------------------------------------------------ preparation -------------------------------- */
+/* -------------------------------------------------------- preparation ------------------------- */
 
 /* The row of item t, where row i has the items row_ptr[i] + i to row_ptr[i + 1] + i: its entries, and its end. */
 DEVICE int64_t row_of_item(const off *row_ptr, int64_t rows, int64_t t)
@@ -79,7 +79,7 @@ DEVICE void balance_starts(const struct product *p)
     }
 }
 
-/* ------------------------------------------------------------------ product ------------------------------------ */
+/* -------------------------------------------------------- product ----------------------------- */
 
 /* y = beta y where waves will add to it, once a row: by the first share that begins within the row. */
 DEVICE void balance_scale(const struct product *p)

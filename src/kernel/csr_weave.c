@@ -38,7 +38,7 @@
 
 #ifdef HEDDLE_DEVICE
 
-/* ------------------------------------------------------------------ rows that are read directly ---------------- */
+/* -------------------------------------------------------- rows that are read directly --------- */
 
 /* Rows of a few entries a lane: most are one round.  The prefetch is for the block that comes when this one has gone. */
 DEVICE void short_rows(const struct product *p, const int lanes, const int under_way)
@@ -88,7 +88,7 @@ SHORT_ROWS(csr_weave8, 8, UNDER_WAY)
 SHORT_ROWS(csr_weave16, 16, WIDE)
 SHORT_ROWS(csr_weave32, 32, UNDER_WAY)
 
-/* ------------------------------------------------------------------ row blocks --------------------------------- */
+/* -------------------------------------------------------- row blocks -------------------------- */
 
 /* The products of n entries that begin at `from`, into the tile. */
 DEVICE void stage(const struct product *p, real *tile, int64_t from, int n)

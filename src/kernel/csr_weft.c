@@ -38,7 +38,7 @@ KERNEL_BOUND(csr_weft_scale, BLOCK)(struct product p)
     scale_all((real *)p.y, p.cols, scalar(p.beta));
 }
 
-/* ------------------------------------------------------------------ a cache of y ------------------------------- */
+/* -------------------------------------------------------- a cache of y ------------------------ */
 
 #define PLACES CACHE_PLACES(sizeof(real))
 
@@ -105,7 +105,7 @@ DEVICE void end_cache(const struct product *p, const struct cache *c, const int 
         }
 }
 
-/* ------------------------------------------------------------------ row blocks --------------------------------- */
+/* -------------------------------------------------------- row blocks -------------------------- */
 
 /* Rows whose entries are shared out, in shared memory: the factor of each row, and the row of each entry of the row block. */
 #define ROWS 1024
@@ -229,7 +229,7 @@ KERNEL_RESIDENT(csr_weft_hot, BLOCK, RESIDENT(5, 4))(struct product p)
     some_blocks(&p, CACHED_HOT);
 }
 
-/* ------------------------------------------------------------------ a lane a row ------------------------------- */
+/* -------------------------------------------------------- a lane a row ------------------------ */
 
 KERNEL_RESIDENT(csr_weft_rows, BLOCK, RESIDENT(8, 6))(struct product p)
 {
@@ -254,7 +254,7 @@ KERNEL_RESIDENT(csr_weft_rows, BLOCK, RESIDENT(8, 6))(struct product p)
     }
 }
 
-/* ------------------------------------------------------------------ rows that are alike ------------------------ */
+/* -------------------------------------------------------- rows that are alike ----------------- */
 
 /* `lanes` lanes take `together` neighbouring rows: a lane the same place of each, and adds up those of one column. */
 DEVICE void alike(const struct product *p, const int lanes, const int together)

@@ -52,7 +52,7 @@ struct share {
     int32_t *counts;    /* a wave: flags */
 };
 
-/* ------------------------------------------------------------------ dealing to blocks -------------------------- */
+/* -------------------------------------------------------- dealing to blocks ------------------- */
 
 /* The first block that begins at or behind `from`, and the last that begins before `to`.  Nothing overflows. */
 DEVICE int64_t hola_starts_from(off from, int shift)
@@ -138,7 +138,7 @@ DEVICE void hola_deal(const struct product *p, real *y)
     }
 }
 
-/* ------------------------------------------------------------------ dealing to threads ------------------------- */
+/* -------------------------------------------------------- dealing to threads ------------------ */
 
 /* Waits for a load: those of the entries themselves should be under way before. */
 DEVICE void share_rows(struct share *b, const struct product *p, int64_t part, int per_block)
@@ -293,7 +293,7 @@ DEVICE int share_rank_of_row(const struct share *b, int i, const int npt)
     return end > 0 ? share_rank_of(b, end - 1, npt) : -1;
 }
 
-/* ------------------------------------------------------------------ entries in registers ----------------------- */
+/* -------------------------------------------------------- entries in registers ---------------- */
 
 #define HOLA_ABSENT INT32_MAX /* a column behind all others: there are at most INT32_MAX of them */
 

@@ -109,7 +109,7 @@ done:
     return status;
 }
 
-/* ------------------------------------------------------------------ two beside each other ---------------------- */
+/* -------------------------------------------------------- two beside each other --------------- */
 
 /* So many rounds, unless they take longer than MEASURE_MS; each has a product of either kernel, warm and cold. */
 #define ROUNDS 7

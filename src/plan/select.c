@@ -138,7 +138,7 @@ int look_lend(struct work *w, const struct view *A)
     return 1;
 }
 
-/* ------------------------------------------------------------------ products with the arrays as they are ------------------- */
+/* ---------------------------------------------------- products with the arrays as they are ---- */
 
 heddle_status arrays_load(const struct device *device, const struct view *A, selector *select)
 {

@@ -77,7 +77,7 @@ void device_leave(const struct device *d, void *before)
         gpu_let_go(d->gpu, before);
 }
 
-/* ------------------------------------------------------------------ matrices ----------------------------------- */
+/* -------------------------------------------------------- matrices ---------------------------- */
 
 heddle_status device_csr_new(const struct device *d, struct csr *A, const struct csr *shape)
 {
@@ -131,7 +131,7 @@ heddle_status device_csr_download(const struct device *d, struct csr *B, const s
     return status;
 }
 
-/* ------------------------------------------------------------------ time --------------------------------------- */
+/* -------------------------------------------------------- time -------------------------------- */
 
 double device_clock(const struct device *d)
 {

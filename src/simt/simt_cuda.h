@@ -7,7 +7,7 @@
 
 #include "simt/cuda_words.h"
 
-/* ------------------------------------------------------------------ kernels ------------------------------------ */
+/* -------------------------------------------------------- kernels ----------------------------- */
 
 #define WAVE 32
 typedef uint32_t simt_lanes;
@@ -24,7 +24,7 @@ extern __shared__ __attribute__((aligned(16))) char simt_dynamic[];
 #define SHARED(type, name, count) __shared__ type name[count]
 #define SHARED_DYNAMIC(type, name) type *const name = (type *)(void *)simt_dynamic
 
-/* ------------------------------------------------------------------ where am I --------------------------------- */
+/* -------------------------------------------------------- where am I -------------------------- */
 
 DEVICE int simt_thread_id(void)
 {
@@ -47,7 +47,7 @@ DEVICE int simt_lane(void)
     return simt_thread_id() & (WAVE - 1);
 }
 
-/* ------------------------------------------------------------------ together ----------------------------------- */
+/* -------------------------------------------------------- together ---------------------------- */
 
 DEVICE void simt_sync(void)
 {
@@ -94,7 +94,7 @@ SIMT_SHUFFLE(simt_shfl_down, __shfl_down_sync)
 SIMT_SHUFFLE(simt_shfl_xor, __shfl_xor_sync)
 #undef SIMT_SHUFFLE
 
-/* ------------------------------------------------------------------ bits --------------------------------------- */
+/* -------------------------------------------------------- bits -------------------------------- */
 
 DEVICE int simt_popc(uint64_t bits)
 {
@@ -109,7 +109,7 @@ DEVICE int simt_ffs(uint64_t bits)
     return __ffsll((long long)bits);
 }
 
-/* ------------------------------------------------------------------ atomics ------------------------------------ */
+/* -------------------------------------------------------- atomics ----------------------------- */
 
 /* CUDA has additions and swaps for unsigned types, minimum and maximum for signed ones too. */
 #define SIMT_ATOMICS(type, bits, same)                                                        \
@@ -177,7 +177,7 @@ template <class T> DEVICE T simt_atomic_load(const T *p)
     return *(const volatile T *)p;
 }
 
-/* ------------------------------------------------------------------ between blocks ----------------------------- */
+/* -------------------------------------------------------- between blocks ---------------------- */
 
 /* __threadfence orders all accesses of all threads; nothing here needs that. */
 DEVICE void simt_fence(void)
@@ -203,7 +203,7 @@ DEVICE void simt_after_previous(void)
 #endif
 }
 
-/* ------------------------------------------------------------------ loads -------------------------------------- */
+/* -------------------------------------------------------- loads ------------------------------- */
 
 /* Memory that nobody writes is read by an ordinary load: both compilers see that it goes to global memory and is never
  * written (RESTRICT), take the read-only path by themselves, and unroll around it, which they hardly do around PTX of one's

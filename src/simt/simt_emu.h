@@ -10,7 +10,7 @@
 
 #include "simt/emu.h"
 
-/* ------------------------------------------------------------------ kernels ------------------------------------ */
+/* -------------------------------------------------------- kernels ----------------------------- */
 
 #define WAVE (emu_now->width)
 typedef uint64_t simt_lanes;
@@ -68,7 +68,7 @@ const char SIMT_SYMBOL(SIMT_JOIN(emu_page, PAGE_NAME)) = 0;
     type *const name = (type *)emu_shared(&simt_key_##name, #name, (int64_t)sizeof(type), (count))
 #define SHARED_DYNAMIC(type, name) type *const name = (type *)emu_shared_dynamic((int64_t)sizeof(type))
 
-/* ------------------------------------------------------------------ where am I --------------------------------- */
+/* -------------------------------------------------------- where am I -------------------------- */
 
 DEVICE int simt_thread_id(void)
 {
@@ -91,7 +91,7 @@ DEVICE int simt_lane(void)
     return emu_now->lane;
 }
 
-/* ------------------------------------------------------------------ together ----------------------------------- */
+/* -------------------------------------------------------- together ---------------------------- */
 
 #define simt_sync() emu_sync(SIMT_SITE)
 #define simt_wave_sync() emu_wave_sync(SIMT_SITE)
@@ -130,7 +130,7 @@ SIMT_SHUFFLE(double, f64)
 #define simt_shfl_down(value, by, lanes) SIMT_TYPED(simt_shuffle, value)(SIMT_SITE, EMU_SHFL_DOWN, value, by, lanes)
 #define simt_shfl_xor(value, by, lanes) SIMT_TYPED(simt_shuffle, value)(SIMT_SITE, EMU_SHFL_XOR, value, by, lanes)
 
-/* ------------------------------------------------------------------ bits --------------------------------------- */
+/* -------------------------------------------------------- bits -------------------------------- */
 
 DEVICE int simt_popc(uint64_t bits)
 {
@@ -145,7 +145,7 @@ DEVICE int simt_ffs(uint64_t bits)
     return __builtin_ffsll((long long)bits);
 }
 
-/* ------------------------------------------------------------------ atomics ------------------------------------ */
+/* -------------------------------------------------------- atomics ----------------------------- */
 
 /* Integers: the builtins for what exists, a loop for the rest. */
 #define SIMT_ATOMIC_LOOP(operation, type, suffix, result)                                            \
@@ -211,14 +211,14 @@ SIMT_ATOMIC_REAL(double, f64)
 #define simt_atomic_cas(p, expected, v) SIMT_TYPED_INTEGER(simt_atomic_cas, *(p))(p, expected, v)
 #define simt_atomic_load(p) __atomic_load_n(p, __ATOMIC_RELAXED)
 
-/* ------------------------------------------------------------------ between blocks ----------------------------- */
+/* -------------------------------------------------------- between blocks ---------------------- */
 
 #define simt_fence() emu_fence()
 #define simt_fresh(p) (*(const volatile __typeof__(*(p)) *)(p))
 #define simt_let_next() ((void)0)
 #define simt_after_previous() ((void)0)
 
-/* ------------------------------------------------------------------ loads -------------------------------------- */
+/* -------------------------------------------------------- loads ------------------------------- */
 
 #define simt_readonly(p) (*(p))
 #define simt_stream(p) (*(p))

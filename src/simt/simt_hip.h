@@ -5,7 +5,7 @@
 #ifndef SIMT_SIMT_HIP_H
 #define SIMT_SIMT_HIP_H
 
-/* ------------------------------------------------------------------ kernels ------------------------------------ */
+/* -------------------------------------------------------- kernels ----------------------------- */
 
 #define WAVE __AMDGCN_WAVEFRONT_SIZE__
 #if WAVE == 64
@@ -27,7 +27,7 @@ extern __attribute__((shared, aligned(16))) char simt_dynamic[];
 #define SHARED(type, name, count) __attribute__((shared)) type name[count]
 #define SHARED_DYNAMIC(type, name) type *const name = (type *)(void *)simt_dynamic
 
-/* ------------------------------------------------------------------ where am I --------------------------------- */
+/* -------------------------------------------------------- where am I -------------------------- */
 
 DEVICE int simt_thread_id(void)
 {
@@ -51,7 +51,7 @@ DEVICE int simt_lane(void)
     return simt_thread_id() & (WAVE - 1);
 }
 
-/* ------------------------------------------------------------------ together ----------------------------------- */
+/* -------------------------------------------------------- together ---------------------------- */
 
 DEVICE void simt_sync(void)
 {
@@ -120,7 +120,7 @@ SIMT_SHUFFLE(simt_shfl_down, simt_source_down)
 SIMT_SHUFFLE(simt_shfl_xor, simt_source_xor)
 #undef SIMT_SHUFFLE
 
-/* ------------------------------------------------------------------ bits --------------------------------------- */
+/* -------------------------------------------------------- bits -------------------------------- */
 
 DEVICE int simt_popc(uint64_t bits)
 {
@@ -135,7 +135,7 @@ DEVICE int simt_ffs(uint64_t bits)
     return bits ? 1 + __builtin_ctzll(bits) : 0;
 }
 
-/* ------------------------------------------------------------------ atomics ------------------------------------ */
+/* -------------------------------------------------------- atomics ----------------------------- */
 
 #define SIMT_ORDER __ATOMIC_RELAXED, __HIP_MEMORY_SCOPE_AGENT
 #define SIMT_ATOMICS(type)                                                                    \
@@ -205,7 +205,7 @@ template <class T> DEVICE T simt_atomic_load(const T *p)
 }
 #undef SIMT_ORDER
 
-/* ------------------------------------------------------------------ between blocks ----------------------------- */
+/* -------------------------------------------------------- between blocks ---------------------- */
 
 DEVICE void simt_fence(void)
 {
@@ -224,7 +224,7 @@ DEVICE void simt_after_previous(void)
 {
 }
 
-/* ------------------------------------------------------------------ loads -------------------------------------- */
+/* -------------------------------------------------------- loads ------------------------------- */
 
 template <class T> DEVICE T simt_readonly(const T *p)
 {
