@@ -4,12 +4,13 @@
  *
  *     bicg [DEVICE [N [MOST_STEPS]]]           bicg cpu 300
  *
- * Each step multiplies by A and by its transpose.  A is stored once, in the program's own arrays, which Heddle borrows; one plan
- * serves both operations and makes a transpose only if that pays.
+ * Each step multiplies by A and by its transpose.  A is stored once, in the program's own arrays, which
+ * Heddle borrows; one plan serves both operations and makes a transpose only if that pays.
  *
- * The problem: heat that spreads and is carried along by a wind, -u_xx - u_yy + 20 u_x + 10 u_y = f on the unit square with u = 0
- * around it, on N x N points, differences taken upwind.  The method is Fletcher's (1976).  The solution u = x (1-x) y (1-y) is
- * put in, and the program ends with 1 unless it comes out again. */
+ * The problem: heat that spreads and is carried along by a wind, -u_xx - u_yy + 20 u_x + 10 u_y = f on the
+ * unit square with u = 0 around it, on N x N points, differences taken upwind.  The method is Fletcher's
+ * (1976).  The solution u = x (1-x) y (1-y) is put in, and the program ends with 1 unless it comes out
+ * again. */
 #include "example.h"
 
 #define TOLERANCE 1e-10
@@ -39,7 +40,8 @@ static struct csr heat_in_the_wind(int64_t n)
         for (int64_t j = 0; j < n; j++) {
             int64_t here = i * n + j;
             if (i > 0)
-                put(&A, here - n, -1 - wind_y); /* where the wind comes from weighs more: A is not symmetric */
+                put(&A, here - n,
+                    -1 - wind_y); /* where the wind comes from weighs more: A is not symmetric */
             if (j > 0)
                 put(&A, here - 1, -1 - wind_x);
             put(&A, here, 4 + wind_x + wind_y);
@@ -52,8 +54,8 @@ static struct csr heat_in_the_wind(int64_t n)
     return A;
 }
 
-/* Solves A x = b from x = 0; returns the steps it took, at most `most`.  What belongs to the transposed system has an s after
- * its name: its residual rs is begun with r, and its solution nobody needs. */
+/* Solves A x = b from x = 0; returns the steps it took, at most `most`.  What belongs to the transposed
+ * system has an s after its name: its residual rs is begun with r, and its solution nobody needs. */
 static int solve(heddle_plan *A, int64_t n, const double *b, double *x, int most)
 {
     double *r = zeros(n, sizeof *r), *p = zeros(n, sizeof *p), *q = zeros(n, sizeof *q);
@@ -101,17 +103,25 @@ int main(int argc, char **argv)
     struct csr mine = heat_in_the_wind(side);
     int64_t n = mine.rows;
     heddle_matrix *A; /* borrows the arrays: they stay as they are until heddle_matrix_free */
-    must(heddle_csr(&A, h, &(heddle_csr_desc){.rows = n, .cols = n, .nnz = mine.nnz,
-                                              .row_ptr = mine.row_ptr, .col = mine.col, .val = mine.val}));
+    must(heddle_csr(&A, h,
+                    &(heddle_csr_desc){.rows = n,
+                                       .cols = n,
+                                       .nnz = mine.nnz,
+                                       .row_ptr = mine.row_ptr,
+                                       .col = mine.col,
+                                       .val = mine.val}));
     heddle_plan *plan;
-    must(heddle_plan_create(&plan, h, A, &(heddle_plan_options){.expected_products = 300, .ops = HEDDLE_PLAN_N | HEDDLE_PLAN_T}));
+    must(heddle_plan_create(
+        &plan, h, A, &(heddle_plan_options){.expected_products = 300, .ops = HEDDLE_PLAN_N | HEDDLE_PLAN_T}));
     printf("%" PRId64 " unknowns, %" PRId64 " entries\n", n, mine.nnz);
     tell(plan, HEDDLE_N, "A x ");
     tell(plan, HEDDLE_T, "A'x ");
 
-    double *u = zeros(n, sizeof *u), *b = zeros(n, sizeof *b), *x = zeros(n, sizeof *x), *r = zeros(n, sizeof *r);
+    double *u = zeros(n, sizeof *u), *b = zeros(n, sizeof *b), *x = zeros(n, sizeof *x),
+           *r = zeros(n, sizeof *r);
     for (int64_t i = 0; i < n; i++) {
-        double s = (double)(i % side + 1) / (double)(side + 1), t = (double)(i / side + 1) / (double)(side + 1);
+        double s = (double)(i % side + 1) / (double)(side + 1),
+               t = (double)(i / side + 1) / (double)(side + 1);
         u[i] = s * (1 - s) * t * (1 - t);
     }
     must(heddle_plan_mv(plan, HEDDLE_N, NULL, u, NULL, b));

@@ -4,11 +4,11 @@
  *
  *     cg [DEVICE [MATRIX [MOST_STEPS]]]        cg cpu gen:grid3d:n=100
  *
- * One product a step, hundreds of steps with the same matrix: what plans are for.  The plan is told how many products to expect,
- * measures which kernel will have them done earliest, and says what that cost.
+ * One product a step, hundreds of steps with the same matrix: what plans are for.  The plan is told how
+ * many products to expect, measures which kernel will have them done earliest, and says what that cost.
  *
- * The method is Hestenes and Stiefel's (1952).  b is A times ones, so that the solution is known, and the program ends with 1
- * unless it came close to it. */
+ * The method is Hestenes and Stiefel's (1952).  b is A times ones, so that the solution is known, and the
+ * program ends with 1 unless it came close to it. */
 #include "example.h"
 
 #define TOLERANCE 1e-10 /* of the residual, relative to b */
@@ -45,7 +45,9 @@ int main(int argc, char **argv)
     must(heddle_matrix_info(A, &size));
     int64_t n = size.rows;
     if (size.cols != n) {
-        fprintf(stderr, "conjugate gradients need a square matrix, and this one has %" PRId64 " rows and %" PRId64 " columns\n",
+        fprintf(stderr,
+                "conjugate gradients need a square matrix, and this one has %" PRId64 " rows and %" PRId64
+                " columns\n",
                 n, size.cols);
         exit(2);
     }
@@ -55,9 +57,11 @@ int main(int argc, char **argv)
     must(heddle_plan_create(&plan, h, A, &(heddle_plan_options){.expected_products = 300}));
     heddle_plan_desc chosen;
     must(heddle_plan_info(plan, HEDDLE_N, &chosen));
-    printf("kernel %s: %.3f ms to prepare, %" PRId64 " bytes held\n", chosen.kernel, chosen.prepare_ms, chosen.bytes);
+    printf("kernel %s: %.3f ms to prepare, %" PRId64 " bytes held\n", chosen.kernel, chosen.prepare_ms,
+           chosen.bytes);
 
-    double *ones = zeros(n, sizeof *ones), *b = zeros(n, sizeof *b), *x = zeros(n, sizeof *x), *r = zeros(n, sizeof *r);
+    double *ones = zeros(n, sizeof *ones), *b = zeros(n, sizeof *b), *x = zeros(n, sizeof *x),
+           *r = zeros(n, sizeof *r);
     for (int64_t i = 0; i < n; i++)
         ones[i] = 1;
     must(heddle_mv(h, HEDDLE_N, NULL, A, ones, NULL, b));

@@ -2,9 +2,9 @@
  *
  * example.h: what the examples share, so that each of them shows its algorithm and little else.
  *
- * Everything about Heddle here is must() and matrix_from(); the rest is arithmetic on vectors in host memory.  A handle of a GPU
- * takes such vectors too (it copies them there and back), so each example runs on any device.  A solver that is to be fast on a
- * GPU keeps its vectors there: see cg_cuda.cu. */
+ * Everything about Heddle here is must() and matrix_from(); the rest is arithmetic on vectors in host
+ * memory.  A handle of a GPU takes such vectors too (it copies them there and back), so each example runs
+ * on any device.  A solver that is to be fast on a GPU keeps its vectors there: see cg_cuda.cu. */
 #ifndef EXAMPLE_INCLUDED
 #define EXAMPLE_INCLUDED
 
@@ -15,7 +15,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Ends the program with Heddle's own words if a call failed.  (A library would pass the status on to its caller instead.) */
+/* Ends the program with Heddle's own words if a call failed.  (A library would pass the status on to its
+ * caller instead.) */
 static inline void must(heddle_status status)
 {
     if (status == HEDDLE_OK)
@@ -24,7 +25,8 @@ static inline void must(heddle_status status)
     exit(2);
 }
 
-/* The matrix of a file, or of a family: "cant.mtx", "gen:grid3d:n=100".  `heddle gen --list` lists the families. */
+/* The matrix of a file, or of a family: "cant.mtx", "gen:grid3d:n=100".  `heddle gen --list` lists the
+ * families. */
 static inline heddle_matrix *matrix_from(heddle *h, const char *source, heddle_type value)
 {
     heddle_matrix *A;

@@ -4,18 +4,19 @@
  *
  *     pagerank [DEVICE [GRAPH]]                pagerank cpu gen:rmat:n=1000000
  *
- * Entry (i, j) of the graph is a link from page i to page j.  Someone who follows links at random, and with probability 1 - d
- * goes to any page instead, is on page j with probability
+ * Entry (i, j) of the graph is a link from page i to page j.  Someone who follows links at random, and
+ * with probability 1 - d goes to any page instead, is on page j with probability
  *
  *     rank[j] = (1 - d) / n  +  d * sum over links i -> j of rank[i] / links[i]
  *                            +  d * sum over pages i without links of rank[i] / n
  *
- * (Brin and Page 1998; who cannot go on starts anywhere).  The sum over links is a product with the transpose of the graph, and
- * Heddle makes it from the graph as it is.  The values do not matter, so they are replaced by ones under the same pattern; the
- * links of each page are then a product too, with a vector of ones.
+ * (Brin and Page 1998; who cannot go on starts anywhere).  The sum over links is a product with the
+ * transpose of the graph, and Heddle makes it from the graph as it is.  The values do not matter, so they
+ * are replaced by ones under the same pattern; the links of each page are then a product too, with a
+ * vector of ones.
  *
- * The program ends with 1 unless the ranks are what probabilities are: they add up to 1, none is below (1 - d) / n, and another
- * step leaves them where they are. */
+ * The program ends with 1 unless the ranks are what probabilities are: they add up to 1, none is below (1
+ * - d) / n, and another step leaves them where they are. */
 #include "example.h"
 
 #define FOLLOW 0.85 /* d */
@@ -23,8 +24,8 @@
 #define MOST_STEPS 500
 #define SHOWN 5
 
-/* The graph of `source` with 1 for every link.  Arrays of the matrix of a GPU lie there, so the pattern is read on the CPU and
- * given to the device as arrays of the host; copy = 1, since they go away with `read`. */
+/* The graph of `source` with 1 for every link.  Arrays of the matrix of a GPU lie there, so the pattern is
+ * read on the CPU and given to the device as arrays of the host; copy = 1, since they go away with `read`. */
 static heddle_matrix *links_from(heddle *h, const char *source)
 {
     heddle *cpu;
@@ -39,8 +40,15 @@ static heddle_matrix *links_from(heddle *h, const char *source)
         fprintf(stderr, "%s: a graph has as many rows as columns\n", source);
         exit(2);
     }
-    must(heddle_csr(&A, h, &(heddle_csr_desc){.rows = has.rows, .cols = has.cols, .nnz = has.nnz, .row_ptr = has.ptr,
-                                              .col = has.index, .val = ones, .types = has.types, .copy = 1}));
+    must(heddle_csr(&A, h,
+                    &(heddle_csr_desc){.rows = has.rows,
+                                       .cols = has.cols,
+                                       .nnz = has.nnz,
+                                       .row_ptr = has.ptr,
+                                       .col = has.index,
+                                       .val = ones,
+                                       .types = has.types,
+                                       .copy = 1}));
     free(ones);
     heddle_matrix_free(read);
     heddle_close(cpu);
@@ -107,9 +115,11 @@ int main(int argc, char **argv)
     heddle_matrix *A = links_from(h, argument(argc, argv, 2, "gen:rmat:n=65536"));
     heddle_matrix_desc size;
     must(heddle_matrix_info(A, &size));
-    struct web w = {.n = size.rows, .links = zeros(size.rows, sizeof(double)), .share = zeros(size.rows, sizeof(double))};
+    struct web w = {
+        .n = size.rows, .links = zeros(size.rows, sizeof(double)), .share = zeros(size.rows, sizeof(double))};
     printf("%" PRId64 " pages, %" PRId64 " links\n", size.rows, size.nnz);
-    must(heddle_plan_create(&w.plan, h, A, &(heddle_plan_options){.expected_products = 100, .ops = HEDDLE_PLAN_T}));
+    must(heddle_plan_create(&w.plan, h, A,
+                            &(heddle_plan_options){.expected_products = 100, .ops = HEDDLE_PLAN_T}));
 
     double *rank = zeros(w.n, sizeof *rank), *next = zeros(w.n, sizeof *next);
     for (int64_t i = 0; i < w.n; i++)

@@ -4,21 +4,23 @@
  *
  *     tomography [DEVICE [N [STEPS [PICTURE.png]]]]           tomography cpu 128 200 tomography.png
  *
- * An electron microscope sees a specimen from many sides, each time as sums along rays.  gen:tomography is the matrix A of
- * "weighted back-projection" as Vázquez, Garzón and Fernández (2010), the authors of ELLPACK-R, have it: a row is a
- * pixel of an N x N image, a column one of N detector elements at one of the angles, and an entry says how much the one tells
- * about the other.  So  b = Aᵀ f  projects an image, and  A b  spreads projections back over the image.
+ * An electron microscope sees a specimen from many sides, each time as sums along rays.  gen:tomography is
+ * the matrix A of "weighted back-projection" as Vázquez, Garzón and Fernández (2010), the authors of
+ * ELLPACK-R, have it: a row is a pixel of an N x N image, a column one of N detector elements at one of
+ * the angles, and an entry says how much the one tells about the other.  So  b = Aᵀ f  projects an image,
+ * and  A b  spreads projections back over the image.
  *
- * That alone gives a blurred image.  SIRT, the simultaneous iterative reconstruction technique (Gilbert 1972), projects what it
- * has, spreads back by how much that differs from the measurement, and so on:
+ * That alone gives a blurred image.  SIRT, the simultaneous iterative reconstruction technique (Gilbert
+ * 1972), projects what it has, spreads back by how much that differs from the measurement, and so on:
  *
  *     f  <-  f + C A R (b - Aᵀ f),     C = 1 / row sums of A,  R = 1 / column sums of A
  *
- * One product with the transpose and one without by turns: both should be equally fast, and A should be in memory once.  Values
- * are f32, as microscopes need no more.
+ * One product with the transpose and one without by turns: both should be equally fast, and A should be in
+ * memory once.  Values are f32, as microscopes need no more.
  *
- * The program makes projections of a phantom (Shepp and Logan 1974), reconstructs it and writes a picture: the phantom, what
- * back-projection gives (the first step), and what SIRT gives.  It ends with 1 unless each gets nearer to the truth. */
+ * The program makes projections of a phantom (Shepp and Logan 1974), reconstructs it and writes a picture:
+ * the phantom, what back-projection gives (the first step), and what SIRT gives.  It ends with 1 unless
+ * each gets nearer to the truth. */
 #include "example.h"
 
 /* -------------------------------------------------------- the phantom ------------------------- */
@@ -29,19 +31,22 @@ struct ellipse {
 
 /* Shepp and Logan's head, with the stronger contrasts that Toft (1996) gave it. */
 static const struct ellipse head[] = {
-    {1.0, 0.69, 0.92, 0, 0, 0},           {-0.8, 0.6624, 0.874, 0, -0.0184, 0}, {-0.2, 0.11, 0.31, 0.22, 0, -18},
-    {-0.2, 0.16, 0.41, -0.22, 0, 18},     {0.1, 0.21, 0.25, 0, 0.35, 0},        {0.1, 0.046, 0.046, 0, 0.1, 0},
-    {0.1, 0.046, 0.046, 0, -0.1, 0},      {0.1, 0.046, 0.023, -0.08, -0.605, 0}, {0.1, 0.023, 0.023, 0, -0.606, 0},
-    {0.1, 0.023, 0.046, 0.06, -0.605, 0},
+    {1.0, 0.69, 0.92, 0, 0, 0},        {-0.8, 0.6624, 0.874, 0, -0.0184, 0},
+    {-0.2, 0.11, 0.31, 0.22, 0, -18},  {-0.2, 0.16, 0.41, -0.22, 0, 18},
+    {0.1, 0.21, 0.25, 0, 0.35, 0},     {0.1, 0.046, 0.046, 0, 0.1, 0},
+    {0.1, 0.046, 0.046, 0, -0.1, 0},   {0.1, 0.046, 0.023, -0.08, -0.605, 0},
+    {0.1, 0.023, 0.023, 0, -0.606, 0}, {0.1, 0.023, 0.046, 0.06, -0.605, 0},
 };
 
 static void draw_phantom(int64_t n, float *image)
 {
     for (int64_t i = 0; i < n * n; i++) {
-        double x = (double)(2 * (i % n) - (n - 1)) / (double)n, y = -(double)(2 * (i / n) - (n - 1)) / (double)n, grey = 0;
+        double x = (double)(2 * (i % n) - (n - 1)) / (double)n,
+               y = -(double)(2 * (i / n) - (n - 1)) / (double)n, grey = 0;
         for (size_t e = 0; e < sizeof head / sizeof *head; e++) {
             double turn = head[e].degrees * 3.14159265358979 / 180, s = x - head[e].x, t = y - head[e].y;
-            double u = (s * cos(turn) + t * sin(turn)) / head[e].a, v = (t * cos(turn) - s * sin(turn)) / head[e].b;
+            double u = (s * cos(turn) + t * sin(turn)) / head[e].a,
+                   v = (t * cos(turn) - s * sin(turn)) / head[e].b;
             grey += u * u + v * v <= 1 ? head[e].grey : 0;
         }
         image[i] = (float)grey;
@@ -53,11 +58,11 @@ static void draw_phantom(int64_t n, float *image)
 struct problem {
     heddle_plan *plan;
     int64_t pixels, rays;
-    float *measured;  /* size rays: b */
-    float *of_ray;    /* size rays: R */
-    float *of_pixel;  /* size pixels: C */
-    float *rest;      /* size rays: b - Aᵀ f */
-    float *change;    /* size pixels */
+    float *measured; /* size rays: b */
+    float *of_ray;   /* size rays: R */
+    float *of_pixel; /* size pixels: C */
+    float *rest;     /* size rays: b - Aᵀ f */
+    float *change;   /* size pixels */
 };
 
 /* One step; returns the size of b - Aᵀ f before it, relative to b. */
@@ -66,7 +71,8 @@ static double sirt_step(const struct problem *p, float *image)
     float minus = -1, plus = 1;
     double rest = 0, all = 0;
     memcpy(p->rest, p->measured, (size_t)p->rays * sizeof *p->rest);
-    must(heddle_plan_mv(p->plan, HEDDLE_T, &minus, image, &plus, p->rest)); /* rest = b - Aᵀ f, in one product */
+    must(heddle_plan_mv(p->plan, HEDDLE_T, &minus, image, &plus,
+                        p->rest)); /* rest = b - Aᵀ f, in one product */
     for (int64_t j = 0; j < p->rays; j++) {
         rest += (double)p->rest[j] * p->rest[j];
         all += (double)p->measured[j] * p->measured[j];
@@ -102,8 +108,8 @@ static double distance(int64_t n, const float *image, const float *truth)
 
 /* -------------------------------------------------------- a PNG ------------------------------- */
 
-/* The least that a PNG can be: 8 bits of grey, and zlib's format without compression.  Sums: CRC-32 over each chunk, Adler-32
- * over what zlib holds (RFC 2083, 1950, 1951). */
+/* The least that a PNG can be: 8 bits of grey, and zlib's format without compression.  Sums: CRC-32 over
+ * each chunk, Adler-32 over what zlib holds (RFC 2083, 1950, 1951). */
 struct png {
     FILE *file;
     uint32_t crc;
@@ -153,7 +159,8 @@ static int write_png(const char *path, int64_t width, int64_t height, const uint
     png_bytes(&png, (const uint8_t[]){0x78, 0x01}, 2);
     for (int64_t i = 0; i < height; i++) {
         const uint8_t *pixels = grey + i * width;
-        uint8_t head_of_block[] = {i == height - 1, (uint8_t)row, (uint8_t)(row >> 8), (uint8_t)~row, (uint8_t)(~row >> 8), 0};
+        uint8_t head_of_block[] = {i == height - 1, (uint8_t)row,         (uint8_t)(row >> 8),
+                                   (uint8_t)~row,   (uint8_t)(~row >> 8), 0};
         png_bytes(&png, head_of_block, 6);
         png_bytes(&png, pixels, (size_t)width);
         b = (b + a) % 65521; /* the filter's 0 */
@@ -204,8 +211,9 @@ int main(int argc, char **argv)
     must(heddle_matrix_info(A, &size));
     struct problem p = {.pixels = size.rows, .rays = size.cols};
     printf("%" PRId64 " pixels, %" PRId64 " rays, %" PRId64 " entries\n", p.pixels, p.rays, size.nnz);
-    must(heddle_plan_create(&p.plan, h, A,
-                            &(heddle_plan_options){.expected_products = steps, .ops = HEDDLE_PLAN_N | HEDDLE_PLAN_T}));
+    must(heddle_plan_create(
+        &p.plan, h, A,
+        &(heddle_plan_options){.expected_products = steps, .ops = HEDDLE_PLAN_N | HEDDLE_PLAN_T}));
 
     p.measured = zeros(p.rays, sizeof(float));
     p.rest = zeros(p.rays, sizeof(float));
@@ -223,7 +231,8 @@ int main(int argc, char **argv)
     for (int k = 0; k < steps; k++) {
         rest = sirt_step(&p, image);
         if (k == 0)
-            memcpy(before, image, (size_t)p.pixels * sizeof *before); /* from nothing, the first step is back-projection */
+            memcpy(before, image,
+                   (size_t)p.pixels * sizeof *before); /* from nothing, the first step is back-projection */
         if (k == 0 || (k + 1) % 50 == 0 || k == steps - 1)
             printf("step %d difference %.4f error %.4f\n", k + 1, rest, distance(p.pixels, image, truth));
     }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * fuzz.h: a fuzz target is one function that hands any bytes to a reader.  What it may do is fail with a text, or succeed with a
- * matrix that is valid; sanitizers watch the rest. */
+ * fuzz.h: a fuzz target is one function that hands any bytes to a reader.  What it may do is fail with a
+ * text, or succeed with a matrix that is valid; sanitizers watch the rest. */
 #ifndef FUZZ_FUZZ_H
 #define FUZZ_FUZZ_H
 

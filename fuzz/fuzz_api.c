@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT
  *
- * Any description of a matrix, any options, any spec: what include/heddle.h promises.  The bytes choose sizes, types, arrays, one
- * damage at most, operations, plans and specs.  All numbers are small integers, whose sums are exact in any order and in both
- * types: a plain loop over the entries is the oracle, to the bit. */
+ * Any description of a matrix, any options, any spec: what include/heddle.h promises.  The bytes choose
+ * sizes, types, arrays, one damage at most, operations, plans and specs.  All numbers are small integers,
+ * whose sums are exact in any order and in both types: a plain loop over the entries is the oracle, to the
+ * bit. */
 #include <string.h>
 
 #include "fuzz.h"
@@ -27,7 +28,8 @@ static void word(struct feed *f, char *out, int most)
     int n = below(f, most);
     for (int i = 0; i < n; i++) {
         int c = below(f, 42);
-        out[i] = c < 10 && (i == 0 || out[i - 1] < '0' || out[i - 1] > '9') ? (char)('0' + c) : letters[c % 32];
+        out[i] =
+            c < 10 && (i == 0 || out[i - 1] < '0' || out[i - 1] > '9') ? (char)('0' + c) : letters[c % 32];
     }
     out[n] = 0;
 }
@@ -40,7 +42,8 @@ struct entries {
     double val[ENTRIES_MOST];
 };
 
-static void multiply_exactly(const struct entries *e, heddle_op op, double alpha, const double *x, double beta, double *y)
+static void multiply_exactly(const struct entries *e, heddle_op op, double alpha, const double *x,
+                             double beta, double *y)
 {
     int64_t n = op == HEDDLE_N ? e->rows : e->cols;
     for (int64_t i = 0; i < n; i++)
@@ -85,8 +88,8 @@ static double number(const struct numbers *v, heddle_type type, int64_t i)
 }
 
 /* One product by the handle, or by the plan where there is one, against the oracle. */
-static void multiply(struct feed *f, heddle *h, const heddle_matrix *A, heddle_plan *p, int ops, const struct entries *e,
-                     heddle_type t)
+static void multiply(struct feed *f, heddle *h, const heddle_matrix *A, heddle_plan *p, int ops,
+                     const struct entries *e, heddle_type t)
 {
     struct numbers x, y, alpha = {.f64 = {below(f, 5) - 2}}, beta = {.f64 = {below(f, 5) - 2}};
     double expected[SIZE_MOST + 1];
@@ -99,7 +102,8 @@ static void multiply(struct feed *f, heddle *h, const heddle_matrix *A, heddle_p
     const void *a = plain ? NULL : as(&alpha, t), *b = plain ? NULL : as(&beta, t);
     int64_t rows = op == HEDDLE_N ? e->rows : e->cols;
     void *into = as(&y, t);
-    heddle_status status = p ? heddle_plan_mv(p, op, a, as(&x, t), b, into) : heddle_mv(h, op, a, A, as(&x, t), b, into);
+    heddle_status status =
+        p ? heddle_plan_mv(p, op, a, as(&x, t), b, into) : heddle_mv(h, op, a, A, as(&x, t), b, into);
     if (p && !(ops & (op == HEDDLE_N ? HEDDLE_PLAN_N : HEDDLE_PLAN_T))) {
         fuzz_require(status == HEDDLE_BAD_ARGUMENT, "a plan refuses what it was not made for");
         return;
@@ -107,7 +111,8 @@ static void multiply(struct feed *f, heddle *h, const heddle_matrix *A, heddle_p
     fuzz_require(status == HEDDLE_OK, "a good matrix can be multiplied");
     multiply_exactly(e, op, plain ? 1 : alpha.f64[0], x.f64, plain ? 0 : beta.f64[0], expected);
     for (int64_t i = 0; i <= SIZE_MOST; i++) /* behind the last row nothing has changed */
-        fuzz_require(number(&y, t, i) == expected[i], i < rows ? "the product is exact" : "nothing is written behind y");
+        fuzz_require(number(&y, t, i) == expected[i],
+                     i < rows ? "the product is exact" : "nothing is written behind y");
 }
 
 static void plan(struct feed *f, heddle *h, const heddle_matrix *A, struct entries *e, heddle_type t)
@@ -121,18 +126,24 @@ static void plan(struct feed *f, heddle *h, const heddle_matrix *A, struct entri
     word(f, tail, sizeof tail);
     if (below(f, 3) == 0)
         snprintf(kernel + strlen(kernel), sizeof kernel - strlen(kernel), ":%s", tail);
-    heddle_plan_options o = {.ops = below(f, 4), .expected_products = products[below(f, 4)], .deterministic = below(f, 2),
-                             .memory_limit = limits[below(f, 4)], .kernel = below(f, 2) ? kernel : NULL};
+    heddle_plan_options o = {.ops = below(f, 4),
+                             .expected_products = products[below(f, 4)],
+                             .deterministic = below(f, 2),
+                             .memory_limit = limits[below(f, 4)],
+                             .kernel = below(f, 2) ? kernel : NULL};
     heddle_plan *p;
     heddle_status status = heddle_plan_create(&p, h, A, &o);
     fuzz_require((status == HEDDLE_OK) == (p != NULL), "a plan is there if it was made");
-    fuzz_require(status != HEDDLE_INTERNAL && status != HEDDLE_BAD_MATRIX, "a good matrix can be planned for");
+    fuzz_require(status != HEDDLE_INTERNAL && status != HEDDLE_BAD_MATRIX,
+                 "a good matrix can be planned for");
     if (!p)
         return;
     int ops = o.ops ? o.ops : HEDDLE_PLAN_N;
     multiply(f, h, A, p, ops, e, t);
-    fuzz_require(heddle_plan_info(p, ops & HEDDLE_PLAN_N ? HEDDLE_N : HEDDLE_T, &info) == HEDDLE_OK, "a plan describes itself");
-    fuzz_require(o.memory_limit == 0 || info.bytes <= (o.memory_limit < 0 ? 0 : o.memory_limit), "a plan keeps its limit");
+    fuzz_require(heddle_plan_info(p, ops & HEDDLE_PLAN_N ? HEDDLE_N : HEDDLE_T, &info) == HEDDLE_OK,
+                 "a plan describes itself");
+    fuzz_require(o.memory_limit == 0 || info.bytes <= (o.memory_limit < 0 ? 0 : o.memory_limit),
+                 "a plan keeps its limit");
     heddle_matrix_desc d;
     fuzz_require(heddle_matrix_info(A, &d) == HEDDLE_OK, "a matrix describes itself");
     double *f64 = malloc(sizeof(double) * ENTRIES_MOST);
@@ -142,7 +153,8 @@ static void plan(struct feed *f, heddle *h, const heddle_matrix *A, struct entri
         f32[k] = t == HEDDLE_F32 ? 2 * ((const float *)d.val)[k] : 0;
         e->val[k] *= 2;
     }
-    fuzz_require(heddle_plan_update_values(p, t == HEDDLE_F32 ? (void *)f32 : (void *)f64) == HEDDLE_OK, "new values are taken");
+    fuzz_require(heddle_plan_update_values(p, t == HEDDLE_F32 ? (void *)f32 : (void *)f64) == HEDDLE_OK,
+                 "new values are taken");
     multiply(f, h, A, p, ops, e, t);
     for (int64_t k = 0; k < e->nnz; k++)
         e->val[k] /= 2;
@@ -155,7 +167,8 @@ static void plan(struct feed *f, heddle *h, const heddle_matrix *A, struct entri
 
 enum damage { NONE, INDEX, DECREASE, LAST, ARRAY_NULL, SIZE, SKEW, TYPE, BASE, WHERE, DAMAGES };
 
-struct arrays { /* of a description, in the types that it names; 16 bytes of slack for pointers that are skewed */
+struct
+    arrays { /* of a description, in the types that it names; 16 bytes of slack for pointers that are skewed */
     int64_t ptr[SIZE_MOST + 4], row[ENTRIES_MOST + 2], col[ENTRIES_MOST + 2];
     double val[ENTRIES_MOST + 2];
 };
@@ -213,16 +226,20 @@ struct given {
 static heddle_status create(heddle_matrix **A, heddle *h, const struct given *g)
 {
     if (g->format == HEDDLE_CSR)
-        return heddle_csr(A, h, &(heddle_csr_desc){g->rows, g->cols, g->nnz, g->ptr, g->col, g->val, g->types, g->base, g->copy,
-                                                   g->where});
+        return heddle_csr(A, h,
+                          &(heddle_csr_desc){g->rows, g->cols, g->nnz, g->ptr, g->col, g->val, g->types,
+                                             g->base, g->copy, g->where});
     if (g->format == HEDDLE_CSC)
-        return heddle_csc(A, h, &(heddle_csc_desc){g->rows, g->cols, g->nnz, g->ptr, g->row, g->val, g->types, g->base, g->copy,
-                                                   g->where});
-    return heddle_coo(A, h, &(heddle_coo_desc){g->rows, g->cols, g->nnz, g->row, g->col, g->val, g->types, g->base, g->copy,
-                                               g->where});
+        return heddle_csc(A, h,
+                          &(heddle_csc_desc){g->rows, g->cols, g->nnz, g->ptr, g->row, g->val, g->types,
+                                             g->base, g->copy, g->where});
+    return heddle_coo(A, h,
+                      &(heddle_coo_desc){g->rows, g->cols, g->nnz, g->row, g->col, g->val, g->types, g->base,
+                                         g->copy, g->where});
 }
 
-/* Damages one thing; what the API must say of it at once: HEDDLE_OK when only heddle_check can know, or nothing was damaged. */
+/* Damages one thing; what the API must say of it at once: HEDDLE_OK when only heddle_check can know, or
+ * nothing was damaged. */
 static heddle_status spoil(struct feed *f, struct given *g, struct arrays *a, enum damage *d)
 {
     static const int64_t wild[] = {-1, -2, INT32_MAX, INT32_MIN, SIZE_MOST + 1};
@@ -252,7 +269,8 @@ static heddle_status spoil(struct feed *f, struct given *g, struct arrays *a, en
         g->val = NULL;
         return HEDDLE_BAD_ARGUMENT;
     case SIZE:
-        *(below(f, 2) ? &g->rows : &g->cols) = below(f, 2) ? -1 - below(f, 100) : (INT64_C(1) << 31) + below(f, 100);
+        *(below(f, 2) ? &g->rows : &g->cols) =
+            below(f, 2) ? -1 - below(f, 100) : (INT64_C(1) << 31) + below(f, 100);
         return HEDDLE_BAD_ARGUMENT;
     case SKEW:
         if (g->nnz == 0)
@@ -284,13 +302,17 @@ static void use(struct feed *f, heddle *h, const heddle_matrix *A, struct entrie
     multiply(f, h, A, NULL, 0, e, t);
     multiply(f, h, A, NULL, 0, e, t);
     fuzz_require(heddle_statistics(h, A, &s) == HEDDLE_OK, "a good matrix has statistics");
-    heddle_lengths row = lengths_exactly(e->row, e->nnz, e->rows), col = lengths_exactly(e->col, e->nnz, e->cols);
+    heddle_lengths row = lengths_exactly(e->row, e->nnz, e->rows),
+                   col = lengths_exactly(e->col, e->nnz, e->cols);
     fuzz_require(s.rows == e->rows && s.cols == e->cols && s.nnz == e->nnz, "statistics have the sizes");
-    fuzz_require(s.row.shortest == row.shortest && s.row.longest == row.longest && s.row.empty == row.empty, "lengths of rows");
-    fuzz_require(s.col.shortest == col.shortest && s.col.longest == col.longest && s.col.empty == col.empty, "of columns");
+    fuzz_require(s.row.shortest == row.shortest && s.row.longest == row.longest && s.row.empty == row.empty,
+                 "lengths of rows");
+    fuzz_require(s.col.shortest == col.shortest && s.col.longest == col.longest && s.col.empty == col.empty,
+                 "of columns");
     if (below(f, 2))
         plan(f, h, A, e, t);
-    fuzz_require(heddle_convert(&B, h, A, (heddle_format)below(f, 3)) == HEDDLE_OK, "a good matrix can be converted");
+    fuzz_require(heddle_convert(&B, h, A, (heddle_format)below(f, 3)) == HEDDLE_OK,
+                 "a good matrix can be converted");
     fuzz_require(heddle_check(h, B) == HEDDLE_OK, "what was converted is good");
     multiply(f, h, B, NULL, 0, e, t);
     heddle_matrix_free(B);
@@ -302,8 +324,12 @@ static void describe(struct feed *f, heddle *h)
     static struct arrays a; /* its alignment is that of its widest member */
     struct entries e = {.rows = below(f, SIZE_MOST), .cols = below(f, SIZE_MOST)};
     heddle_matrix *A;
-    struct given g = {.format = (heddle_format)below(f, 3), .rows = e.rows, .cols = e.cols, .base = below(f, 2),
-                      .copy = below(f, 2), .types = {values[below(f, 3)], integers[below(f, 3)], integers[below(f, 3)]}};
+    struct given g = {.format = (heddle_format)below(f, 3),
+                      .rows = e.rows,
+                      .cols = e.cols,
+                      .base = below(f, 2),
+                      .copy = below(f, 2),
+                      .types = {values[below(f, 3)], integers[below(f, 3)], integers[below(f, 3)]}};
     e.nnz = g.nnz = e.rows > 0 && e.cols > 0 ? below(f, ENTRIES_MOST) : 0;
     for (int64_t k = 0; k < e.nnz; k++) {
         e.row[k] = below(f, (int)e.rows);
@@ -313,18 +339,21 @@ static void describe(struct feed *f, heddle *h)
     const int *major = g.format == HEDDLE_CSR ? e.row : g.format == HEDDLE_CSC ? e.col : NULL;
     if (major)
         order(&e, major);
-    g.ptr = (const char *)a.ptr, g.row = (const char *)a.row, g.col = (const char *)a.col, g.val = (const char *)a.val;
+    g.ptr = (const char *)a.ptr, g.row = (const char *)a.row, g.col = (const char *)a.col,
+    g.val = (const char *)a.val;
     fill(&a, &e, g.types, g.base, major);
     enum damage d = below(f, 2) ? NONE : (enum damage)below(f, DAMAGES);
     heddle_status expected = spoil(f, &g, &a, &d), status = create(&A, h, &g);
     fuzz_require((status == HEDDLE_OK) == (A != NULL), "a matrix is there if it was made");
     if (d == INDEX || d == DECREASE)
-        fuzz_require(status == HEDDLE_OK || status == HEDDLE_BAD_MATRIX, "a bad index is found now or by heddle_check");
+        fuzz_require(status == HEDDLE_OK || status == HEDDLE_BAD_MATRIX,
+                     "a bad index is found now or by heddle_check");
     else
         fuzz_require(status == expected, "an argument that cannot be is refused, a good one is not");
     if (!A)
         return;
-    fuzz_require(heddle_check(h, A) == (d == NONE ? HEDDLE_OK : HEDDLE_BAD_MATRIX), "heddle_check knows good from bad");
+    fuzz_require(heddle_check(h, A) == (d == NONE ? HEDDLE_OK : HEDDLE_BAD_MATRIX),
+                 "heddle_check knows good from bad");
     if (d == NONE)
         use(f, h, A, &e, g.types.value == HEDDLE_F32 ? HEDDLE_F32 : HEDDLE_F64);
     heddle_matrix_free(A);
@@ -341,14 +370,16 @@ static void family(struct feed *f, heddle *h)
     word(f, tail, sizeof tail);
     snprintf(spec, sizeof spec, "%s:n=%d%s%s", made->name, below(f, 10), tail[0] ? "," : "", tail);
     heddle_status status = heddle_generate(&A, h, spec, below(f, 2) ? HEDDLE_F32 : HEDDLE_F64);
-    fuzz_require(status == HEDDLE_OK || status == HEDDLE_BAD_ARGUMENT || status == HEDDLE_NO_MEMORY, "a spec is good or bad");
+    fuzz_require(status == HEDDLE_OK || status == HEDDLE_BAD_ARGUMENT || status == HEDDLE_NO_MEMORY,
+                 "a spec is good or bad");
     if (!A)
         return;
     fuzz_require(heddle_check(h, A) == HEDDLE_OK, "what is generated is good");
     heddle_matrix_info(A, &a);
     fuzz_require(heddle_generate(&B, h, spec, a.types.value) == HEDDLE_OK, "a spec is good twice");
     heddle_matrix_info(B, &b);
-    fuzz_require(a.nnz == b.nnz && (a.nnz == 0 || memcmp(a.index, b.index, (size_t)a.nnz * 4) == 0), "the same matrix");
+    fuzz_require(a.nnz == b.nnz && (a.nnz == 0 || memcmp(a.index, b.index, (size_t)a.nnz * 4) == 0),
+                 "the same matrix");
     heddle_matrix_free(A);
     heddle_matrix_free(B);
 }
@@ -371,7 +402,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     struct feed f = {data, data + size};
     for (int i = 0; i < 3 && !h[2]; i++)
         fuzz_require(heddle_open(&h[i], devices[i]) == HEDDLE_OK, "a device can be opened");
-    int kind = below(&f, 16), which = below(&f, 64) == 0 ? 2 : below(&f, 2); /* threads that wait for each other are slow */
+    int kind = below(&f, 16),
+        which = below(&f, 64) == 0 ? 2 : below(&f, 2); /* threads that wait for each other are slow */
     if (kind == 0)
         device(&f);
     else if (kind == 1)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * The bytes as they are (a gzip or xz stream, a tar archive), and the same bytes as the contents of a gzip file, so that the
- * fuzzer reaches the archive without having to invent compressed data. */
+ * The bytes as they are (a gzip or xz stream, a tar archive), and the same bytes as the contents of a gzip
+ * file, so that the fuzzer reaches the archive without having to invent compressed data. */
 #include <string.h>
 #include <zlib.h>
 
@@ -27,7 +27,8 @@ static void fuzz_packed(const uint8_t *data, size_t size)
     deflateEnd(&z);
 }
 
-/* A tar header is hard to guess only for its checksum: it is put right where something like a header stands. */
+/* A tar header is hard to guess only for its checksum: it is put right where something like a header
+ * stands. */
 static void fuzz_tar(const uint8_t *data, size_t size)
 {
     uint8_t *copy = malloc(size);

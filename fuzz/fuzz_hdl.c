@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * The bytes as a .hdl file; once as they are, and once with checksums put right, since no fuzzer guesses those. */
+ * The bytes as a .hdl file; once as they are, and once with checksums put right, since no fuzzer guesses
+ * those. */
 #define _GNU_SOURCE /* memfd_create */
 #include <stddef.h>
 #include <string.h>

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * The bytes as a .hdl file that a program reads and multiplies with: mapped or copied, as stored or in another type.  No use of
- * it before or after its check may leave the arrays, and what is accepted is multiplied as a plain loop does it. */
+ * The bytes as a .hdl file that a program reads and multiplies with: mapped or copied, as stored or in
+ * another type.  No use of it before or after its check may leave the arrays, and what is accepted is
+ * multiplied as a plain loop does it. */
 #define _GNU_SOURCE /* memfd_create */
 #include <math.h>
 #include <stddef.h>
@@ -39,7 +40,8 @@ static int is_valid(const heddle_matrix_desc *d)
     return 1;
 }
 
-/* y = A 1 or its transpose by a loop; rows with numbers that are none, or sums that may overflow, are not compared. */
+/* y = A 1 or its transpose by a loop; rows with numbers that are none, or sums that may overflow, are not
+ * compared. */
 static void compare(const heddle_matrix_desc *d, heddle_op op, const void *y)
 {
     static double sum[SIZE_MOST], size[SIZE_MOST];
@@ -53,10 +55,12 @@ static void compare(const heddle_matrix_desc *d, heddle_op op, const void *y)
             size[to] += fabs(number_at(d->val, d->types.value, k));
         }
     int narrow = d->types.value == HEDDLE_F32;
-    double unit = narrow ? 6e-8 : 1.2e-16, largest = narrow ? 1e38 : 1e307, smallest = narrow ? 1e-37 : 1e-300;
+    double unit = narrow ? 6e-8 : 1.2e-16, largest = narrow ? 1e38 : 1e307,
+           smallest = narrow ? 1e-37 : 1e-300;
     for (int64_t i = 0; i < n; i++)
         if (size[i] < largest)
-            fuzz_require(fabs(number_at(y, d->types.value, i) - sum[i]) <= 2 * unit * (double)(d->nnz + 2) * size[i] + smallest,
+            fuzz_require(fabs(number_at(y, d->types.value, i) - sum[i]) <=
+                             2 * unit * (double)(d->nnz + 2) * size[i] + smallest,
                          "the product is that of a loop");
 }
 
@@ -76,7 +80,8 @@ static void use(heddle *h, heddle_matrix *A, unsigned how)
         else
             x[i] = 1;
     heddle_status status = how & 2 ? heddle_statistics(h, A, &stats) : heddle_mv(h, op, NULL, A, x, NULL, y);
-    fuzz_require(status == HEDDLE_OK || status == HEDDLE_BAD_FILE, "the first use accepts or refuses the contents");
+    fuzz_require(status == HEDDLE_OK || status == HEDDLE_BAD_FILE,
+                 "the first use accepts or refuses the contents");
     fuzz_require((heddle_check(h, A) == HEDDLE_OK) == (status == HEDDLE_OK), "and so does every other");
     if (status != HEDDLE_OK)
         return;
@@ -84,7 +89,8 @@ static void use(heddle *h, heddle_matrix *A, unsigned how)
     fuzz_require(heddle_mv(h, op, NULL, A, x, NULL, y) == HEDDLE_OK, "and can be multiplied");
     compare(&d, op, y);
     if (how & 4 && heddle_convert(&B, h, A, how & 8 ? HEDDLE_CSC : HEDDLE_COO) == HEDDLE_OK) {
-        fuzz_require(heddle_mv(h, op, NULL, B, x, NULL, y) == HEDDLE_OK, "what was converted can be multiplied");
+        fuzz_require(heddle_mv(h, op, NULL, B, x, NULL, y) == HEDDLE_OK,
+                     "what was converted can be multiplied");
         compare(&d, op, y);
         heddle_matrix_free(B);
     }

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * The bytes as a matrix of PETSc: once as they are, and once with the class id put right, for whole numbers of either width. */
+ * The bytes as a matrix of PETSc: once as they are, and once with the class id put right, for whole
+ * numbers of either width. */
 #include <string.h>
 
 #include "fuzz.h"

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Lines of records, all the way to the drawings: whatever is read must be drawn, and without a number that is none. */
+ * Lines of records, all the way to the drawings: whatever is read must be drawn, and without a number that
+ * is none. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -33,7 +34,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         abort();
     if (r.plottable > 0 && figure_choose(&choice, &r) == HEDDLE_OK)
         for (const struct figure *f = figures; f->name; f++) {
-            if (f->draw(&out, &r, &choice) != HEDDLE_OK || strstr(out.data, "=\"nan") || strstr(out.data, "=\"inf"))
+            if (f->draw(&out, &r, &choice) != HEDDLE_OK || strstr(out.data, "=\"nan") ||
+                strstr(out.data, "=\"inf"))
                 abort();
             text_free(&out);
         }

@@ -15,18 +15,21 @@
  *     heddle_close(h);
  *
  * Conventions that hold for every function
- *   - Functions that can fail return a heddle_status; HEDDLE_OK is 0.  heddle_last_error() then tells in words what
- *     went wrong, where, and what to do.  Nothing is ever printed, and the process is never ended.
- *   - A created object goes through the first pointer, which is NULL after a failure.  Free functions take NULL.
+ *   - Functions that can fail return a heddle_status; HEDDLE_OK is 0.  heddle_last_error() then tells in
+ *     words what went wrong, where, and what to do.  Nothing is ever printed, and the process is never
+ *     ended.
+ *   - A created object goes through the first pointer, which is NULL after a failure.  Free functions take
+ *     NULL.
  *   - Sizes are int64_t.  rows and cols are below 2^31, nnz may be anything that memory holds.
- *   - A handle serves one thread at a time.  A call that finds another one under way on the same handle, or on a plan of it,
- *     returns HEDDLE_BAD_ARGUMENT and touches nothing; functions that return no status must not meet one.  A matrix is
- *     immutable and may be shared by many handles and threads.
+ *   - A handle serves one thread at a time.  A call that finds another one under way on the same handle,
+ *     or on a plan of it, returns HEDDLE_BAD_ARGUMENT and touches nothing; functions that return no status
+ *     must not meet one.  A matrix is immutable and may be shared by many handles and threads.
  *   - Descriptions and options may be zero-initialised: every zero is the documented default.
  *     Name the members that you set (designated initialisers): others may come, between them too.
- *   - Before 1.0 a minor version (0.2, 0.3) may change the ABI: members, numbers of enumerators, functions.  Programs are
- *     recompiled for each minor.  The shared library's soname has it (libheddle.so.0.2), so that a program meets the minor it was
- *     compiled for or does not start; versions of one minor (0.2.0, 0.2.1) replace each other.
+ *   - Before 1.0 a minor version (0.2, 0.3) may change the ABI: members, numbers of enumerators,
+ *     functions.  Programs are recompiled for each minor.  The shared library's soname has it
+ *     (libheddle.so.0.2), so that a program meets the minor it was compiled for or does not start;
+ *     versions of one minor (0.2.0, 0.2.1) replace each other.
  */
 #ifndef HEDDLE_INCLUDED
 #define HEDDLE_INCLUDED
@@ -52,30 +55,32 @@ extern "C" {
 
 typedef enum heddle_status {
     HEDDLE_OK = 0,
-    HEDDLE_BAD_ARGUMENT,   /* a null, negative, overlapping or contradictory argument; nothing was touched */
-    HEDDLE_BAD_MATRIX,     /* an index out of range or offsets that decrease; the text names the position */
-    HEDDLE_BAD_FILE,       /* a file that breaks its format; the text names file and line */
-    HEDDLE_FILE_ERROR,     /* a file that cannot be opened, read or written */
-    HEDDLE_NO_MEMORY,      /* an allocation failed, or a stated memory limit would be exceeded */
-    HEDDLE_NO_DEVICE,      /* the device does not exist on this machine */
-    HEDDLE_NO_KERNEL,      /* no algorithm for this combination of device, format, operation and wishes */
-    HEDDLE_NOT_SUPPORTED,  /* a valid request that this build cannot serve (a type, a compression) */
-    HEDDLE_NO_WORKSPACE,   /* the handle was not made ready for this matrix: call heddle_reserve once */
-    HEDDLE_DEVICE_ERROR,   /* the device failed or was lost; y is undefined, the handle can still be closed */
-    HEDDLE_INTERNAL        /* a defect of Heddle's own: please report it with the text */
+    HEDDLE_BAD_ARGUMENT,  /* a null, negative, overlapping or contradictory argument; nothing was touched */
+    HEDDLE_BAD_MATRIX,    /* an index out of range or offsets that decrease; the text names the position */
+    HEDDLE_BAD_FILE,      /* a file that breaks its format; the text names file and line */
+    HEDDLE_FILE_ERROR,    /* a file that cannot be opened, read or written */
+    HEDDLE_NO_MEMORY,     /* an allocation failed, or a stated memory limit would be exceeded */
+    HEDDLE_NO_DEVICE,     /* the device does not exist on this machine */
+    HEDDLE_NO_KERNEL,     /* no algorithm for this combination of device, format, operation and wishes */
+    HEDDLE_NOT_SUPPORTED, /* a valid request that this build cannot serve (a type, a compression) */
+    HEDDLE_NO_WORKSPACE,  /* the handle was not made ready for this matrix: call heddle_reserve once */
+    HEDDLE_DEVICE_ERROR,  /* the device failed or was lost; y is undefined, the handle can still be closed */
+    HEDDLE_INTERNAL       /* a defect of Heddle's own: please report it with the text */
 } heddle_status;
 
-/* The status as its C identifier ("HEDDLE_BAD_MATRIX") and as a short sentence.  Never NULL, for any value. */
+/* The status as its C identifier ("HEDDLE_BAD_MATRIX") and as a short sentence.  Never NULL, for any
+ * value. */
 HEDDLE_API const char *heddle_status_name(heddle_status status);
 HEDDLE_API const char *heddle_status_text(heddle_status status);
 
-/* What went wrong in the last call of this thread that failed: "cant.mtx:1043: column 62452 is outside 1..62451".
- * One line, in which control characters (of a file's name, say) are written as \x1b.  Valid until the next failing call of the
- * same thread; "" when nothing failed yet.  Calls that succeed leave it as it is. */
+/* What went wrong in the last call of this thread that failed: "cant.mtx:1043: column 62452 is outside
+ * 1..62451". One line, in which control characters (of a file's name, say) are written as \x1b.  Valid
+ * until the next failing call of the same thread; "" when nothing failed yet.  Calls that succeed leave it
+ * as it is. */
 HEDDLE_API const char *heddle_last_error(void);
 
-/* The version of the library that is loaded ("0.1.0"), which may differ from the macros above, and what was built
- * into it, one "name: value" a line (compiler, threads, compression, instruction sets). */
+/* The version of the library that is loaded ("0.1.0"), which may differ from the macros above, and what
+ * was built into it, one "name: value" a line (compiler, threads, compression, instruction sets). */
 HEDDLE_API const char *heddle_version(void);
 HEDDLE_API const char *heddle_build_info(void);
 
@@ -124,65 +129,72 @@ HEDDLE_API heddle_status heddle_device_info(int number, heddle_device_desc *desc
 
 /* Opens a device.  `device` is
  *   "auto"    (or NULL) the first GPU there is, else the CPU;
- *   "cpu"     or "cpu:threads=4,isa=generic".  threads: 1 to 4096, by default OMP_NUM_THREADS where that is set, else as many
- *             as there are processors for this process; fewer run where the system grants no more, and where other handles have
- *             them.  isa: the widest instruction set that kernels may use, by default the best of the processor;
- *   "cuda:0"  an NVIDIA GPU, "hip:0" an AMD GPU: through the vendor's driver, which is looked for now, not when Heddle
- *             was built.  The device's primary context is used, so that pointers and streams of the CUDA and HIP
- *             runtimes can be passed in as they are;
+ *   "cpu"     or "cpu:threads=4,isa=generic".  threads: 1 to 4096, by default OMP_NUM_THREADS where that
+ *             is set, else as many as there are processors for this process; fewer run where the system
+ *             grants no more, and where other handles have them.  isa: the widest instruction set that
+ *             kernels may use, by default the best of the processor;
+ *   "cuda:0"  an NVIDIA GPU, "hip:0" an AMD GPU: through the vendor's driver, which is looked for now, not
+ *             when Heddle was built.  The device's primary context is used, so that pointers and streams
+ *             of the CUDA and HIP runtimes can be passed in as they are;
  *   "emu"     or "emu:wave=64,seed=7": GPU kernels run on the CPU, slowly, with every rule of a GPU checked.
- * After fork the child may go on with handles of the CPU and the emulator, and their matrices, if no other thread of the
- * parent was in a call just then; drivers of GPUs do not work in a child.
- * Errors: HEDDLE_NO_DEVICE for a device that is not there, HEDDLE_BAD_ARGUMENT for an option that does not parse
+ * After fork the child may go on with handles of the CPU and the emulator, and their matrices, if no other
+ * thread of the parent was in a call just then; drivers of GPUs do not work in a child. Errors:
+ * HEDDLE_NO_DEVICE for a device that is not there, HEDDLE_BAD_ARGUMENT for an option that does not parse
  * or that the device does not have. */
 HEDDLE_API heddle_status heddle_open(heddle **h, const char *device);
 HEDDLE_API void heddle_close(heddle *h); /* after the plans made with it; matrices may outlive it */
 
-/* Waits for all products of this handle and reports what went wrong in them.  On the CPU every product has finished
- * when its call returns, and this always succeeds. */
+/* Waits for all products of this handle and reports what went wrong in them.  On the CPU every product has
+ * finished when its call returns, and this always succeeds. */
 HEDDLE_API heddle_status heddle_sync(heddle *h);
 
-/* Later products of this handle go to `stream`: a CUstream, cudaStream_t or hipStream_t of the caller; NULL is the default
- * stream.  HEDDLE_BAD_ARGUMENT on a CPU handle.
- *   order    The products of a handle share its workspace: those in the new stream come after those in the old one, for which the
- *            new stream waits and the host does not.  A stream that is being captured neither waits nor is waited for, because
- *            what is captured does not run yet; once it is no longer captured, its next product comes after the others again.
- *   life     The stream must live until heddle_sync has waited for its products, another stream is set, or the handle is closed.
- *   graphs   A captured product goes on using the workspace of its handle, or of its plan.  That stays where it is until the
- *            handle is closed, also when a larger matrix makes the handle take a larger one; a plan's until it is freed or its
- *            values are updated.  When such a graph runs among other products of that handle is up to the caller: not at
- *            the same time.  A handle of its own makes a graph independent. */
+/* Later products of this handle go to `stream`: a CUstream, cudaStream_t or hipStream_t of the caller;
+ * NULL is the default stream.  HEDDLE_BAD_ARGUMENT on a CPU handle.
+ *   order    The products of a handle share its workspace: those in the new stream come after those in the
+ *            old one, for which the new stream waits and the host does not.  A stream that is being
+ *            captured neither waits nor is waited for, because what is captured does not run yet; once it
+ *            is no longer captured, its next product comes after the others again.
+ *   life     The stream must live until heddle_sync has waited for its products, another stream is set, or
+ *            the handle is closed.
+ *   graphs   A captured product goes on using the workspace of its handle, or of its plan.  That stays
+ *            where it is until the handle is closed, also when a larger matrix makes the handle take a
+ *            larger one; a plan's until it is freed or its values are updated.  When such a graph runs
+ *            among other products of that handle is up to the caller: not at the same time.  A handle of
+ *            its own makes a graph independent. */
 HEDDLE_API heddle_status heddle_set_stream(heddle *h, void *stream);
 
-/* Checks A (as heddle_check does) before every product when `on` is not 0.  For debugging: it costs more than the
- * product itself.  Also switched on for a whole process by the environment variable HEDDLE_DEBUG=1. */
+/* Checks A (as heddle_check does) before every product when `on` is not 0.  For debugging: it costs more
+ * than the product itself.  Also switched on for a whole process by the environment variable
+ * HEDDLE_DEBUG=1. */
 HEDDLE_API heddle_status heddle_set_debug(heddle *h, int on);
 
-/* With `on` not 0, heddle_mv gives bitwise the same result every run on the same device and options, as a deterministic plan
- * does, but with nothing prepared.  It costs time where Heddle's own choice adds in the order of arrival, and then the handle
- * holds up to 24 bytes for each entry of y; this is so on GPUs, mostly for the transposed product.  Call it before matrices are
- * created, or heddle_reserve them again.  On a CPU products are repeatable in any case. */
+/* With `on` not 0, heddle_mv gives bitwise the same result every run on the same device and options, as a
+ * deterministic plan does, but with nothing prepared.  It costs time where Heddle's own choice adds in the
+ * order of arrival, and then the handle holds up to 24 bytes for each entry of y; this is so on GPUs,
+ * mostly for the transposed product.  Call it before matrices are created, or heddle_reserve them again.
+ * On a CPU products are repeatable in any case. */
 HEDDLE_API heddle_status heddle_set_deterministic(heddle *h, int on);
 
-/* The kernel that the last product of this handle ran ("cpu_csr"), "" before the first.  Never a silent fallback.  Valid until
- * the next product, or, where that was a plan's, until the plan is freed. */
+/* The kernel that the last product of this handle ran ("cpu_csr"), "" before the first.  Never a silent
+ * fallback.  Valid until the next product, or, where that was a plan's, until the plan is freed. */
 HEDDLE_API const char *heddle_last_kernel(const heddle *h);
 
 /* -------------------------------------------------------- matrices ---------------------------- */
 
-/* Arrays are borrowed (copy = 0): they must stay valid while the matrix lives, offsets and indices unchanged.  Borrowed values
- * may change between products: heddle_mv reads them anew, and plans are told by heddle_plan_update_values; those that were copied
- * change by heddle_update_values.
- * On a CPU creation costs nothing.  On a GPU it looks at the offsets, and at a sample of the columns, once (CSR and CSC;
- * heddle_matrix_info says how long that took and what it holds): about the time of a product, and less than 1 % of the matrix'
- * memory and 64 KB.  Offsets that do not ascend from 0 to nnz are found then, and products return HEDDLE_BAD_MATRIX.
- * With copy = 1 they are copied, in parallel, each thread's part near that thread.  What cannot be borrowed is copied
- * in any case, and heddle_matrix_info says so: 64-bit indices, base 1, COO that is not sorted by rows.
- * An array may be NULL where its length is 0.  Each is aligned to its elements, as C has them; nothing beyond that is asked for.
- * Columns within a row may be unsorted and may repeat: repeats add up in the product.
- * Only sizes and pointers are looked at here, not the entries: heddle_check does that.
- * On a GPU handle, arrays that lie on the host (where = HEDDLE_ON_HOST) are copied to the device; those that lie on the
- * device (HEDDLE_ON_DEVICE) are borrowed under the same rules. */
+/* Arrays are borrowed (copy = 0): they must stay valid while the matrix lives, offsets and indices
+ * unchanged.  Borrowed values may change between products: heddle_mv reads them anew, and plans are told
+ * by heddle_plan_update_values; those that were copied change by heddle_update_values. On a CPU creation
+ * costs nothing.  On a GPU it looks at the offsets, and at a sample of the columns, once (CSR and CSC;
+ * heddle_matrix_info says how long that took and what it holds): about the time of a product, and less
+ * than 1 % of the matrix' memory and 64 KB.  Offsets that do not ascend from 0 to nnz are found then, and
+ * products return HEDDLE_BAD_MATRIX. With copy = 1 they are copied, in parallel, each thread's part near
+ * that thread.  What cannot be borrowed is copied in any case, and heddle_matrix_info says so: 64-bit
+ * indices, base 1, COO that is not sorted by rows. An array may be NULL where its length is 0.  Each is
+ * aligned to its elements, as C has them; nothing beyond that is asked for. Columns within a row may be
+ * unsorted and may repeat: repeats add up in the product. Only sizes and pointers are looked at here, not
+ * the entries: heddle_check does that. On a GPU handle, arrays that lie on the host (where =
+ * HEDDLE_ON_HOST) are copied to the device; those that lie on the device (HEDDLE_ON_DEVICE) are borrowed
+ * under the same rules. */
 typedef struct heddle_csr_desc {
     int64_t rows, cols, nnz;
     const void *row_ptr; /* size rows+1: row i is [row_ptr[i], row_ptr[i+1]) */
@@ -207,29 +219,31 @@ typedef struct heddle_csc_desc {
 
 typedef struct heddle_coo_desc {
     int64_t rows, cols, nnz;
-    const void *row; /* size nnz, base <= row[k] < rows + base; any order */
-    const void *col; /* size nnz, base <= col[k] < cols + base */
-    const void *val; /* size nnz */
+    const void *row;    /* size nnz, base <= row[k] < rows + base; any order */
+    const void *col;    /* size nnz, base <= col[k] < cols + base */
+    const void *val;    /* size nnz */
     heddle_types types; /* offset is not looked at */
     int base;
     int copy;
     heddle_where where;
 } heddle_coo_desc;
 
-/* Create a matrix on a handle, which reserves the workspace that heddle_mv will need for it there.
- * Errors: HEDDLE_BAD_ARGUMENT (a null or misaligned pointer, negative or too large size, unknown type, row_ptr[rows] is not nnz),
- * HEDDLE_BAD_MATRIX (COO that must be sorted has an index out of range), HEDDLE_NO_MEMORY. */
+/* Create a matrix on a handle, which reserves the workspace that heddle_mv will need for it there. Errors:
+ * HEDDLE_BAD_ARGUMENT (a null or misaligned pointer, negative or too large size, unknown type,
+ * row_ptr[rows] is not nnz), HEDDLE_BAD_MATRIX (COO that must be sorted has an index out of range),
+ * HEDDLE_NO_MEMORY. */
 HEDDLE_API heddle_status heddle_csr(heddle_matrix **A, heddle *h, const heddle_csr_desc *desc);
 HEDDLE_API heddle_status heddle_csc(heddle_matrix **A, heddle *h, const heddle_csc_desc *desc);
 HEDDLE_API heddle_status heddle_coo(heddle_matrix **A, heddle *h, const heddle_coo_desc *desc);
 HEDDLE_API void heddle_matrix_free(heddle_matrix *A); /* after the plans made for it */
 
-/* Gives A other values, where Heddle holds a copy of them (`copied` of heddle_matrix_info): nnz numbers in the order of the arrays
- * that heddle_matrix_info shows, that of the description unless COO was sorted.  `val` lies on the host or on A's device, and need
- * not stay.  Products that were started before on this handle are with the old values; nobody else may use A meanwhile.  Plans
- * made for A are told by heddle_plan_update_values.
- * Errors: HEDDLE_BAD_ARGUMENT: a null or misaligned pointer, memory of nobody, a matrix of another device; or values that are
- * borrowed, which the caller changes in place, or those of a mapped file. */
+/* Gives A other values, where Heddle holds a copy of them (`copied` of heddle_matrix_info): nnz numbers in
+ * the order of the arrays that heddle_matrix_info shows, that of the description unless COO was sorted.
+ * `val` lies on the host or on A's device, and need not stay.  Products that were started before on this
+ * handle are with the old values; nobody else may use A meanwhile.  Plans made for A are told by
+ * heddle_plan_update_values. Errors: HEDDLE_BAD_ARGUMENT: a null or misaligned pointer, memory of nobody,
+ * a matrix of another device; or values that are borrowed, which the caller changes in place, or those of
+ * a mapped file. */
 HEDDLE_API heddle_status heddle_update_values(heddle *h, heddle_matrix *A, const void *val);
 
 /* Makes another handle ready for products with A (its creation did so for the handle it was created on). */
@@ -237,15 +251,16 @@ HEDDLE_API heddle_status heddle_reserve(heddle *h, const heddle_matrix *A);
 
 /* A in another format, with `format` one of the three; a new matrix that shares nothing with A.  The order of
  * entries within a row (or column) is the order in which A stores them; repeats stay. */
-HEDDLE_API heddle_status heddle_convert(heddle_matrix **B, heddle *h, const heddle_matrix *A, heddle_format format);
+HEDDLE_API heddle_status heddle_convert(heddle_matrix **B, heddle *h, const heddle_matrix *A,
+                                        heddle_format format);
 
 typedef struct heddle_matrix_desc {
     int64_t rows, cols, nnz;
     heddle_format format;
     heddle_types types;
-    int copied;     /* 1: Heddle owns the arrays; 0: they are the caller's, or a mapped file's */
-    int sorted_now; /* 1: COO input was not sorted by rows and was sorted at creation */
-    int64_t bytes;  /* of the arrays */
+    int copied;         /* 1: Heddle owns the arrays; 0: they are the caller's, or a mapped file's */
+    int sorted_now;     /* 1: COO input was not sorted by rows and was sorted at creation */
+    int64_t bytes;      /* of the arrays */
     int64_t look_bytes; /* on a GPU: what was learned of the pattern at creation, and how long that took */
     double look_ms;
     /* The arrays as Heddle holds them: base 0, valid while the matrix lives, not to be written.
@@ -274,7 +289,8 @@ typedef struct heddle_stats {
     int64_t diagonal;                         /* rows that have an entry on the diagonal */
     int64_t repeats;                          /* entries whose position occurred before in the matrix */
     int sorted;                               /* 1: columns ascend strictly within every row */
-    double pattern_symmetry; /* share of off-diagonal entries (i,j) for which (j,i) is stored too; 0 if not square */
+    double
+        pattern_symmetry; /* share of off-diagonal entries (i,j) for which (j,i) is stored too; 0 if not square */
     double numeric_symmetry; /* share for which the two values are equal as well */
     double numeric_skew;     /* share for which one is minus the other */
     int64_t distinct_values; /* bitwise different values, counted up to 65,537 */
@@ -283,18 +299,20 @@ typedef struct heddle_stats {
 /* Costs time and memory of the order of a transposition.  Errors: HEDDLE_BAD_MATRIX, HEDDLE_NO_MEMORY. */
 HEDDLE_API heddle_status heddle_statistics(heddle *h, const heddle_matrix *A, heddle_stats *stats);
 
-/* Bytes that A takes in a storage format of a kernel ("csr", "coo", "ell", "sell", ...: heddle_kernel_info names
- * them), known without building it; padding is included. */
-HEDDLE_API heddle_status heddle_format_bytes(heddle *h, const heddle_matrix *A, const char *format, int64_t *bytes);
+/* Bytes that A takes in a storage format of a kernel ("csr", "coo", "ell", "sell", ...: heddle_kernel_info
+ * names them), known without building it; padding is included. */
+HEDDLE_API heddle_status heddle_format_bytes(heddle *h, const heddle_matrix *A, const char *format,
+                                             int64_t *bytes);
 
 /* -------------------------------------------------------- product ----------------------------- */
 
 /* y = alpha op(A) x + beta y, at once: no set-up, no allocation, no waiting.
- *   alpha, beta  host pointers to one number of A's value type; NULL means alpha = 1, beta = 0.
- *   x, y         of A's value type; x has cols entries and y rows entries for N, the reverse for T and H.  On a GPU
- *                handle either may lie on the host or on the device.  With both on the device the call only launches, so
- *                that it can be captured in a graph (on a stream of the caller's, and not while debugging is on, whose
- *                check waits); otherwise it copies, and waits for the result.
+ *   alpha, beta  host pointers to one number of A's value type; NULL means alpha = 1, beta = 0. x, y
+ *   of A's value type; x has cols entries and y rows entries for N, the reverse for T and H.  On a GPU
+ *                handle either may lie on the host or on the device.  With both on the device the call
+ *                only launches, so that it can be captured in a graph (on a stream of the caller's, and
+ *                not while debugging is on, whose check waits); otherwise it copies, and waits for the
+ *                result.
  * What is promised:
  *   beta = 0     y is written and never read: NaN in y does not survive.
  *   alpha = 0    y = beta y; neither A nor x is read.
@@ -302,17 +320,17 @@ HEDDLE_API heddle_status heddle_format_bytes(heddle *h, const heddle_matrix *A, 
  *   sizes of 0   are valid; x or y may be NULL where its length is 0.
  *   overlap      of x and y is rejected.
  *   on error     y is as it was (found before the launch), or undefined (HEDDLE_DEVICE_ERROR).
- * The result is bitwise repeatable on the CPU for the same handle options; on a GPU heddle_set_deterministic or a deterministic
- * plan makes it so. */
-HEDDLE_API heddle_status heddle_mv(heddle *h, heddle_op op, const void *alpha, const heddle_matrix *A, const void *x,
-                                   const void *beta, void *y);
+ * The result is bitwise repeatable on the CPU for the same handle options; on a GPU
+ * heddle_set_deterministic or a deterministic plan makes it so. */
+HEDDLE_API heddle_status heddle_mv(heddle *h, heddle_op op, const void *alpha, const heddle_matrix *A,
+                                   const void *x, const void *beta, void *y);
 
 /* -------------------------------------------------------- plans ------------------------------- */
 
 enum { HEDDLE_PLAN_N = 1, HEDDLE_PLAN_T = 2 }; /* T stands for H too */
 
-/* Will A still be in the cache when its next product comes?  Where other work lies between them, or A is larger than the cache, it
- * will not. */
+/* Will A still be in the cache when its next product comes?  Where other work lies between them, or A is
+ * larger than the cache, it will not. */
 typedef enum heddle_cache {
     HEDDLE_CACHE_UNKNOWN = 0, /* as often as not: the mean of both decides */
     HEDDLE_CACHE_COLD = 1,    /* no */
@@ -320,58 +338,67 @@ typedef enum heddle_cache {
 } heddle_cache;
 
 typedef struct heddle_plan_options {
-    int ops;                   /* HEDDLE_PLAN_N | HEDDLE_PLAN_T: what the plan must serve; 0 means N */
-    int64_t expected_products; /* how often, per operation: decides how much preparation may cost; 0 means 1000 */
-    heddle_cache cache;        /* on a GPU: which products are measured */
-    int deterministic;         /* 1: bitwise the same result every run on the same device and options, or an error */
-    int values_fixed;          /* 1: values never change, and the plan may make use of what they are; then it takes no new ones */
-    int64_t memory_limit;      /* bytes that the plan may hold beyond A; 0 means no limit, -1 means none at all */
-    const char *kernel;        /* NULL: Heddle chooses; else a name with options: "cpu_sell:slice=8" */
+    int ops; /* HEDDLE_PLAN_N | HEDDLE_PLAN_T: what the plan must serve; 0 means N */
+    int64_t
+        expected_products; /* how often, per operation: decides how much preparation may cost; 0 means 1000 */
+    heddle_cache cache;    /* on a GPU: which products are measured */
+    int deterministic; /* 1: bitwise the same result every run on the same device and options, or an error */
+    int values_fixed; /* 1: values never change, and the plan may make use of what they are; then it takes no new ones */
+    int64_t memory_limit; /* bytes that the plan may hold beyond A; 0 means no limit, -1 means none at all */
+    const char *kernel;   /* NULL: Heddle chooses; else a name with options: "cpu_sell:slice=8" */
 } heddle_plan_options;
 
-/* Chooses a kernel for each operation.  Those that apply are ranked by when all products should end; the best are prepared and
- * measured, one after the other, as long as a try costs at most half of what it may gain within expected_products; and the one
- * with which preparation and products together end earliest is measured once more, in turns with heddle_mv.  If it is ahead by more
- * than the spread of the times it is kept, else the plan is heddle_mv's kernel: a plan never loses.  Many expected products try many kernels, below 8 (T: 16)
- * none is measured.  A kernel that memory does not suffice for is passed over.  opt may be NULL.  The plan refers to h and A.
- * Errors: HEDDLE_NO_KERNEL (nothing fits the wishes; the text says what came closest), HEDDLE_NO_MEMORY (for none of them),
- * HEDDLE_BAD_MATRIX (a preparation met a bad index). */
+/* Chooses a kernel for each operation.  Those that apply are ranked by when all products should end; the
+ * best are prepared and measured, one after the other, as long as a try costs at most half of what it may
+ * gain within expected_products; and the one with which preparation and products together end earliest is
+ * measured once more, in turns with heddle_mv.  If it is ahead by more than the spread of the times it is
+ * kept, else the plan is heddle_mv's kernel: a plan never loses.  Many expected products try many kernels,
+ * below 8 (T: 16) none is measured.  A kernel that memory does not suffice for is passed over.  opt may be
+ * NULL.  The plan refers to h and A. Errors: HEDDLE_NO_KERNEL (nothing fits the wishes; the text says what
+ * came closest), HEDDLE_NO_MEMORY (for none of them), HEDDLE_BAD_MATRIX (a preparation met a bad index). */
 HEDDLE_API heddle_status heddle_plan_create(heddle_plan **p, heddle *h, const heddle_matrix *A,
                                             const heddle_plan_options *opt);
 HEDDLE_API void heddle_plan_free(heddle_plan *p);
 
-/* As heddle_mv, with the plan's kernel.  HEDDLE_BAD_ARGUMENT for an operation that the plan was not made for. */
+/* As heddle_mv, with the plan's kernel.  HEDDLE_BAD_ARGUMENT for an operation that the plan was not made
+ * for. */
 HEDDLE_API heddle_status heddle_plan_mv(heddle_plan *p, heddle_op op, const void *alpha, const void *x,
                                         const void *beta, void *y);
 
-/* New values under the same pattern: later products of the plan multiply with `val` instead of A's values.  The plan, its
- * kernels and its workspace stay as they are; what it has converted (another format, a transpose) is filled anew, in the
- * memory that it holds.  That takes about prepare_ms again, and memory for a while where a transpose is involved.
- *   val          nnz numbers of A's value type, in the order of the arrays that heddle_matrix_info shows: that of the
- *                description, unless COO was sorted.  Borrowed like A's own arrays: it stays valid and unchanged until the next
- *                update or the end of the plan.  It may be A's own array again, after its numbers have changed in place.
- *                On a GPU handle it may lie on the host or on the device; from the host it is copied, need not stay, and takes
- *                nnz numbers more of the device's memory as long as products read them there (heddle_plan_info counts them).
- *   order        products that were started before are with the old values, later ones with the new: it works in the order of
- *                the handle's stream, but may wait for the device and so cannot be captured in a graph.
- * A itself does not change, nor do other plans for it and heddle_mv.
- * Errors: HEDDLE_BAD_ARGUMENT (a null or misaligned pointer, memory of nobody, a plan with values_fixed), found before anything is
- * touched; HEDDLE_NO_MEMORY (also: host values would exceed the plan's memory_limit) and HEDDLE_DEVICE_ERROR, after which the values are
- * undefined until an update succeeds. */
+/* New values under the same pattern: later products of the plan multiply with `val` instead of A's values.
+ * The plan, its kernels and its workspace stay as they are; what it has converted (another format, a
+ * transpose) is filled anew, in the memory that it holds.  That takes about prepare_ms again, and memory
+ * for a while where a transpose is involved.
+ *   val          nnz numbers of A's value type, in the order of the arrays that heddle_matrix_info shows:
+ *                that of the description, unless COO was sorted.  Borrowed like A's own arrays: it stays
+ *                valid and unchanged until the next update or the end of the plan.  It may be A's own
+ *                array again, after its numbers have changed in place. On a GPU handle it may lie on the
+ *                host or on the device; from the host it is copied, need not stay, and takes nnz numbers
+ *                more of the device's memory as long as products read them there (heddle_plan_info counts
+ *                them).
+ *   order        products that were started before are with the old values, later ones with the new: it
+ *                works in the order of the handle's stream, but may wait for the device and so cannot be
+ *                captured in a graph.
+ * A itself does not change, nor do other plans for it and heddle_mv. Errors: HEDDLE_BAD_ARGUMENT (a null
+ * or misaligned pointer, memory of nobody, a plan with values_fixed), found before anything is touched;
+ * HEDDLE_NO_MEMORY (also: host values would exceed the plan's memory_limit) and HEDDLE_DEVICE_ERROR, after
+ * which the values are undefined until an update succeeds. */
 HEDDLE_API heddle_status heddle_plan_update_values(heddle_plan *p, const void *val);
 
 typedef struct heddle_plan_desc {
-    char kernel[64];     /* with its options: "cpu_sell:slice=8,window=512" */
-    char format[16];     /* what it stores: "csr" means the matrix itself, or its transpose */
-    int transposed;      /* 1: the plan holds the transpose of A in that format */
+    char kernel[64]; /* with its options: "cpu_sell:slice=8,window=512" */
+    char format[16]; /* what it stores: "csr" means the matrix itself, or its transpose */
+    int transposed;  /* 1: the plan holds the transpose of A in that format */
     int deterministic;
-    int64_t bytes;       /* that the plan holds beyond A, for this operation */
-    double prepare_ms;   /* conversion and preparation; 0 when there is none */
-    double product_ms;   /* one product, measured during preparation; 0 when not measured.  On a GPU, unless options.cache
+    int64_t bytes;     /* that the plan holds beyond A, for this operation */
+    double prepare_ms; /* conversion and preparation; 0 when there is none */
+    double
+        product_ms; /* one product, measured during preparation; 0 when not measured.  On a GPU, unless options.cache
                           * says what the caller knows, the mean of one that finds A in the cache and one that does not */
     double immediate_ms; /* one heddle_mv, measured beside it */
-    double plan_ms;      /* all that the choice took: also what was made, measured and not kept, and heddle_mv beside it */
-    int64_t break_even;  /* products after which the preparation has paid; 0: nothing to pay; -1: never */
+    double
+        plan_ms; /* all that the choice took: also what was made, measured and not kept, and heddle_mv beside it */
+    int64_t break_even; /* products after which the preparation has paid; 0: nothing to pay; -1: never */
 } heddle_plan_desc;
 
 HEDDLE_API heddle_status heddle_plan_info(const heddle_plan *p, heddle_op op, heddle_plan_desc *desc);
@@ -379,9 +406,9 @@ HEDDLE_API heddle_status heddle_plan_info(const heddle_plan *p, heddle_op op, he
 /* -------------------------------------------------------- kernels ----------------------------- */
 
 typedef struct heddle_kernel_desc {
-    const char *name;    /* "cpu_csr" */
-    const char *format;  /* "csr" */
-    const char *ops;     /* "N", "T" or "NT", relative to the storage: a CSC matrix is the CSR of its transpose */
+    const char *name;   /* "cpu_csr" */
+    const char *format; /* "csr" */
+    const char *ops; /* "N", "T" or "NT", relative to the storage: a CSC matrix is the CSR of its transpose */
     const char *device;  /* "cpu" */
     const char *source;  /* where the algorithm comes from */
     const char *options; /* "slice=8 window=512": names and defaults, "" when there are none */
@@ -396,37 +423,45 @@ HEDDLE_API heddle_status heddle_kernel_info(int number, heddle_kernel_desc *desc
 typedef struct heddle_read_options {
     heddle_type value; /* type of the values; 0: as stored (.hdl), else HEDDLE_F64 */
     int trust;         /* 1: the contents of a .hdl file are not checked at first use */
-    int copy;          /* 1: a .hdl file is copied into memory and may change or vanish afterwards; it may also be a pipe */
-    int large;         /* 1: what takes more than 1 GB and more than 100 times the file's size is read, too */
+    int copy; /* 1: a .hdl file is copied into memory and may change or vanish afterwards; it may also be a pipe */
+    int large; /* 1: what takes more than 1 GB and more than 100 times the file's size is read, too */
 } heddle_read_options;
 
-/* Reads a matrix: Matrix Market (.mtx), Rutherford-Boeing and Harwell-Boeing (.rb, .rua, .rsa, ...), PETSc's
- * binary matrices (.petsc; 32- or 64-bit indices, single or double precision; what stands behind the matrix is not read), each also
- * with .gz or .xz; a SuiteSparse archive (.tar.gz, .tar); Heddle's own .hdl, which is mapped, not read.  The contents decide
- * where the name does not.  Symmetric storage is expanded, every index is checked.  opt may be NULL.
- *   .hdl         the file, like a borrowed array, must stay and must not change while the matrix lives: a process that reads a
- *                mapped file which someone cuts short ends by a signal.  (Heddle's writers never change a file in place: they
- *                put a new one under its name.)  If you cannot promise that, set copy.
+/* Reads a matrix: Matrix Market (.mtx), Rutherford-Boeing and Harwell-Boeing (.rb, .rua, .rsa, ...),
+ * PETSc's binary matrices (.petsc; 32- or 64-bit indices, single or double precision; what stands behind
+ * the matrix is not read), each also with .gz or .xz; a SuiteSparse archive (.tar.gz, .tar); Heddle's own
+ * .hdl, which is mapped, not read.  The contents decide where the name does not.  Symmetric storage is
+ * expanded, every index is checked.  opt may be NULL.
+ *   .hdl         the file, like a borrowed array, must stay and must not change while the matrix lives: a
+ *                process that reads a mapped file which someone cuts short ends by a signal.  (Heddle's
+ *                writers never change a file in place: they put a new one under its name.)  If you cannot
+ *                promise that, set copy.
  *   others       are read once; a file that changes meanwhile gives an error or other contents.
- *   small files  that describe something huge are refused before anything is allocated, unless large is set: sizes of 2^31
- *                without entries, compressed zeros, a pipe that never ends.
- * Errors: HEDDLE_FILE_ERROR, HEDDLE_BAD_FILE (file and line in the text), HEDDLE_NOT_SUPPORTED, HEDDLE_NO_MEMORY. */
-HEDDLE_API heddle_status heddle_read(heddle_matrix **A, heddle *h, const char *path, const heddle_read_options *opt);
+ *   small files  that describe something huge are refused before anything is allocated, unless large is
+ *                set: sizes of 2^31 without entries, compressed zeros, a pipe that never ends.
+ * Errors: HEDDLE_FILE_ERROR, HEDDLE_BAD_FILE (file and line in the text), HEDDLE_NOT_SUPPORTED,
+ * HEDDLE_NO_MEMORY. */
+HEDDLE_API heddle_status heddle_read(heddle_matrix **A, heddle *h, const char *path,
+                                     const heddle_read_options *opt);
 
-/* Writes a matrix; the ending of the path chooses the format: .mtx, .mtx.gz, .rb, .rb.gz, .hdl, .petsc and .petsc64 (for PETSc
- * with 32- and 64-bit indices, double precision).  The file appears under its name only when it is complete, with the mode of the file that it replaces; a symbolic link stays one and what it leads to is
- * replaced.  A device or a pipe is written in place.  Until then PATH.NUMBER.part beside it is the only trace. */
+/* Writes a matrix; the ending of the path chooses the format: .mtx, .mtx.gz, .rb, .rb.gz, .hdl, .petsc and
+ * .petsc64 (for PETSc with 32- and 64-bit indices, double precision).  The file appears under its name
+ * only when it is complete, with the mode of the file that it replaces; a symbolic link stays one and what
+ * it leads to is replaced.  A device or a pipe is written in place.  Until then PATH.NUMBER.part beside it
+ * is the only trace. */
 HEDDLE_API heddle_status heddle_write(heddle *h, const heddle_matrix *A, const char *path);
 
-/* Vectors: Matrix Market arrays (one column) or coordinate vectors, and plain text (numbers, white space between them).
- * heddle_read_vector allocates *x for *n numbers of the type asked for: heddle_free gives it back.  A file that is small beside
- * what it describes is refused as heddle_read does it; unpacked, and with every number written out, any vector can be read. */
+/* Vectors: Matrix Market arrays (one column) or coordinate vectors, and plain text (numbers, white space
+ * between them). heddle_read_vector allocates *x for *n numbers of the type asked for: heddle_free gives
+ * it back.  A file that is small beside what it describes is refused as heddle_read does it; unpacked, and
+ * with every number written out, any vector can be read. */
 HEDDLE_API heddle_status heddle_read_vector(void **x, int64_t *n, heddle_type type, const char *path);
 HEDDLE_API heddle_status heddle_write_vector(const void *x, int64_t n, heddle_type type, const char *path);
 HEDDLE_API void heddle_free(void *x);
 
-/* Makes a matrix of a family: "grid3d:n=100,dof=3".  The same spec gives the same matrix on every machine and with any
- * number of threads; `heddle gen --list` tells families and parameters.  Errors: HEDDLE_BAD_ARGUMENT with the reason. */
+/* Makes a matrix of a family: "grid3d:n=100,dof=3".  The same spec gives the same matrix on every machine
+ * and with any number of threads; `heddle gen --list` tells families and parameters.  Errors:
+ * HEDDLE_BAD_ARGUMENT with the reason. */
 HEDDLE_API heddle_status heddle_generate(heddle_matrix **A, heddle *h, const char *family, heddle_type value);
 
 #ifdef __cplusplus

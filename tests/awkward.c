@@ -123,7 +123,8 @@ static int64_t last_column(int64_t i, int64_t j, int64_t n, int64_t cols, uint64
 {
     return (void)i, (void)j, (void)n, (void)random, cols - 1;
 }
-/* The same seen from the diagonal for most rows: backwards, or one column again and again; anything for a few. */
+/* The same seen from the diagonal for most rows: backwards, or one column again and again; anything for a
+ * few. */
 static int64_t from_the_diagonal(int64_t i, int64_t j, int64_t n, int64_t cols, uint64_t random)
 {
     return i % 500 == 11 ? (int64_t)(random % (uint64_t)cols) : n == 4 ? i + 5 : i + 9 * (1 - j);
@@ -138,29 +139,40 @@ const struct awkward awkward[] = {
     {"1 x 5000, full", "a row shared by all parts", 1, 5000, all, spread},
     {"5000 x 1, full", "x of one entry; every column the same in T", 5000, 1, one, spread},
     {"1 x 5000, one entry", "parts without any work", 1, 5000, one, last_column},
-    {"huge row in the middle", "a row longer than a part's share; its carry", 700, 9000, huge_in_the_middle, spread},
-    {"huge first row", "the carry of part 0; a first row with no beginning", 300, 8000, huge_at_the_start, spread},
+    {"huge row in the middle", "a row longer than a part's share; its carry", 700, 9000, huge_in_the_middle,
+     spread},
+    {"huge first row", "the carry of part 0; a first row with no beginning", 300, 8000, huge_at_the_start,
+     spread},
     {"huge last row", "the last part's end", 300, 8000, huge_at_the_end, spread},
-    {"only the last row", "empty rows before the first entry are not scaled", 1000, 50, only_the_last, spread},
-    {"only the first row", "empty rows behind the last entry are not scaled", 1000, 50, only_the_first, spread},
-    {"lengths around vector widths", "remainders of 4, 8, 16, 32, 64 and 128 lanes", 420, 300, around_widths, spread},
+    {"only the last row", "empty rows before the first entry are not scaled", 1000, 50, only_the_last,
+     spread},
+    {"only the first row", "empty rows behind the last entry are not scaled", 1000, 50, only_the_first,
+     spread},
+    {"lengths around vector widths", "remainders of 4, 8, 16, 32, 64 and 128 lanes", 420, 300, around_widths,
+     spread},
     {"lengths around 1024", "block sizes; the top bucket of the sort", 15, 2000, around_1024, spread},
-    {"long runs of empty rows", "parts that begin or end in the middle of a run", 3000, 200, empty_runs, near_diagonal},
+    {"long runs of empty rows", "parts that begin or end in the middle of a run", 3000, 200, empty_runs,
+     near_diagonal},
     {"scattered entries", "most rows empty, slices with one row", 5003, 5003, every_tenth, anywhere},
     {"repeated columns", "x or y of a repeated column counted once", 257, 13, forty, anywhere},
     {"columns backwards", "code that expects ascending columns", 513, 700, forty, backwards},
     {"dense first column", "all parts write the same y entry in T", 6000, 6000, seven, first_column},
-    {"both ends of a wide matrix", "16-bit columns; slices that span over 65,536", 70, 70001, seven, both_ends},
-    {"last column of a wide matrix", "sign or width of a column; pages at the end of y", 33, 66000, one, last_column},
+    {"both ends of a wide matrix", "16-bit columns; slices that span over 65,536", 70, 70001, seven,
+     both_ends},
+    {"last column of a wide matrix", "sign or width of a column; pages at the end of y", 33, 66000, one,
+     last_column},
     {"slice remainder 1", "the last slice has one row", 8 * 64 + 1, 90, seven, near_diagonal},
-    {"slice remainder 7", "the last slice has one row less than a slice", 8 * 64 + 7, 90, seven, near_diagonal},
+    {"slice remainder 7", "the last slice has one row less than a slice", 8 * 64 + 7, 90, seven,
+     near_diagonal},
     {"staircase", "sorted windows: every row moves", 1300, 400, staircase, spread},
     {"power law", "padding; a few rows with most entries", 1100, 1500, power_law, anywhere},
     {"tall", "more rows than columns by far", 20000, 7, one, anywhere},
     {"rows in threes", "groups of rows with the same columns", 1001, 900, forty, by_threes},
-    {"rows in sevens", "groups cut into four and three, and a last one cut short", 1003, 900, forty, by_sevens},
+    {"rows in sevens", "groups cut into four and three, and a last one cut short", 1003, 900, forty,
+     by_sevens},
     {"rows in hundreds", "groups longer than anything; stretches of 420 rows", 1700, 100, seven, by_many},
-    {"rows alike", "templates across windows, backwards and repeated; rows that share none", 8300, 8310, alike, from_the_diagonal},
+    {"rows alike", "templates across windows, backwards and repeated; rows that share none", 8300, 8310,
+     alike, from_the_diagonal},
     {"full", "one group of everything", 450, 67, all, spread},
     {"even rows", "the fast path of everything", 2048, 2048, seven, near_diagonal},
 };
@@ -216,7 +228,8 @@ void awkward_reference(struct exact *y, const struct csr *A, int transposed, con
     for (int64_t i = 0; i < A->rows; i++)
         for (int64_t k = csr_offset(A, i); k < csr_offset(A, i + 1); k++) {
             int64_t to = transposed ? A->col[k] : i, from = transposed ? i : A->col[k];
-            long double product = (long double)value_at(A->val, A->value, k) * (long double)value_at(x, A->value, from);
+            long double product =
+                (long double)value_at(A->val, A->value, k) * (long double)value_at(x, A->value, from);
             y[to].sum += product;
             y[to].magnitude += fabsl(product);
             y[to].terms++;
@@ -228,20 +241,23 @@ void *awkward_vector(int64_t n, heddle_type type, uint64_t seed, int exact)
     void *p = mem_alloc(n, type_size(type));
     for (int64_t i = 0; i < n; i++) {
         uint64_t random = test_random(&seed);
-        awkward_put(p, type, i, exact ? (double)(random % 9) - 4 : (double)(int64_t)(random >> 11) * 0x1p-52 - 1);
+        awkward_put(p, type, i,
+                    exact ? (double)(random % 9) - 4 : (double)(int64_t)(random >> 11) * 0x1p-52 - 1);
     }
     return p;
 }
 
 /* Small integers are exact in any arithmetic, so plain double does for them. */
-int awkward_good(double got, const struct exact *e, struct awkward_scalars s, double old, heddle_type type, int exact)
+int awkward_good(double got, const struct exact *e, struct awkward_scalars s, double old, heddle_type type,
+                 int exact)
 {
     old = s.beta == 0 ? 0 : old;
     if (exact)
         return got == s.alpha * (double)e->sum + s.beta * old;
     long double unit = type == HEDDLE_F64 ? 0x1p-53L : 0x1p-24L, n = (long double)(e->terms + 2);
     long double want = (long double)s.alpha * e->sum + (long double)s.beta * (long double)old;
-    long double magnitude = fabsl((long double)s.alpha) * e->magnitude + fabsl((long double)s.beta * (long double)old);
+    long double magnitude =
+        fabsl((long double)s.alpha) * e->magnitude + fabsl((long double)s.beta * (long double)old);
     return fabsl((long double)got - want) <= n * unit / (1 - n * unit) * magnitude;
 }
 

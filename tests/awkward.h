@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * awkward.h: one table of matrices that products go wrong on, each with the bug that it hunts.  Values are small integers,
- * so that any order of summation gives exactly the same result. */
+ * awkward.h: one table of matrices that products go wrong on, each with the bug that it hunts.  Values are
+ * small integers, so that any order of summation gives exactly the same result. */
 #ifndef TESTS_AWKWARD_H
 #define TESTS_AWKWARD_H
 
@@ -25,8 +25,8 @@ heddle_status awkward_make(struct csr *A, const struct awkward *w, heddle_type v
 /* The same with values that are not exact: uniform in (-1, 1). */
 void awkward_randomise(struct csr *A, uint64_t seed);
 
-/* Per entry of y: the sum of the products in long double, the sum of their magnitudes, and how many there are.  Written to
- * be obviously right. */
+/* Per entry of y: the sum of the products in long double, the sum of their magnitudes, and how many there
+ * are.  Written to be obviously right. */
 struct exact {
     long double sum, magnitude;
     int64_t terms;
@@ -41,10 +41,11 @@ void *awkward_vector(int64_t n, heddle_type type, uint64_t seed, int exact);
 struct awkward_scalars {
     double alpha, beta;
 };
-int awkward_good(double got, const struct exact *e, struct awkward_scalars s, double old, heddle_type type, int exact);
+int awkward_good(double got, const struct exact *e, struct awkward_scalars s, double old, heddle_type type,
+                 int exact);
 
-/* HEDDLE_TEST_KERNELS="csr_merge csr5": is the kernel one of these?  All are where the variable is not set; a name in it that no kernel
- * has ends the program, which would test nothing. */
+/* HEDDLE_TEST_KERNELS="csr_merge csr5": is the kernel one of these?  All are where the variable is not
+ * set; a name in it that no kernel has ends the program, which would test nothing. */
 int awkward_wants(const char *kernel);
 
 #endif

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * small.h: a matrix of 3 x 4 in three formats, its descriptions and its products, for tests of the public header. */
+ * small.h: a matrix of 3 x 4 in three formats, its descriptions and its products, for tests of the public
+ * header. */
 #ifndef TESTS_SMALL_H
 #define TESTS_SMALL_H
 
@@ -26,7 +27,8 @@ static inline heddle_csr_desc csr_desc(void)
 
 static inline heddle_csc_desc csc_desc(void)
 {
-    return (heddle_csc_desc){.rows = 3, .cols = 4, .nnz = 5, .col_ptr = col_ptr, .row = csc_row, .val = csc_val};
+    return (heddle_csc_desc){
+        .rows = 3, .cols = 4, .nnz = 5, .col_ptr = col_ptr, .row = csc_row, .val = csc_val};
 }
 
 static inline heddle_coo_desc coo_desc(void)
@@ -49,8 +51,9 @@ static inline heddle_matrix *make_from(heddle *h, heddle_format format, int copy
     heddle_csc_desc csc = csc_desc();
     heddle_coo_desc coo = coo_desc();
     csr.copy = csc.copy = coo.copy = copy;
-    CHECK_OK(format == HEDDLE_CSR ? heddle_csr(&A, h, &csr) : format == HEDDLE_CSC ? heddle_csc(&A, h, &csc)
-                                                                                   : heddle_coo(&A, h, &coo));
+    CHECK_OK(format == HEDDLE_CSR   ? heddle_csr(&A, h, &csr)
+             : format == HEDDLE_CSC ? heddle_csc(&A, h, &csc)
+                                    : heddle_coo(&A, h, &coo));
     return A;
 }
 
@@ -73,7 +76,8 @@ static inline void check_product(heddle *h, heddle_matrix *A)
     for (heddle_op op = HEDDLE_T; op <= HEDDLE_H; op = (heddle_op)(op + 1)) {
         memset(y, 0xff, sizeof y);
         CHECK_OK(heddle_mv(h, op, NULL, A, x_t, NULL, y));
-        CHECK_THAT(y[0] == 13 && y[1] == 16 && y[2] == 2 && y[3] == 20, "%g %g %g %g", y[0], y[1], y[2], y[3]);
+        CHECK_THAT(y[0] == 13 && y[1] == 16 && y[2] == 2 && y[3] == 20, "%g %g %g %g", y[0], y[1], y[2],
+                   y[3]);
     }
 }
 

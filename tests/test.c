@@ -13,8 +13,8 @@
 
 #define TESTS_MOST 512
 
-/* Under a sanitizer a request that is too large returns NULL, as it does without one.  ThreadSanitizer would also end a child
- * that makes threads (test_fork). */
+/* Under a sanitizer a request that is too large returns NULL, as it does without one.  ThreadSanitizer
+ * would also end a child that makes threads (test_fork). */
 __attribute__((visibility("default"))) const char *__asan_default_options(void);
 __attribute__((visibility("default"))) const char *__tsan_default_options(void);
 const char *__asan_default_options(void)
@@ -76,11 +76,12 @@ int test_status(heddle_status got, heddle_status expected, const char *file, int
                       heddle_status_name(expected), heddle_last_error());
 }
 
-int test_fails(heddle_status got, heddle_status expected, const char *words, const char *file, int line, const char *call)
+int test_fails(heddle_status got, heddle_status expected, const char *words, const char *file, int line,
+               const char *call)
 {
     return test_status(got, expected, file, line, call) &&
-           test_check(strstr(heddle_last_error(), words) != NULL, file, line, "the error '%s' does not say '%s'",
-                      heddle_last_error(), words);
+           test_check(strstr(heddle_last_error(), words) != NULL, file, line,
+                      "the error '%s' does not say '%s'", heddle_last_error(), words);
 }
 
 static int remove_entry(const char *path, const struct stat *info, int kind, struct FTW *walk)
@@ -101,7 +102,8 @@ const char *test_path(const char *name)
     static unsigned next;
     if (!directory[0]) {
         const char *base = getenv("TMPDIR");
-        snprintf(directory, sizeof directory, "%.40s/heddle-XXXXXX", base && strlen(base) < 40 ? base : "/tmp");
+        snprintf(directory, sizeof directory, "%.40s/heddle-XXXXXX",
+                 base && strlen(base) < 40 ? base : "/tmp");
         if (!mkdtemp(directory))
             abort();
         atexit(remove_directory);
@@ -127,7 +129,8 @@ int test_every_allocation(heddle_status (*body)(void *argument), void *argument)
         mem_fail_after(n);
         heddle_status status = body(argument);
         mem_fail_after(-1);
-        CHECK_THAT(mem_live() == before, "allocation %d failing leaks %lld blocks", n, (long long)(mem_live() - before));
+        CHECK_THAT(mem_live() == before, "allocation %d failing leaks %lld blocks", n,
+                   (long long)(mem_live() - before));
         if (status == HEDDLE_OK)
             return n + 1;
         CHECK_STATUS(status, HEDDLE_NO_MEMORY);

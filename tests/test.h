@@ -17,12 +17,12 @@
 typedef void test_function(void);
 void test_register(const char *name, test_function *function);
 
-#define TEST(name)                                                             \
-    static void name(void);                                                    \
-    __attribute__((constructor)) static void register_##name(void)             \
-    {                                                                          \
-        test_register(#name, name);                                            \
-    }                                                                          \
+#define TEST(name)                                                                                           \
+    static void name(void);                                                                                  \
+    __attribute__((constructor)) static void register_##name(void)                                           \
+    {                                                                                                        \
+        test_register(#name, name);                                                                          \
+    }                                                                                                        \
     static void name(void)
 
 /* A failed check is reported with file and line and marks the test as failed; the test goes on. */
@@ -34,26 +34,29 @@ void test_register(const char *name, test_function *function);
 /* The same, and the text of the error holds `words`. */
 #define CHECK_FAILS(call, expected, words) test_fails((call), (expected), (words), __FILE__, __LINE__, #call)
 
-/* Ends a test that cannot run here, with the reason: SKIP("there is no xz program").  What was checked before still counts
- * where it failed, but a skipped test has not passed. */
-#define SKIP(...)                   \
-    do {                            \
-        test_skip(__VA_ARGS__);     \
-        return;                     \
+/* Ends a test that cannot run here, with the reason: SKIP("there is no xz program").  What was checked
+ * before still counts where it failed, but a skipped test has not passed. */
+#define SKIP(...)                                                                                            \
+    do {                                                                                                     \
+        test_skip(__VA_ARGS__);                                                                              \
+        return;                                                                                              \
     } while (0)
 
 void test_skip(const char *format, ...) __attribute__((format(printf, 1, 2)));
-int test_check(int good, const char *file, int line, const char *format, ...) __attribute__((format(printf, 4, 5)));
+int test_check(int good, const char *file, int line, const char *format, ...)
+    __attribute__((format(printf, 4, 5)));
 int test_status(heddle_status got, heddle_status expected, const char *file, int line, const char *call);
-int test_fails(heddle_status got, heddle_status expected, const char *words, const char *file, int line, const char *call);
+int test_fails(heddle_status got, heddle_status expected, const char *words, const char *file, int line,
+               const char *call);
 
 /* A path below a directory that is removed when the program ends; overwritten by the eighth next call. */
 const char *test_path(const char *name);
 /* Writes a small file there and returns its path. */
 const char *test_file(const char *name, const char *contents);
 
-/* Runs `body(argument)` again and again, making the first, second, ... allocation fail, until it succeeds without a failure.
- * Every failing run must return HEDDLE_NO_MEMORY and free what it took; checks that and returns the number of runs. */
+/* Runs `body(argument)` again and again, making the first, second, ... allocation fail, until it succeeds
+ * without a failure. Every failing run must return HEDDLE_NO_MEMORY and free what it took; checks that and
+ * returns the number of runs. */
 int test_every_allocation(heddle_status (*body)(void *argument), void *argument);
 
 /* A small random number generator for tests: the same sequence every time. */

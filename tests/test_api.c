@@ -11,7 +11,8 @@
 TEST(all_three_formats_give_the_same_product)
 {
     heddle *h = open_cpu("auto");
-    EACH_FORMAT(f) {
+    EACH_FORMAT(f)
+    {
         heddle_matrix *A = make(h, f);
         check_product(h, A);
         CHECK(strlen(heddle_last_kernel(h)) > 3);
@@ -22,11 +23,13 @@ TEST(all_three_formats_give_the_same_product)
     heddle_close(h);
 }
 
-/* Everything that a matrix goes through, on a device where its arrays are copied and vectors of the host are staged. */
+/* Everything that a matrix goes through, on a device where its arrays are copied and vectors of the host
+ * are staged. */
 static void check_on_gpu(const char *device)
 {
     heddle *h = open_cpu(device);
-    EACH_FORMAT(f) {
+    EACH_FORMAT(f)
+    {
         heddle *other = open_cpu(device);
         heddle_matrix *A = make(h, f), *B = NULL;
         heddle_matrix_desc d;
@@ -76,8 +79,10 @@ TEST(a_pointer_to_nowhere_is_refused_by_a_gpu)
     heddle_matrix *A = make(h, HEDDLE_CSR);
     double y[4] = {0};
     void *nowhere = (void *)(uintptr_t)64;
-    CHECK_FAILS(heddle_mv(h, HEDDLE_N, NULL, A, nowhere, NULL, y), HEDDLE_BAD_ARGUMENT, "x (0x40, 32 bytes) is");
-    CHECK_FAILS(heddle_mv(h, HEDDLE_N, NULL, A, x_n, NULL, nowhere), HEDDLE_BAD_ARGUMENT, "y (0x40, 24 bytes) is");
+    CHECK_FAILS(heddle_mv(h, HEDDLE_N, NULL, A, nowhere, NULL, y), HEDDLE_BAD_ARGUMENT,
+                "x (0x40, 32 bytes) is");
+    CHECK_FAILS(heddle_mv(h, HEDDLE_N, NULL, A, x_n, NULL, nowhere), HEDDLE_BAD_ARGUMENT,
+                "y (0x40, 24 bytes) is");
     CHECK_OK(heddle_mv(h, HEDDLE_N, NULL, A, x_n, NULL, y));
     heddle_matrix_free(A);
     heddle_close(h);
@@ -101,16 +106,18 @@ TEST(each_format_converts_into_each_other)
 {
     heddle *h = open_cpu("cpu");
     EACH_FORMAT(f)
-        EACH_FORMAT(g) {
-            heddle_matrix *A = make(h, f), *B;
-            heddle_matrix_desc d;
-            CHECK_OK(heddle_convert(&B, h, A, g));
-            heddle_matrix_free(A);
-            CHECK_OK(heddle_matrix_info(B, &d));
-            CHECK(d.format == g && d.rows == 3 && d.cols == 4 && d.nnz == 5 && d.copied && d.types.value == HEDDLE_F64);
-            check_product(h, B);
-            heddle_matrix_free(B);
-        }
+    EACH_FORMAT(g)
+    {
+        heddle_matrix *A = make(h, f), *B;
+        heddle_matrix_desc d;
+        CHECK_OK(heddle_convert(&B, h, A, g));
+        heddle_matrix_free(A);
+        CHECK_OK(heddle_matrix_info(B, &d));
+        CHECK(d.format == g && d.rows == 3 && d.cols == 4 && d.nnz == 5 && d.copied &&
+              d.types.value == HEDDLE_F64);
+        check_product(h, B);
+        heddle_matrix_free(B);
+    }
     heddle_matrix *A = make(h, HEDDLE_CSR), *B;
     CHECK_FAILS(heddle_convert(&B, h, A, (heddle_format)7), HEDDLE_BAD_ARGUMENT, "7 is not a format");
     CHECK(B == NULL);
@@ -124,8 +131,15 @@ TEST(base_one_and_wide_indices_are_copied_and_the_handle_says_so)
     heddle *h = open_cpu("cpu:threads=3");
     heddle_matrix *A;
     heddle_matrix_desc d;
-    int64_t ptr1[] = {1, 3, 3, 6}, col1[] = {1, 3, 4, 1, 2}, row0[] = {0, 0, 2, 2, 2}, col0[] = {0, 2, 3, 0, 1};
-    heddle_csr_desc csr = {.rows = 3, .cols = 4, .nnz = 5, .row_ptr = ptr1, .col = col1, .val = val, .base = 1,
+    int64_t ptr1[] = {1, 3, 3, 6}, col1[] = {1, 3, 4, 1, 2}, row0[] = {0, 0, 2, 2, 2},
+            col0[] = {0, 2, 3, 0, 1};
+    heddle_csr_desc csr = {.rows = 3,
+                           .cols = 4,
+                           .nnz = 5,
+                           .row_ptr = ptr1,
+                           .col = col1,
+                           .val = val,
+                           .base = 1,
                            .types = {HEDDLE_F64, HEDDLE_I64, HEDDLE_I64}};
     CHECK_OK(heddle_csr(&A, h, &csr));
     CHECK_OK(heddle_matrix_info(A, &d));
@@ -133,7 +147,8 @@ TEST(base_one_and_wide_indices_are_copied_and_the_handle_says_so)
     CHECK(((const int64_t *)d.ptr)[0] == 0 && d.index[0] == 0);
     check_product(h, A);
     heddle_matrix_free(A);
-    heddle_coo_desc coo = {.rows = 3, .cols = 4, .nnz = 5, .row = row0, .col = col0, .val = val, .types = {.index = HEDDLE_I64}};
+    heddle_coo_desc coo = {
+        .rows = 3, .cols = 4, .nnz = 5, .row = row0, .col = col0, .val = val, .types = {.index = HEDDLE_I64}};
     CHECK_OK(heddle_coo(&A, h, &coo));
     CHECK_OK(heddle_matrix_info(A, &d));
     CHECK(d.copied && !d.sorted_now && d.format == HEDDLE_COO && d.ptr == NULL);
@@ -177,7 +192,8 @@ TEST(beta_zero_overwrites_nan_and_alpha_zero_reads_neither_matrix_nor_x)
 {
     heddle *h = open_cpu("cpu");
     double zero = 0, two = 2, one = 1;
-    EACH_FORMAT(f) {
+    EACH_FORMAT(f)
+    {
         heddle_matrix *A = make(h, f);
         double y[4] = {NAN, INFINITY, NAN, NAN}, bad[4] = {NAN, NAN, NAN, INFINITY};
         CHECK_OK(heddle_mv(h, HEDDLE_N, &one, A, x_n, &zero, y));
@@ -197,12 +213,14 @@ TEST(beta_zero_overwrites_nan_and_alpha_zero_reads_neither_matrix_nor_x)
 TEST(nan_and_infinity_stay_in_the_rows_that_touch_them)
 {
     heddle *h = open_cpu("cpu");
-    EACH_FORMAT(f) {
+    EACH_FORMAT(f)
+    {
         heddle_matrix *A = make(h, f);
         double y[4], x[4] = {1, NAN, 1, 1}, xt[3] = {1, INFINITY, 1};
         CHECK_OK(heddle_mv(h, HEDDLE_N, NULL, A, x, NULL, y));
         CHECK(y[0] == 3 && y[1] == 0 && isnan(y[2]));
-        CHECK_OK(heddle_mv(h, HEDDLE_T, NULL, A, xt, NULL, y)); /* row 1 is empty: its infinity touches nothing */
+        CHECK_OK(
+            heddle_mv(h, HEDDLE_T, NULL, A, xt, NULL, y)); /* row 1 is empty: its infinity touches nothing */
         CHECK(y[0] == 4 && y[1] == 4 && y[2] == 2 && y[3] == 5);
         heddle_matrix_free(A);
     }
@@ -231,7 +249,8 @@ TEST(matrices_without_rows_columns_or_entries_are_valid_with_null_arrays)
             for (int k = 0; k < n; k++)
                 CHECK(y[k] == 0);
             heddle_plan *p;
-            CHECK_OK(heddle_plan_create(&p, h, A, &(heddle_plan_options){.ops = HEDDLE_PLAN_N | HEDDLE_PLAN_T}));
+            CHECK_OK(
+                heddle_plan_create(&p, h, A, &(heddle_plan_options){.ops = HEDDLE_PLAN_N | HEDDLE_PLAN_T}));
             CHECK_OK(heddle_plan_mv(p, HEDDLE_N, NULL, n ? x : NULL, NULL, m ? y : NULL));
             heddle_plan_free(p);
             heddle_stats stats;
@@ -250,12 +269,16 @@ TEST(arguments_that_make_no_sense_are_refused_and_y_stays)
     double buffer[8] = {1, 2, 3, 4, 5, 6, 7, 8}, y[3] = {1, 2, 3};
     CHECK_FAILS(heddle_mv(NULL, HEDDLE_N, NULL, A, x_n, NULL, y), HEDDLE_BAD_ARGUMENT, "handle is NULL");
     CHECK_FAILS(heddle_mv(h, HEDDLE_N, NULL, NULL, x_n, NULL, y), HEDDLE_BAD_ARGUMENT, "matrix is NULL");
-    CHECK_FAILS(heddle_mv(h, HEDDLE_N, NULL, A, NULL, NULL, y), HEDDLE_BAD_ARGUMENT, "x is NULL, but has 4 entries");
-    CHECK_FAILS(heddle_mv(h, HEDDLE_N, NULL, A, x_n, NULL, NULL), HEDDLE_BAD_ARGUMENT, "y is NULL, but has 3 entries");
-    CHECK_FAILS(heddle_mv(h, (heddle_op)5, NULL, A, x_n, NULL, y), HEDDLE_BAD_ARGUMENT, "5 is not an operation");
+    CHECK_FAILS(heddle_mv(h, HEDDLE_N, NULL, A, NULL, NULL, y), HEDDLE_BAD_ARGUMENT,
+                "x is NULL, but has 4 entries");
+    CHECK_FAILS(heddle_mv(h, HEDDLE_N, NULL, A, x_n, NULL, NULL), HEDDLE_BAD_ARGUMENT,
+                "y is NULL, but has 3 entries");
+    CHECK_FAILS(heddle_mv(h, (heddle_op)5, NULL, A, x_n, NULL, y), HEDDLE_BAD_ARGUMENT,
+                "5 is not an operation");
     CHECK_FAILS(heddle_mv(h, HEDDLE_N, NULL, A, buffer, NULL, buffer + 3), HEDDLE_BAD_ARGUMENT, "overlap");
     CHECK_FAILS(heddle_mv(h, HEDDLE_N, NULL, A, buffer + 2, NULL, buffer), HEDDLE_BAD_ARGUMENT, "overlap");
-    CHECK_FAILS(heddle_mv(h, HEDDLE_N, NULL, A, (char *)buffer + 4, NULL, y), HEDDLE_BAD_ARGUMENT, "x is not aligned");
+    CHECK_FAILS(heddle_mv(h, HEDDLE_N, NULL, A, (char *)buffer + 4, NULL, y), HEDDLE_BAD_ARGUMENT,
+                "x is not aligned");
     CHECK_OK(heddle_mv(h, HEDDLE_N, NULL, A, buffer + 3, NULL, buffer)); /* neighbours do not overlap */
     CHECK(y[0] == 1 && y[1] == 2 && y[2] == 3);
     CHECK_STATUS(heddle_sync(NULL), HEDDLE_BAD_ARGUMENT);
@@ -275,11 +298,11 @@ TEST(descriptions_that_make_no_sense_are_refused_with_the_reason)
     heddle *h = open_cpu("cpu");
     heddle_matrix *A;
     heddle_csr_desc d;
-#define BREAK(member, value, words)                                              \
-    d = csr_desc();                                                              \
-    d.member = value;                                                            \
-    A = (heddle_matrix *)h;                                                      \
-    CHECK_FAILS(heddle_csr(&A, h, &d), HEDDLE_BAD_ARGUMENT, words);              \
+#define BREAK(member, value, words)                                                                          \
+    d = csr_desc();                                                                                          \
+    d.member = value;                                                                                        \
+    A = (heddle_matrix *)h;                                                                                  \
+    CHECK_FAILS(heddle_csr(&A, h, &d), HEDDLE_BAD_ARGUMENT, words);                                          \
     CHECK(A == NULL)
     BREAK(rows, -1, "negative");
     BREAK(cols, INT64_C(1) << 31, "below 2^31");

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Arrays at the edge of what a description allows: not aligned, not there, with numbers at the ends of their types.  The
- * sanitizers watch what a result does not show. */
+ * Arrays at the edge of what a description allows: not aligned, not there, with numbers at the ends of
+ * their types.  The sanitizers watch what a result does not show. */
 #include <string.h>
 
 #include "base/json.h"
@@ -24,33 +24,55 @@ TEST(arrays_that_are_not_aligned_to_their_elements_are_refused_by_name)
     const heddle_csr_desc csr = {.rows = 2, .cols = 2, .nnz = 1, .row_ptr = row_ptr, .col = col, .val = val};
     heddle_csr_desc d = csr;
     d.row_ptr = MISALIGNED(row_ptr);
-    CHECK_FAILS(heddle_csr(&A, h, &d), HEDDLE_BAD_ARGUMENT, "row_ptr is not aligned to its elements of 4 bytes");
+    CHECK_FAILS(heddle_csr(&A, h, &d), HEDDLE_BAD_ARGUMENT,
+                "row_ptr is not aligned to its elements of 4 bytes");
     CHECK(A == NULL);
     d.row_ptr = (const char *)wide_ptr + 4;
     d.types.offset = HEDDLE_I64;
-    CHECK_FAILS(heddle_csr(&A, h, &d), HEDDLE_BAD_ARGUMENT, "row_ptr is not aligned to its elements of 8 bytes");
+    CHECK_FAILS(heddle_csr(&A, h, &d), HEDDLE_BAD_ARGUMENT,
+                "row_ptr is not aligned to its elements of 8 bytes");
     for (int copy = 0; copy < 2; copy++) {
         d = csr;
         d.copy = copy;
         d.col = MISALIGNED(col);
-        CHECK_FAILS(heddle_csr(&A, h, &d), HEDDLE_BAD_ARGUMENT, "col is not aligned to its elements of 4 bytes");
+        CHECK_FAILS(heddle_csr(&A, h, &d), HEDDLE_BAD_ARGUMENT,
+                    "col is not aligned to its elements of 4 bytes");
         d = csr;
         d.copy = copy;
         d.val = (const char *)val + 4;
-        CHECK_FAILS(heddle_csr(&A, h, &d), HEDDLE_BAD_ARGUMENT, "val is not aligned to its elements of 8 bytes");
+        CHECK_FAILS(heddle_csr(&A, h, &d), HEDDLE_BAD_ARGUMENT,
+                    "val is not aligned to its elements of 8 bytes");
         d.val = (const char *)narrow + 4; /* but four bytes are enough for these */
         d.types.value = HEDDLE_F32;
         if (CHECK_OK(heddle_csr(&A, h, &d)))
             heddle_matrix_free(A);
     }
-    CHECK_FAILS(heddle_csc(&A, h, &(heddle_csc_desc){.rows = 2, .cols = 2, .nnz = 1, .col_ptr = MISALIGNED(row_ptr), .row = row,
-                .val = val}), HEDDLE_BAD_ARGUMENT, "col_ptr is not aligned");
-    CHECK_FAILS(heddle_csc(&A, h, &(heddle_csc_desc){.rows = 2, .cols = 2, .nnz = 1, .col_ptr = row_ptr, .row = MISALIGNED(row),
-                .val = val}), HEDDLE_BAD_ARGUMENT, "row is not aligned");
-    CHECK_FAILS(heddle_coo(&A, h, &(heddle_coo_desc){.rows = 2, .cols = 2, .nnz = 1, .row = MISALIGNED(row), .col = col,
-                .val = val}), HEDDLE_BAD_ARGUMENT, "row is not aligned");
-    CHECK_FAILS(heddle_coo(&A, h, &(heddle_coo_desc){.rows = 2, .cols = 2, .nnz = 1, .row = (const char *)wide + 4, .col = wide,
-                .val = val, .types.index = HEDDLE_I64}), HEDDLE_BAD_ARGUMENT, "row is not aligned to its elements of 8 bytes");
+    CHECK_FAILS(
+        heddle_csc(
+            &A, h,
+            &(heddle_csc_desc){
+                .rows = 2, .cols = 2, .nnz = 1, .col_ptr = MISALIGNED(row_ptr), .row = row, .val = val}),
+        HEDDLE_BAD_ARGUMENT, "col_ptr is not aligned");
+    CHECK_FAILS(
+        heddle_csc(
+            &A, h,
+            &(heddle_csc_desc){
+                .rows = 2, .cols = 2, .nnz = 1, .col_ptr = row_ptr, .row = MISALIGNED(row), .val = val}),
+        HEDDLE_BAD_ARGUMENT, "row is not aligned");
+    CHECK_FAILS(
+        heddle_coo(&A, h,
+                   &(heddle_coo_desc){
+                       .rows = 2, .cols = 2, .nnz = 1, .row = MISALIGNED(row), .col = col, .val = val}),
+        HEDDLE_BAD_ARGUMENT, "row is not aligned");
+    CHECK_FAILS(heddle_coo(&A, h,
+                           &(heddle_coo_desc){.rows = 2,
+                                              .cols = 2,
+                                              .nnz = 1,
+                                              .row = (const char *)wide + 4,
+                                              .col = wide,
+                                              .val = val,
+                                              .types.index = HEDDLE_I64}),
+                HEDDLE_BAD_ARGUMENT, "row is not aligned to its elements of 8 bytes");
     heddle_close(h);
 }
 
@@ -59,19 +81,29 @@ TEST(indices_and_offsets_at_the_ends_of_their_types_are_bad_and_nothing_else)
     heddle *h;
     heddle_matrix *A;
     const double val[2] = {1, 1};
-    const int64_t ends[] = {INT64_MIN, INT64_MIN + 1, INT32_MIN, INT32_MAX, (int64_t)INT32_MAX + 1, INT64_MAX, -1, 0};
+    const int64_t ends[] = {
+        INT64_MIN, INT64_MIN + 1, INT32_MIN, INT32_MAX, (int64_t)INT32_MAX + 1, INT64_MAX, -1, 0};
     CHECK_OK(heddle_open(&h, "cpu:threads=2"));
     for (int base = 0; base < 2; base++)
         for (size_t i = 0; i < sizeof ends / sizeof ends[0]; i++) {
-            int64_t col[2] = {base, ends[i]}, ptr[3] = {base, base + 1, base + 2}, bad_ptr[3] = {base, ends[i], base + 2};
-            int32_t narrow_ptr[3] = {base, ends[i] < 0 ? INT32_MIN : INT32_MAX, base + 2}, narrow[2] = {base, base};
-            heddle_csr_desc d = {.rows = 2, .cols = 2, .nnz = 2, .row_ptr = ptr, .col = col, .val = val, .base = base, .copy = 1,
+            int64_t col[2] = {base, ends[i]}, ptr[3] = {base, base + 1, base + 2},
+                    bad_ptr[3] = {base, ends[i], base + 2};
+            int32_t narrow_ptr[3] = {base, ends[i] < 0 ? INT32_MIN : INT32_MAX, base + 2},
+                    narrow[2] = {base, base};
+            heddle_csr_desc d = {.rows = 2,
+                                 .cols = 2,
+                                 .nnz = 2,
+                                 .row_ptr = ptr,
+                                 .col = col,
+                                 .val = val,
+                                 .base = base,
+                                 .copy = 1,
                                  .types = {.offset = HEDDLE_I64, .index = HEDDLE_I64}};
             heddle_status status = heddle_csr(&A, h, &d);
             if (status == HEDDLE_OK)
                 status = heddle_check(h, A);
-            CHECK_THAT(status == (base == 0 && ends[i] == 0 ? HEDDLE_OK : HEDDLE_BAD_MATRIX), "base %d, column %lld: %s", base,
-                       (long long)ends[i], heddle_status_name(status));
+            CHECK_THAT(status == (base == 0 && ends[i] == 0 ? HEDDLE_OK : HEDDLE_BAD_MATRIX),
+                       "base %d, column %lld: %s", base, (long long)ends[i], heddle_status_name(status));
             heddle_matrix_free(A);
             d.col = narrow;
             d.types.index = HEDDLE_I32;
@@ -133,8 +165,11 @@ TEST(an_error_never_holds_what_a_terminal_would_obey)
     CHECK_OK(heddle_open(&h, "cpu"));
     CHECK_FAILS(heddle_read(&A, h, "none\033[2J\n\r\x7f.mtx", NULL), HEDDLE_FILE_ERROR,
                 "none\\x1b[2J\\x0a\\x0d\\x7f.mtx: cannot open");
-    CHECK_FAILS(heddle_read(&A, h, "\x9b" "2J \xc2\x9b\xff \xc3\xa4.mtx", NULL), HEDDLE_FILE_ERROR,
-                "\\x9b2J \\xc2\\x9b\\xff \xc3\xa4.mtx: cannot open");
+    CHECK_FAILS(heddle_read(&A, h,
+                            "\x9b"
+                            "2J \xc2\x9b\xff \xc3\xa4.mtx",
+                            NULL),
+                HEDDLE_FILE_ERROR, "\\x9b2J \\xc2\\x9b\\xff \xc3\xa4.mtx: cannot open");
     heddle_close(h);
 }
 
@@ -164,7 +199,8 @@ TEST(a_member_that_stands_twice_is_found_wherever_it_stands)
         text_add(&text, ",\"m%d\":%d", i * 7919 % 3000, i);
     text_add(&text, "}");
     CHECK_OK(json_read(&t, text.data));
-    CHECK(json_member_number(&t, t.value, "m5", -1) >= 0 && json_member_number(&t, t.value, "m3000", -1) == -1);
+    CHECK(json_member_number(&t, t.value, "m5", -1) >= 0 &&
+          json_member_number(&t, t.value, "m3000", -1) == -1);
     json_tree_free(&t);
     text_free(&text);
     text_add(&text, "{\"inner\":{\"b\":1,\"a\":2}");

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * The contract of the public header, what comes after the first product: new values, plans, files, statistics, failures. */
+ * The contract of the public header, what comes after the first product: new values, plans, files,
+ * statistics, failures. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -10,7 +11,8 @@
 
 /* ---- new values under the same pattern ---- */
 
-/* An uneven matrix of 60 x 50 as arrays of the host; values are small integers, so that every order of addition is exact. */
+/* An uneven matrix of 60 x 50 as arrays of the host; values are small integers, so that every order of
+ * addition is exact. */
 struct pattern {
     int32_t row_ptr[61], row[400], col[400];
     double f64[2][400]; /* the values of before, and the new ones */
@@ -34,16 +36,29 @@ static void pattern_make(struct pattern *q)
 }
 
 /* The pattern with one set of values; as CSC it is the transpose that the same arrays describe. */
-static heddle_matrix *pattern_matrix(heddle *h, const struct pattern *q, heddle_format format, heddle_type type, const void *v)
+static heddle_matrix *pattern_matrix(heddle *h, const struct pattern *q, heddle_format format,
+                                     heddle_type type, const void *v)
 {
     heddle_matrix *A = NULL;
-    heddle_csr_desc csr = {.rows = 60, .cols = 50, .nnz = q->nnz, .row_ptr = q->row_ptr, .col = q->col, .val = v,
+    heddle_csr_desc csr = {.rows = 60,
+                           .cols = 50,
+                           .nnz = q->nnz,
+                           .row_ptr = q->row_ptr,
+                           .col = q->col,
+                           .val = v,
                            .types.value = type};
-    heddle_csc_desc csc = {.rows = 50, .cols = 60, .nnz = q->nnz, .col_ptr = q->row_ptr, .row = q->col, .val = v,
+    heddle_csc_desc csc = {.rows = 50,
+                           .cols = 60,
+                           .nnz = q->nnz,
+                           .col_ptr = q->row_ptr,
+                           .row = q->col,
+                           .val = v,
                            .types.value = type};
-    heddle_coo_desc coo = {.rows = 60, .cols = 50, .nnz = q->nnz, .row = q->row, .col = q->col, .val = v, .types.value = type};
-    CHECK_OK(format == HEDDLE_CSR ? heddle_csr(&A, h, &csr) : format == HEDDLE_CSC ? heddle_csc(&A, h, &csc)
-                                                                                   : heddle_coo(&A, h, &coo));
+    heddle_coo_desc coo = {
+        .rows = 60, .cols = 50, .nnz = q->nnz, .row = q->row, .col = q->col, .val = v, .types.value = type};
+    CHECK_OK(format == HEDDLE_CSR   ? heddle_csr(&A, h, &csr)
+             : format == HEDDLE_CSC ? heddle_csc(&A, h, &csc)
+                                    : heddle_coo(&A, h, &coo));
     return A;
 }
 
@@ -53,8 +68,8 @@ static const void *pattern_values(const struct pattern *q, heddle_type type, int
 }
 
 /* Products of the plan and, with the values of `set`, of a new matrix. */
-static int same_products(heddle *h, heddle_plan *p, const struct pattern *q, heddle_format format, heddle_type type, int set,
-                         heddle_op op)
+static int same_products(heddle *h, heddle_plan *p, const struct pattern *q, heddle_format format,
+                         heddle_type type, int set, heddle_op op)
 {
     double x64[60], y64[2][60] = {{0}};
     float x32[60], y32[2][60] = {{0}};
@@ -69,14 +84,16 @@ static int same_products(heddle *h, heddle_plan *p, const struct pattern *q, hed
 }
 
 /* One kernel with the old values, the new, and the old again. */
-static void update_kernel(heddle *h, const struct pattern *q, const char *kernel, heddle_format format, heddle_type type)
+static void update_kernel(heddle *h, const struct pattern *q, const char *kernel, heddle_format format,
+                          heddle_type type)
 {
     heddle_matrix *A = pattern_matrix(h, q, format, type, pattern_values(q, type, 0));
     for (heddle_op op = HEDDLE_N; op <= HEDDLE_T; op = (heddle_op)(op + 1)) {
         heddle_plan *p;
         heddle_plan_desc before, after;
         heddle_status status = heddle_plan_create(
-            &p, h, A, &(heddle_plan_options){.ops = op == HEDDLE_N ? HEDDLE_PLAN_N : HEDDLE_PLAN_T, .kernel = kernel});
+            &p, h, A,
+            &(heddle_plan_options){.ops = op == HEDDLE_N ? HEDDLE_PLAN_N : HEDDLE_PLAN_T, .kernel = kernel});
         if (status == HEDDLE_NO_KERNEL)
             continue;
         CHECK_OK(status);
@@ -86,11 +103,12 @@ static void update_kernel(heddle *h, const struct pattern *q, const char *kernel
             int64_t live = mem_live();
             CHECK_OK(heddle_plan_update_values(p, pattern_values(q, type, set)));
             CHECK_THAT(mem_live() == live, "%s, format %d, op %d: an update allocates", kernel, format, op);
-            CHECK_THAT(same_products(h, p, q, format, type, set, op), "%s, format %d, op %d, type %d, values %d", kernel,
-                       format, op, type, set);
+            CHECK_THAT(same_products(h, p, q, format, type, set, op),
+                       "%s, format %d, op %d, type %d, values %d", kernel, format, op, type, set);
         }
         CHECK_OK(heddle_plan_info(p, op, &after));
-        int64_t values = q->nnz * (type == HEDDLE_F64 ? 8 : 4); /* of the host, which the device has to keep */
+        int64_t values =
+            q->nnz * (type == HEDDLE_F64 ? 8 : 4); /* of the host, which the device has to keep */
         CHECK(strcmp(before.kernel, after.kernel) == 0);
         CHECK(after.bytes == before.bytes || after.bytes == before.bytes + values);
         heddle_plan_free(p);
@@ -115,8 +133,8 @@ TEST(a_plan_takes_new_values_whatever_it_has_made_of_the_old)
             for (int n = 0; n < heddle_kernel_count(); n++) {
                 CHECK_OK(heddle_kernel_info(n, &k));
                 EACH_FORMAT(f) /* of CSC, which is the CSR of the transpose, the CPU is enough */
-                    if (strcmp(k.device, runs[i].kind) == 0 && (f != HEDDLE_CSC || i == 0))
-                        update_kernel(h, &q, k.name, f, type);
+                if (strcmp(k.device, runs[i].kind) == 0 && (f != HEDDLE_CSC || i == 0))
+                    update_kernel(h, &q, k.name, f, type);
             }
         heddle_close(h);
     }
@@ -127,7 +145,8 @@ TEST(a_matrix_takes_new_values)
 {
     static const char *const devices[] = {"cpu", "emu:wave=32", "emu:wave=64"};
     for (int i = 0; i < 3; i++)
-        EACH_FORMAT(format) {
+        EACH_FORMAT(format)
+        {
             heddle *h = open_cpu(devices[i]);
             heddle_matrix *A = make_from(h, format, 1);
             double other[5], y[2][3];
@@ -138,7 +157,8 @@ TEST(a_matrix_takes_new_values)
             memset(other, 0x55, sizeof other); /* they need not stay */
             CHECK_OK(heddle_mv(h, HEDDLE_N, NULL, A, x_n, NULL, y[1]));
             for (int k = 0; k < 3; k++)
-                CHECK_THAT(y[1][k] == -2 * y[0][k], "%s, format %d, row %d: %g, %g", devices[i], (int)format, k, y[0][k], y[1][k]);
+                CHECK_THAT(y[1][k] == -2 * y[0][k], "%s, format %d, row %d: %g, %g", devices[i], (int)format,
+                           k, y[0][k], y[1][k]);
             CHECK_FAILS(heddle_update_values(h, A, NULL), HEDDLE_BAD_ARGUMENT, "val is NULL");
             CHECK_FAILS(heddle_update_values(h, A, (const char *)val + 1), HEDDLE_BAD_ARGUMENT, "aligned");
             CHECK_FAILS(heddle_update_values(h, NULL, val), HEDDLE_BAD_ARGUMENT, "NULL");
@@ -151,7 +171,8 @@ TEST(a_matrix_takes_new_values)
     CHECK_FAILS(heddle_update_values(gpu, A, csc_val), HEDDLE_BAD_ARGUMENT, "another device");
     heddle_matrix_free(A);
     A = make(gpu, HEDDLE_CSR);
-    CHECK_FAILS(heddle_update_values(gpu, A, (const void *)64), HEDDLE_BAD_ARGUMENT, "neither of the device nor of the host");
+    CHECK_FAILS(heddle_update_values(gpu, A, (const void *)64), HEDDLE_BAD_ARGUMENT,
+                "neither of the device nor of the host");
     heddle_matrix_free(A);
     heddle_close(gpu);
     heddle_close(h);
@@ -167,7 +188,8 @@ TEST(values_that_cannot_be_taken_are_refused)
     CHECK_OK(heddle_plan_create(&p, h, A, &(heddle_plan_options){.memory_limit = -1}));
     CHECK_FAILS(heddle_plan_update_values(p, NULL), HEDDLE_BAD_ARGUMENT, "val is NULL");
     CHECK_FAILS(heddle_plan_update_values(p, (const char *)val + 1), HEDDLE_BAD_ARGUMENT, "aligned");
-    CHECK_FAILS(heddle_plan_update_values(p, (const void *)64), HEDDLE_BAD_ARGUMENT, "neither of the device nor of the host");
+    CHECK_FAILS(heddle_plan_update_values(p, (const void *)64), HEDDLE_BAD_ARGUMENT,
+                "neither of the device nor of the host");
     CHECK_FAILS(heddle_plan_update_values(p, csc_val), HEDDLE_NO_MEMORY, "give them on the device");
     CHECK_OK(heddle_plan_mv(p, HEDDLE_N, NULL, x_n, NULL, y));
     CHECK(y[0] == 7 && y[2] == 31);
@@ -189,7 +211,8 @@ TEST(plans_serve_what_they_were_made_for_and_describe_themselves)
     heddle_plan *p;
     heddle_plan_desc d;
     double y[4];
-    EACH_FORMAT(f) {
+    EACH_FORMAT(f)
+    {
         heddle_matrix *A = make(h, f);
         CHECK_OK(heddle_plan_create(&p, h, A, NULL));
         CHECK_OK(heddle_plan_mv(p, HEDDLE_N, NULL, x_n, NULL, y));
@@ -197,10 +220,12 @@ TEST(plans_serve_what_they_were_made_for_and_describe_themselves)
         CHECK_OK(heddle_plan_info(p, HEDDLE_N, &d));
         CHECK(d.kernel[0] && d.format[0] && d.bytes >= 0 && d.break_even >= -1);
         CHECK(strcmp(heddle_last_kernel(h), d.kernel) == 0);
-        CHECK_FAILS(heddle_plan_mv(p, HEDDLE_T, NULL, x_t, NULL, y), HEDDLE_BAD_ARGUMENT, "was not made for T");
+        CHECK_FAILS(heddle_plan_mv(p, HEDDLE_T, NULL, x_t, NULL, y), HEDDLE_BAD_ARGUMENT,
+                    "was not made for T");
         CHECK_STATUS(heddle_plan_info(p, HEDDLE_T, &d), HEDDLE_BAD_ARGUMENT);
         heddle_plan_free(p);
-        CHECK_OK(heddle_plan_create(&p, h, A, &(heddle_plan_options){.ops = HEDDLE_PLAN_T, .deterministic = 1}));
+        CHECK_OK(
+            heddle_plan_create(&p, h, A, &(heddle_plan_options){.ops = HEDDLE_PLAN_T, .deterministic = 1}));
         CHECK_OK(heddle_plan_mv(p, HEDDLE_H, NULL, x_t, NULL, y));
         CHECK(y[0] == 13 && y[1] == 16 && y[2] == 2 && y[3] == 20);
         CHECK_OK(heddle_plan_info(p, HEDDLE_T, &d));
@@ -209,10 +234,14 @@ TEST(plans_serve_what_they_were_made_for_and_describe_themselves)
         heddle_matrix_free(A);
     }
     heddle_matrix *A = make(h, HEDDLE_CSR);
-    CHECK_FAILS(heddle_plan_create(&p, h, A, &(heddle_plan_options){.ops = 8}), HEDDLE_BAD_ARGUMENT, "ops is 8");
-    CHECK_FAILS(heddle_plan_create(&p, h, A, &(heddle_plan_options){.expected_products = -1}), HEDDLE_BAD_ARGUMENT, "negative");
-    CHECK_FAILS(heddle_plan_create(&p, h, A, &(heddle_plan_options){.memory_limit = -2}), HEDDLE_BAD_ARGUMENT, "negative");
-    CHECK_FAILS(heddle_plan_create(&p, h, A, &(heddle_plan_options){.kernel = "no_such"}), HEDDLE_BAD_ARGUMENT, "no_such");
+    CHECK_FAILS(heddle_plan_create(&p, h, A, &(heddle_plan_options){.ops = 8}), HEDDLE_BAD_ARGUMENT,
+                "ops is 8");
+    CHECK_FAILS(heddle_plan_create(&p, h, A, &(heddle_plan_options){.expected_products = -1}),
+                HEDDLE_BAD_ARGUMENT, "negative");
+    CHECK_FAILS(heddle_plan_create(&p, h, A, &(heddle_plan_options){.memory_limit = -2}), HEDDLE_BAD_ARGUMENT,
+                "negative");
+    CHECK_FAILS(heddle_plan_create(&p, h, A, &(heddle_plan_options){.kernel = "no_such"}),
+                HEDDLE_BAD_ARGUMENT, "no_such");
     CHECK_STATUS(heddle_plan_create(NULL, h, A, NULL), HEDDLE_BAD_ARGUMENT);
     CHECK_STATUS(heddle_plan_mv(NULL, HEDDLE_N, NULL, x_n, NULL, y), HEDDLE_BAD_ARGUMENT);
     CHECK_STATUS(heddle_plan_info(NULL, HEDDLE_N, &d), HEDDLE_BAD_ARGUMENT);
@@ -227,7 +256,8 @@ TEST(kernels_are_listed)
     for (int i = 0; i < heddle_kernel_count(); i++) {
         CHECK_OK(heddle_kernel_info(i, &d));
         CHECK(d.name[0] && d.format[0] && d.ops[0] && d.device[0] && d.source[0] && d.options);
-        seen += strcmp(d.name, "cpu_csr") == 0 || strcmp(d.name, "cpu_csr_t") == 0 || strcmp(d.name, "cpu_sell") == 0;
+        seen += strcmp(d.name, "cpu_csr") == 0 || strcmp(d.name, "cpu_csr_t") == 0 ||
+                strcmp(d.name, "cpu_sell") == 0;
     }
     CHECK(seen == 3);
     CHECK_STATUS(heddle_kernel_info(-1, &d), HEDDLE_BAD_ARGUMENT);
@@ -240,20 +270,20 @@ TEST(matrices_travel_through_files_and_keep_their_product)
     static const char *const names[] = {"a.mtx", "a.mtx.gz", "a.rb", "a.hdl"};
     heddle *h = open_cpu("cpu");
     EACH_FORMAT(f)
-        for (int i = 0; i < 4; i++) {
-            heddle_matrix *A = make(h, f), *B;
-            const char *path = test_path(names[i]);
-            CHECK_OK(heddle_write(h, A, path));
-            CHECK_OK(heddle_read(&B, h, path, NULL));
-            check_product(h, B);
-            heddle_matrix_free(A);
-            heddle_matrix_free(B);
-            CHECK_OK(heddle_read(&B, h, path, &(heddle_read_options){.value = HEDDLE_F32, .trust = 1}));
-            heddle_matrix_desc d;
-            CHECK_OK(heddle_matrix_info(B, &d));
-            CHECK(d.types.value == HEDDLE_F32);
-            heddle_matrix_free(B);
-        }
+    for (int i = 0; i < 4; i++) {
+        heddle_matrix *A = make(h, f), *B;
+        const char *path = test_path(names[i]);
+        CHECK_OK(heddle_write(h, A, path));
+        CHECK_OK(heddle_read(&B, h, path, NULL));
+        check_product(h, B);
+        heddle_matrix_free(A);
+        heddle_matrix_free(B);
+        CHECK_OK(heddle_read(&B, h, path, &(heddle_read_options){.value = HEDDLE_F32, .trust = 1}));
+        heddle_matrix_desc d;
+        CHECK_OK(heddle_matrix_info(B, &d));
+        CHECK(d.types.value == HEDDLE_F32);
+        heddle_matrix_free(B);
+    }
     heddle_matrix *A;
     CHECK_FAILS(heddle_read(&A, h, test_path("absent.mtx"), NULL), HEDDLE_FILE_ERROR, "absent.mtx");
     CHECK(A == NULL);
@@ -311,7 +341,8 @@ TEST(vectors_travel_through_files)
 TEST(statistics_of_all_formats_agree)
 {
     heddle *h = open_cpu("cpu");
-    EACH_FORMAT(f) {
+    EACH_FORMAT(f)
+    {
         heddle_matrix *A = make(h, f);
         heddle_stats s;
         int64_t bytes = 0, sell = 0;
@@ -349,7 +380,8 @@ TEST(generated_matrices_are_ready_to_use_and_bad_specs_are_refused)
 TEST(the_library_says_what_it_is)
 {
     char version[32];
-    snprintf(version, sizeof version, "%d.%d.%d", HEDDLE_VERSION_MAJOR, HEDDLE_VERSION_MINOR, HEDDLE_VERSION_PATCH);
+    snprintf(version, sizeof version, "%d.%d.%d", HEDDLE_VERSION_MAJOR, HEDDLE_VERSION_MINOR,
+             HEDDLE_VERSION_PATCH);
     CHECK(strcmp(heddle_version(), version) == 0);
     CHECK(strstr(heddle_build_info(), "threads: ") && strstr(heddle_build_info(), "compiler: "));
 }
@@ -367,7 +399,8 @@ static heddle_status whole_life(void *argument)
     csr.copy = coo.copy = 1;
     if ((status = heddle_open(&h, "cpu:threads=2")) || (status = heddle_csr(&A, h, &csr)) ||
         (status = heddle_coo(&B, h, &coo)) || (status = heddle_convert(&C, h, A, HEDDLE_CSC)) ||
-        (status = heddle_mv(h, HEDDLE_N, NULL, C, x_n, NULL, y)) || (status = heddle_statistics(h, B, &stats)) ||
+        (status = heddle_mv(h, HEDDLE_N, NULL, C, x_n, NULL, y)) ||
+        (status = heddle_statistics(h, B, &stats)) ||
         (status = heddle_plan_create(&p, h, A, &(heddle_plan_options){.ops = 3})) ||
         (status = heddle_plan_mv(p, HEDDLE_T, NULL, x_t, NULL, y)))
         (void)argument;

@@ -210,9 +210,10 @@ TEST(integers_are_read_as_people_write_them)
     static const struct {
         const char *text;
         int64_t value;
-    } good[] = {{"0", 0}, {"-7", -7}, {"1e6", 1000000}, {"2.5e3", 2500}, {"4k", 4000}, {"3M", 3000000}, {"2G", 2000000000},
-                {"9223372036854775807", INT64_MAX}};
-    static const char *const bad[] = {"", "x", "1x", "1.5", "1e-3", "4kk", "9223372036854775808", "9223372036854775807k", "1e300"};
+    } good[] = {{"0", 0},     {"-7", -7},      {"1e6", 1000000},   {"2.5e3", 2500},
+                {"4k", 4000}, {"3M", 3000000}, {"2G", 2000000000}, {"9223372036854775807", INT64_MAX}};
+    static const char *const bad[] = {
+        "", "x", "1x", "1.5", "1e-3", "4kk", "9223372036854775808", "9223372036854775807k", "1e300"};
     for (size_t i = 0; i < sizeof good / sizeof good[0]; i++) {
         int64_t n = -1;
         CHECK_OK(parse_int(good[i].text, &n));
@@ -264,10 +265,13 @@ TEST(json_escapes_what_it_must_and_reads_back_every_number)
     json_object(&j, "empty");
     json_end_object(&j);
     json_end_object(&j);
-    CHECK_THAT(strcmp(j.text.data,
-                      "{\"a\\\"b\":\"x\\\\y\\u000a\\u0001 \xc3\xa9 \\ufffd \xe2\x82\xac \xf0\x9f\x98\x80 \\ufffd(\","
-                      "\"list\":[-9223372036854775808,0.1,0.3333333333333333,null,null,true,false,null],\"empty\":{}}") == 0,
-               "%s", j.text.data);
+    CHECK_THAT(
+        strcmp(
+            j.text.data,
+            "{\"a\\\"b\":\"x\\\\y\\u000a\\u0001 \xc3\xa9 \\ufffd \xe2\x82\xac \xf0\x9f\x98\x80 \\ufffd(\","
+            "\"list\":[-9223372036854775808,0.1,0.3333333333333333,null,null,true,false,null],\"empty\":{}}") ==
+            0,
+        "%s", j.text.data);
     json_free(&j);
 }
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Names of matrices and kernels, the stopping rule, the shape of a matrix, and records that other programs can read. */
+ * Names of matrices and kernels, the stopping rule, the shape of a matrix, and records that other programs
+ * can read. */
 #include <ctype.h>
 #include <math.h>
 #include <stdlib.h>
@@ -94,7 +95,8 @@ TEST(a_failing_product_fails_the_measurement)
     CHECK(t.repetitions == 0);
 }
 
-/* ------------------------------------------------------------------ a reader of JSON, enough to check a record */
+/* ------------------------------------------------------------------ a reader of JSON, enough to check a
+ * record */
 
 static const char *skip_value(const char *s);
 
@@ -206,8 +208,12 @@ static void free_records(struct kept *k)
 /* A bench of few repetitions over a buffer that is small enough for a test. */
 static struct bench small_bench(const char *kernels, struct kept *kept)
 {
-    struct bench b = {.type_count = 1, .op_count = 1, .type = {HEDDLE_F64}, .op = {HEDDLE_N},
-                      .warm = {0.5, 2, 3, 50}, .cold = {0.5, 1, 1, 50},
+    struct bench b = {.type_count = 1,
+                      .op_count = 1,
+                      .type = {HEDDLE_F64},
+                      .op = {HEDDLE_N},
+                      .warm = {0.5, 2, 3, 50},
+                      .cold = {0.5, 1, 1, 50},
                       .events = {kept, keep_matrix, keep_run, NULL},
                       .probe = {.threads = 2, .words = 1 << 16}};
     CHECK_OK(NEW_ZEROED(b.probe.data, b.probe.words));
@@ -229,19 +235,42 @@ static void run_bench(struct bench *b, const char *matrix)
 }
 
 static const char *const run_fields[] = {
-    "schema", "record", "version", "date", "machine", "device", "driver", "threads", "isa", "matrix", "origin", "rows",
-    "cols", "nnz", "row", "kernel", "ran", "peer", "format", "op", "value", "offset", "index", "transposed", "repeatable",
-    "held_bytes", "break_even", "convert_ms", "prepare_ms", "look_ms", "look_bytes", "cold_ms", "cold_min_ms", "cold_spread",
-    "cold_repetitions", "warm_ms", "warm_min_ms",
-    "spread", "repetitions", "dropped", "core_mhz", "memory_mhz",
-    "bytes", "read_gbs", "launch_ms", "call_us", "bare_call_us", "floor_ms", "of_floor", "own_bytes",
-    "own_floor_ms", "of_own_floor", "others_busy", "fits_cache", "gflops", "gbs",
-    "verified", "error", "wrong", "skipped"};
+    "schema",       "record",       "version",     "date",        "machine",
+    "device",       "driver",       "threads",     "isa",         "matrix",
+    "origin",       "rows",         "cols",        "nnz",         "row",
+    "kernel",       "ran",          "peer",        "format",      "op",
+    "value",        "offset",       "index",       "transposed",  "repeatable",
+    "held_bytes",   "break_even",   "convert_ms",  "prepare_ms",  "look_ms",
+    "look_bytes",   "cold_ms",      "cold_min_ms", "cold_spread", "cold_repetitions",
+    "warm_ms",      "warm_min_ms",  "spread",      "repetitions", "dropped",
+    "core_mhz",     "memory_mhz",   "bytes",       "read_gbs",    "launch_ms",
+    "call_us",      "bare_call_us", "floor_ms",    "of_floor",    "own_bytes",
+    "own_floor_ms", "of_own_floor", "others_busy", "fits_cache",  "gflops",
+    "gbs",          "verified",     "error",       "wrong",       "skipped"};
 
-static const char *const matrix_fields[] = {
-    "schema", "record", "version", "matrix", "origin", "spec", "value", "rows", "cols", "nnz", "row", "col",
-    "lower_bandwidth", "upper_bandwidth", "diagonal", "repeats", "sorted", "pattern_symmetry", "numeric_symmetry",
-    "distinct_values", "published", "histogram", "picture"};
+static const char *const matrix_fields[] = {"schema",
+                                            "record",
+                                            "version",
+                                            "matrix",
+                                            "origin",
+                                            "spec",
+                                            "value",
+                                            "rows",
+                                            "cols",
+                                            "nnz",
+                                            "row",
+                                            "col",
+                                            "lower_bandwidth",
+                                            "upper_bandwidth",
+                                            "diagonal",
+                                            "repeats",
+                                            "sorted",
+                                            "pattern_symmetry",
+                                            "numeric_symmetry",
+                                            "distinct_values",
+                                            "published",
+                                            "histogram",
+                                            "picture"};
 
 static void has_fields(const char *record, const char *const *field, size_t count)
 {
@@ -333,8 +362,13 @@ TEST(a_wrong_result_makes_a_record_that_says_so)
     struct subject s = {.name = "a", .origin = "a.mtx"};
     struct candidate c = {.ran = "cpu_csr", .format = "csr"};
     struct device device = {.threads = 1};
-    struct run r = {.subject = &s, .kernel = "auto", .made = &c, .device = &device, .value = HEDDLE_F64,
-                    .verdict = {.passed = 0, .error = INFINITY, .first = 3}, .wrong = "row 3 is \"nan\""};
+    struct run r = {.subject = &s,
+                    .kernel = "auto",
+                    .made = &c,
+                    .device = &device,
+                    .value = HEDDLE_F64,
+                    .verdict = {.passed = 0, .error = INFINITY, .first = 3},
+                    .wrong = "row 3 is \"nan\""};
     struct json j = {0};
     record_run(&j, &r);
     CHECK(is_json(j.text.data));
@@ -389,24 +423,31 @@ TEST(loading_survives_every_failing_allocation)
 
 /* ------------------------------------------------------------------ records of the past */
 
-#define PAST_RUN(kernel, warm)                                                                                   \
-    "{\"schema\":1,\"record\":\"run\",\"version\":\"0.1.0\",\"device\":\"cpu\",\"isa\":\"x\",\"threads\":2,"              \
-    "\"matrix\":\"a\",\"origin\":\"a.mtx\",\"kernel\":\"" kernel "\",\"op\":\"T\",\"value\":\"f32\","                    \
-    "\"verified\":true,\"skipped\":null,\"warm_ms\":" warm ",\"warm_min_ms\":1,\"spread\":0.1,"                    \
+#define PAST_RUN(kernel, warm)                                                                               \
+    "{\"schema\":1,\"record\":\"run\",\"version\":\"0.1.0\",\"device\":\"cpu\",\"isa\":\"x\",\"threads\":2," \
+    "\"matrix\":\"a\",\"origin\":\"a.mtx\",\"kernel\":\"" kernel "\",\"op\":\"T\",\"value\":\"f32\","        \
+    "\"verified\":true,\"skipped\":null,\"warm_ms\":" warm ",\"warm_min_ms\":1,\"spread\":0.1,"              \
     "\"repetitions\":5,\"cold_ms\":null,\"cold_repetitions\":0}\n"
 #define PAST_MATRIX "{\"record\":\"matrix\",\"origin\":\"b.mtx\"}\n"
 
 TEST(runs_of_the_past_are_found_by_what_they_measured_and_the_last_one_counts)
 {
     struct past p = {0};
-    struct past_run what = {.device = "cpu", .isa = "x", .threads = 2, .origin = "a.mtx", .kernel = "plan",
-                            .value = HEDDLE_F32, .op = HEDDLE_T};
-    const char *path = test_file("past.jsonl", PAST_RUN("plan", "3") "garbage\n" PAST_MATRIX "\n" PAST_RUN("auto", "4")
-                                                   PAST_RUN("plan", "5") "{\"record\":\"run\",\"torn");
+    struct past_run what = {.device = "cpu",
+                            .isa = "x",
+                            .threads = 2,
+                            .origin = "a.mtx",
+                            .kernel = "plan",
+                            .value = HEDDLE_F32,
+                            .op = HEDDLE_T};
+    const char *path =
+        test_file("past.jsonl", PAST_RUN("plan", "3") "garbage\n" PAST_MATRIX "\n" PAST_RUN("auto", "4")
+                                    PAST_RUN("plan", "5") "{\"record\":\"run\",\"torn");
     CHECK_OK(past_read(&p, path));
     CHECK(p.count == 3 && p.broken == 1 && p.matrices == 1 && p.lines == 6);
     const struct past_run *r = past_find(&p, &what);
-    CHECK(r && r->verified && !r->skipped && r->warm.median_ms == 5 && r->warm.repetitions == 5 && r->cold.repetitions == 0);
+    CHECK(r && r->verified && !r->skipped && r->warm.median_ms == 5 && r->warm.repetitions == 5 &&
+          r->cold.repetitions == 0);
     what.op = HEDDLE_N;
     CHECK(past_find(&p, &what) == NULL);
     CHECK(past_describes(&p, "b.mtx") && !past_describes(&p, "a.mtx"));

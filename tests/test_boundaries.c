@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT
  *
- * Where pages change their way: rows and matrices of exactly as many entries as something holds, and of one more or less; grids that
- * are too small for the matrix, so that blocks come round; offsets that do not fit into 32 bits.  Integers, so that results are exact.
- * csr_weave and csr_weft, whose capacities follow the device, have tests of their own (test_kernels_gpu.c). */
+ * Where pages change their way: rows and matrices of exactly as many entries as something holds, and of
+ * one more or less; grids that are too small for the matrix, so that blocks come round; offsets that do
+ * not fit into 32 bits.  Integers, so that results are exact. csr_weave and csr_weft, whose capacities
+ * follow the device, have tests of their own (test_kernels_gpu.c). */
 #define _GNU_SOURCE
 #include <math.h>
 #include <stdlib.h>
@@ -18,7 +19,8 @@
 static const char *const devices[] = {"emu:wave=32,seed=11", "emu:wave=64,seed=12"};
 
 /* A product on a GPU device; its y, laid out full of NaN between guards, must be exact. */
-static void is_exact(const struct device *d, const char *kernel, const struct csr *A, heddle_op op, const char *what)
+static void is_exact(const struct device *d, const char *kernel, const struct csr *A, heddle_op op,
+                     const char *what)
 {
     struct csr there = {0};
     struct guarded y = {0};
@@ -26,7 +28,8 @@ static void is_exact(const struct device *d, const char *kernel, const struct cs
     int whole = 0;
     int64_t outside, size = (int64_t)type_size(A->value), wrong = 0;
     int64_t n_x = op == HEDDLE_N ? A->cols : A->rows, n_y = op == HEDDLE_N ? A->rows : A->cols;
-    void *x = awkward_vector(n_x, A->value, 3, 1), *got = awkward_vector(n_y, A->value, 4, 1), *x_there = NULL;
+    void *x = awkward_vector(n_x, A->value, 3, 1), *got = awkward_vector(n_y, A->value, 4, 1),
+         *x_there = NULL;
     struct exact *exact = mem_alloc(n_y, sizeof *exact);
     awkward_reference(exact, A, op != HEDDLE_N, x);
     for (int64_t i = 0; i < n_y; i++)
@@ -37,14 +40,16 @@ static void is_exact(const struct device *d, const char *kernel, const struct cs
     CHECK_OK(guarded_new(&y, d, n_y * size));
     CHECK_OK(guarded_set(&y, got));
     heddle_status status = bound_new(&b, d, kernel, &(struct view){.format = HEDDLE_CSR, .csr = there}, op);
-    CHECK_THAT(status == HEDDLE_OK || status == HEDDLE_NO_KERNEL, "%s, %s: %s", kernel, what, heddle_last_error());
+    CHECK_THAT(status == HEDDLE_OK || status == HEDDLE_NO_KERNEL, "%s, %s: %s", kernel, what,
+               heddle_last_error());
     if (status == HEDDLE_OK) {
         CHECK_OK(bound_run(b, (struct scalars){1, 0}, x_there, y.y));
         CHECK_OK(guarded_get(&y, got, &whole, &outside));
         for (int64_t i = 0; i < n_y; i++)
-            wrong += !awkward_good(value_at(got, A->value, i), &exact[i], (struct awkward_scalars){1, 0}, 0, A->value, 1);
-        CHECK_THAT(whole && wrong == 0, "%s, op %d, %s: %lld entries are wrong%s", kernel, op, what, (long long)wrong,
-                   whole ? "" : ", and it wrote outside of y");
+            wrong += !awkward_good(value_at(got, A->value, i), &exact[i], (struct awkward_scalars){1, 0}, 0,
+                                   A->value, 1);
+        CHECK_THAT(whole && wrong == 0, "%s, op %d, %s: %lld entries are wrong%s", kernel, op, what,
+                   (long long)wrong, whole ? "" : ", and it wrote outside of y");
     }
     bound_free(b);
     guarded_free(&y);
@@ -95,10 +100,11 @@ static int64_t strewn(int64_t i, int64_t j, int64_t n, int64_t cols, uint64_t ra
     return (void)n, (void)random, (37 * i + 11 * j) % cols;
 }
 
-/* Lanes, waves, blocks and slices; tiles of csr_merge (5, 7, 9 items, 128 and 256 threads), blocks of csr_adaptive (128 to 512 threads
- * by 4 and 8, and four of these), chunks of csr_hola, tiles of csr5, bins of csr_to_sell. */
-static const int64_t capacities[] = {4,    8,    16,   32,   64,   128,  256,  512,  640,  768,  896,   1024,
-                                     1152, 1280, 1792, 2048, 2304, 2560, 3072, 4096, 8192, 16384};
+/* Lanes, waves, blocks and slices; tiles of csr_merge (5, 7, 9 items, 128 and 256 threads), blocks of
+ * csr_adaptive (128 to 512 threads by 4 and 8, and four of these), chunks of csr_hola, tiles of csr5, bins
+ * of csr_to_sell. */
+static const int64_t capacities[] = {4,    8,    16,   32,   64,   128,  256,  512,  640,  768,  896,
+                                     1024, 1152, 1280, 1792, 2048, 2304, 2560, 3072, 4096, 8192, 16384};
 
 TEST(rows_and_matrices_of_exactly_a_capacity_and_one_more_are_exact)
 {
@@ -147,7 +153,8 @@ TEST(the_last_carry_of_a_row_of_20000_is_added_once)
 /* What is launched with the grid's limit in mind is right with any; a kernel may refuse, but not be wrong. */
 TEST(blocks_of_every_kernel_come_round_where_grids_are_small)
 {
-    static const char *const names[] = {"even rows", "huge row in the middle", "power law", "scattered entries"};
+    static const char *const names[] = {"even rows", "huge row in the middle", "power law",
+                                        "scattered entries"};
     for (int i = 0; i < 2; i++) {
         struct device d = device_of(devices[i]);
         ((struct gpu_head *)d.gpu)->info.grid = 3;
@@ -169,8 +176,8 @@ TEST(blocks_of_every_kernel_come_round_where_grids_are_small)
 #define FAR (((int64_t)1 << 31) + 5)
 #define FAR_ROWS 300
 
-/* Rows that begin behind 2^31 entries which belong to none: pages of them are never touched, and take no memory.  No such matrix
- * passes heddle_check, but what a kernel does row by row must not care. */
+/* Rows that begin behind 2^31 entries which belong to none: pages of them are never touched, and take no
+ * memory.  No such matrix passes heddle_check, but what a kernel does row by row must not care. */
 static void far_rows(const struct device *d, const char *kernel, heddle_op op)
 {
     const int64_t each = 7, nnz = FAR + FAR_ROWS * each, cols = 90, bytes = nnz * 4;
@@ -179,7 +186,8 @@ static void far_rows(const struct device *d, const char *kernel, heddle_op op)
     float x[FAR_ROWS], y[FAR_ROWS], want[FAR_ROWS] = {0};
     void *map[2];
     for (int i = 0; i < 2; i++) {
-        map[i] = mmap(NULL, (size_t)bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+        map[i] = mmap(NULL, (size_t)bytes, PROT_READ | PROT_WRITE,
+                      MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
         CHECK(map[i] != MAP_FAILED);
         if (map[i] == MAP_FAILED)
             return;
@@ -201,15 +209,22 @@ static void far_rows(const struct device *d, const char *kernel, heddle_op op)
         }
     for (int64_t i = 0; i < n_y; i++)
         y[i] = NAN;
-    struct csr A = {.rows = FAR_ROWS, .cols = cols, .nnz = nnz, .value = HEDDLE_F32, .offset = HEDDLE_I64, .row_ptr = row_ptr,
-                    .col = col, .val = val};
+    struct csr A = {.rows = FAR_ROWS,
+                    .cols = cols,
+                    .nnz = nnz,
+                    .value = HEDDLE_F32,
+                    .offset = HEDDLE_I64,
+                    .row_ptr = row_ptr,
+                    .col = col,
+                    .val = val};
     struct bound *b = NULL;
     CHECK_OK(bound_new(&b, d, kernel, &(struct view){.format = HEDDLE_CSR, .csr = A}, op));
     if (b)
         CHECK_OK(bound_run(b, (struct scalars){1, 0}, x, y));
     for (int64_t i = 0; i < n_y; i++)
         wrong += y[i] != want[i];
-    CHECK_THAT(b && wrong == 0, "%s: %lld entries are wrong behind %lld others", kernel, (long long)wrong, (long long)FAR);
+    CHECK_THAT(b && wrong == 0, "%s: %lld entries are wrong behind %lld others", kernel, (long long)wrong,
+               (long long)FAR);
     bound_free(b);
     munmap(map[0], (size_t)bytes);
     munmap(map[1], (size_t)bytes);
@@ -220,7 +235,8 @@ TEST(rows_behind_2_to_the_31_entries_are_exact)
     static const char *const by_rows[] = {"csr_naive", "csr_vector", "csr_vector:lanes=32", "csr_naive_t"};
     struct device cpu = {.threads = 2, .isa = cpu_this()->isa};
     for (int i = 0; i < 2; i++) {
-        struct device d = device_of(devices[i]); /* its memory is the host's: pages read these arrays where they are */
+        struct device d =
+            device_of(devices[i]); /* its memory is the host's: pages read these arrays where they are */
         for (size_t k = 0; k < sizeof by_rows / sizeof by_rows[0]; k++)
             far_rows(&d, by_rows[k], k == 3 ? HEDDLE_T : HEDDLE_N);
         gpu_close(d.gpu);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * What a product asks of a GPU's driver, seen from a driver without a device: launches, and nothing that would wait, allocate
- * or spoil a capture.  test_cuda.c captures for real. */
+ * What a product asks of a GPU's driver, seen from a driver without a device: launches, and nothing that
+ * would wait, allocate or spoil a capture.  test_cuda.c captures for real. */
 #include <math.h>
 
 #include "api/api.h"
@@ -25,7 +25,8 @@ static void scene_new(struct scene *s)
     fake_use(s->v, "", s->v->file);
     fake_script(s->v, NULL, NULL);
     fake_modules();
-    heddle_plan_options options = {.ops = HEDDLE_PLAN_N | HEDDLE_PLAN_T, .expected_products = 1, .memory_limit = -1};
+    heddle_plan_options options = {
+        .ops = HEDDLE_PLAN_N | HEDDLE_PLAN_T, .expected_products = 1, .memory_limit = -1};
     CHECK_OK(gen_matrix(&s->csr, "grid2d:n=20", HEDDLE_F64));
     CHECK_OK(heddle_open(&s->h, "cuda:0"));
     CHECK_OK(matrix_of(&s->A, s->h, &s->csr));
@@ -84,7 +85,8 @@ TEST(a_product_calls_nothing_that_spoils_a_capture)
 #include "gpu/calls.def"
 #undef ADAPTED
 #undef CALL
-        "cuDevicePrimaryCtxRetain", "cuFuncGetAttribute", "cuFuncSetAttribute", "cuGraphCreate", "cuGraphLaunch"};
+        "cuDevicePrimaryCtxRetain", "cuFuncGetAttribute", "cuFuncSetAttribute", "cuGraphCreate",
+        "cuGraphLaunch"};
     struct scene s;
     scene_new(&s);
     fake_script(s.v, "cuGraphCreate", "=2"); /* what is launched together was made before */
@@ -124,19 +126,22 @@ TEST(a_product_switches_to_the_device_once)
     struct scene s;
     scene_new(&s);
     int64_t before = fake_state_of(s.v)->switches;
-    CHECK_OK(heddle_mv(s.h, HEDDLE_T, NULL, s.A, s.x, NULL, s.y)); /* looks at two pointers and launches two kernels */
+    CHECK_OK(heddle_mv(s.h, HEDDLE_T, NULL, s.A, s.x, NULL,
+                       s.y)); /* looks at two pointers and launches two kernels */
     CHECK(fake_state_of(s.v)->switches == before + 1);
     scene_free(&s);
 }
 
-/* Host vectors are copied and waited for, which a capture refuses: the caller is told, and the handle goes on. */
+/* Host vectors are copied and waited for, which a capture refuses: the caller is told, and the handle goes
+ * on. */
 TEST(vectors_of_the_host_cannot_be_captured)
 {
     struct scene s;
     double x[400] = {0};
     scene_new(&s);
     fake_script(s.v, "cuMemcpyAsync", "=900");
-    CHECK_FAILS(heddle_mv(s.h, HEDDLE_N, NULL, s.A, x, NULL, s.y), HEDDLE_BAD_ARGUMENT, "while the stream is being captured");
+    CHECK_FAILS(heddle_mv(s.h, HEDDLE_N, NULL, s.A, x, NULL, s.y), HEDDLE_BAD_ARGUMENT,
+                "while the stream is being captured");
     fake_script(s.v, NULL, NULL);
     CHECK_OK(heddle_mv(s.h, HEDDLE_N, NULL, s.A, x, NULL, s.y));
     scene_free(&s);
@@ -153,7 +158,11 @@ TEST(a_run_on_a_gpu_has_the_time_of_a_call_beside_that_of_a_bare_launch)
     struct scene s;
     struct run noted = {0};
     struct subject_list list = {0};
-    struct bench b = {.type_count = 1, .op_count = 1, .type = {HEDDLE_F64}, .op = {HEDDLE_N}, .warm = {0.5, 2, 3, 50},
+    struct bench b = {.type_count = 1,
+                      .op_count = 1,
+                      .type = {HEDDLE_F64},
+                      .op = {HEDDLE_N},
+                      .warm = {0.5, 2, 3, 50},
                       .events = {&noted, NULL, note_run, NULL}};
     scene_new(&s);
     b.h = s.h;
@@ -162,7 +171,8 @@ TEST(a_run_on_a_gpu_has_the_time_of_a_call_beside_that_of_a_bare_launch)
     CHECK_OK(probe_new(&b.probe, &s.h->device));
     CHECK_OK(bench_subject(&b, &list.item[0]));
     CHECK_THAT(noted.call_us > 0 && noted.bare_call_us > 0, "%g %g", noted.call_us, noted.bare_call_us);
-    CHECK_THAT(noted.call_us < 1e5 && noted.bare_call_us < noted.call_us * 100, "%g %g", noted.call_us, noted.bare_call_us);
+    CHECK_THAT(noted.call_us < 1e5 && noted.bare_call_us < noted.call_us * 100, "%g %g", noted.call_us,
+               noted.bare_call_us);
     probe_free(&b.probe);
     subjects_free(&list);
     scene_free(&s);

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * What is asked of a matrix on a GPU before its products, as src/convert does it: conversions, checks and row lengths are those of
- * the host, bit by bit and word by word.  HEDDLE_TEST_DEVICES names other devices than the emulator's. */
+ * What is asked of a matrix on a GPU before its products, as src/convert does it: conversions, checks and
+ * row lengths are those of the host, bit by bit and word by word.  HEDDLE_TEST_DEVICES names other devices
+ * than the emulator's. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -24,43 +25,48 @@ static int same(const struct device *d, const void *there, const void *here, int
 
 static int same_csr(const struct device *d, const struct csr *there, const struct csr *here)
 {
-    return there->rows == here->rows && there->cols == here->cols && there->nnz == here->nnz && there->offset == here->offset &&
+    return there->rows == here->rows && there->cols == here->cols && there->nnz == here->nnz &&
+           there->offset == here->offset &&
            same(d, there->row_ptr, here->row_ptr, (here->rows + 1) * (int64_t)type_size(here->offset)) &&
            same(d, there->col, here->col, here->nnz * 4) &&
            same(d, there->val, here->val, here->nnz * (int64_t)type_size(here->value));
 }
 
-/* A format with options, or NULL: the initial ones.  The host is told for which device it makes the format. */
-static void check_options(const struct device *d, enum format_id id, const struct csr *there, const struct csr *here,
-                          const char *name, const int64_t *option)
+/* A format with options, or NULL: the initial ones.  The host is told for which device it makes the
+ * format. */
+static void check_options(const struct device *d, enum format_id id, const struct csr *there,
+                          const struct csr *here, const char *name, const int64_t *option)
 {
     struct device cpu = {.threads = 2};
     struct source from = {.csr = *there};
-    struct source from_here = {.csr = *here, .omega = gpu_info_of(d->gpu)->wave, .sigma = gpu_arch(d->gpu)->sigma};
+    struct source from_here = {
+        .csr = *here, .omega = gpu_info_of(d->gpu)->wave, .sigma = gpu_arch(d->gpu)->sigma};
     struct stored s, t;
     heddle_status want = device_stored_size(&cpu, &t, id, &from_here, option);
     char text[512];
     snprintf(text, sizeof text, "%s", want ? heddle_last_error() : "");
     heddle_status got = device_stored_size(d, &s, id, &from, option);
-    CHECK_THAT(got == want && (!want || strcmp(text, heddle_last_error()) == 0), "%s of '%s': %s", format_at(id)->name, name,
-               heddle_last_error());
+    CHECK_THAT(got == want && (!want || strcmp(text, heddle_last_error()) == 0), "%s of '%s': %s",
+               format_at(id)->name, name, heddle_last_error());
     if (got != HEDDLE_OK || want != HEDDLE_OK)
         return;
     CHECK_OK(device_stored_build(&cpu, &t, &from_here));
     CHECK_OK(device_stored_build(d, &s, &from));
     for (int i = 0; s.format->array[i]; i++)
-        CHECK_THAT(s.bytes[i] == t.bytes[i] && same(d, s.array[i], t.array[i], s.bytes[i]), "%s of '%s': %s differs",
-                   s.format->name, name, s.format->array[i]);
+        CHECK_THAT(s.bytes[i] == t.bytes[i] && same(d, s.array[i], t.array[i], s.bytes[i]),
+                   "%s of '%s': %s differs", s.format->name, name, s.format->array[i]);
     CHECK(memcmp(s.dim, t.dim, sizeof s.dim) == 0);
     device_stored_free(d, &s);
     device_stored_free(&cpu, &t);
 }
 
-/* With every value of every option, the others at their initial values.  Those choose what is stored, not its types. */
-static void check_format(const struct device *d, enum format_id id, const struct csr *there, const struct csr *here,
-                         const char *name)
+/* With every value of every option, the others at their initial values.  Those choose what is stored, not
+ * its types. */
+static void check_format(const struct device *d, enum format_id id, const struct csr *there,
+                         const struct csr *here, const char *name)
 {
-    const struct option *o = here->value == HEDDLE_F32 && here->offset == HEDDLE_I32 ? format_at(id)->options : NULL;
+    const struct option *o =
+        here->value == HEDDLE_F32 && here->offset == HEDDLE_I32 ? format_at(id)->options : NULL;
     int64_t option[OPTIONS_MOST] = {0};
     check_options(d, id, there, here, name, NULL);
     for (int i = 0; o && o[i].name; i++)
@@ -124,7 +130,8 @@ static void check_same_verdict(const struct device *d, const struct csr *here)
     heddle_status want = csr_validate(here);
     snprintf(text, sizeof text, "%s", want ? heddle_last_error() : "");
     heddle_status got = device_csr_validate(d, &there);
-    CHECK_THAT(got == want && (!want || strcmp(text, heddle_last_error()) == 0), "'%s', not '%s'", heddle_last_error(), text);
+    CHECK_THAT(got == want && (!want || strcmp(text, heddle_last_error()) == 0), "'%s', not '%s'",
+               heddle_last_error(), text);
     device_csr_free(d, &there);
 }
 
@@ -214,11 +221,12 @@ static void counts_rows(const struct device *d)
             CHECK_OK(device_csr_upload(d, &there, &here));
             CHECK_OK(device_row_lengths(&cpu, &want, &here));
             CHECK_OK(device_row_lengths(d, &got, &there));
-            CHECK_THAT(got.shortest == want.shortest && got.longest == want.longest && got.empty == want.empty &&
-                           got.mean == want.mean && fabs(got.deviation - want.deviation) <= 1e-12 * want.deviation,
-                       "'%s': %lld to %lld, %lld empty, mean %g, deviation %.17g (not %.17g)", awkward[m].name,
-                       (long long)got.shortest, (long long)got.longest, (long long)got.empty, got.mean, got.deviation,
-                       want.deviation);
+            CHECK_THAT(got.shortest == want.shortest && got.longest == want.longest &&
+                           got.empty == want.empty && got.mean == want.mean &&
+                           fabs(got.deviation - want.deviation) <= 1e-12 * want.deviation,
+                       "'%s': %lld to %lld, %lld empty, mean %g, deviation %.17g (not %.17g)",
+                       awkward[m].name, (long long)got.shortest, (long long)got.longest, (long long)got.empty,
+                       got.mean, got.deviation, want.deviation);
             device_csr_free(d, &there);
             csr_free(&here);
         }

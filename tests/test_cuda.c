@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT
  *
- * What only a real device of NVIDIA can show: products in a graph, and errors that are not made up.  Runs where
- * HEDDLE_TEST_DEVICES names one ("cuda:0"); elsewhere there is nothing to test.  HEDDLE_TEST_OTHER_ARCH is a folder of cubins
- * that are named for this device and made for another (bench/gpu.sh makes one). */
+ * What only a real device of NVIDIA can show: products in a graph, and errors that are not made up.  Runs
+ * where HEDDLE_TEST_DEVICES names one ("cuda:0"); elsewhere there is nothing to test.
+ * HEDDLE_TEST_OTHER_ARCH is a folder of cubins that are named for this device and made for another
+ * (bench/gpu.sh makes one). */
 #include <dlfcn.h>
 #include <math.h>
 #include <stdlib.h>
@@ -26,20 +27,20 @@ static const char *device_name(void)
 
 /* --------------------------------------------------- the driver, as a program would use it ---- */
 
-#define DRIVER_CALLS(ROW)                                                                    \
-    ROW(init, (unsigned flags), cuInit)                                                      \
-    ROW(retain, (void **context, int device), cuDevicePrimaryCtxRetain)                      \
-    ROW(release, (int device), cuDevicePrimaryCtxRelease_v2)                                 \
-    ROW(use, (void *context), cuCtxSetCurrent)                                               \
-    ROW(stream_new, (void **stream, unsigned flags), cuStreamCreate)                         \
-    ROW(stream_free, (void *stream), cuStreamDestroy_v2)                                     \
-    ROW(sync, (void *stream), cuStreamSynchronize)                                           \
-    ROW(begin, (void *stream, int mode), cuStreamBeginCapture_v2)                            \
-    ROW(end, (void *stream, void **graph), cuStreamEndCapture)                               \
-    ROW(nodes, (void *graph, void **nodes, size_t *count), cuGraphGetNodes)                  \
-    ROW(instantiate, (void **exec, void *graph, unsigned long long flags), cuGraphInstantiateWithFlags) \
-    ROW(launch, (void *exec, void *stream), cuGraphLaunch)                                   \
-    ROW(exec_free, (void *exec), cuGraphExecDestroy)                                         \
+#define DRIVER_CALLS(ROW)                                                                                    \
+    ROW(init, (unsigned flags), cuInit)                                                                      \
+    ROW(retain, (void **context, int device), cuDevicePrimaryCtxRetain)                                      \
+    ROW(release, (int device), cuDevicePrimaryCtxRelease_v2)                                                 \
+    ROW(use, (void *context), cuCtxSetCurrent)                                                               \
+    ROW(stream_new, (void **stream, unsigned flags), cuStreamCreate)                                         \
+    ROW(stream_free, (void *stream), cuStreamDestroy_v2)                                                     \
+    ROW(sync, (void *stream), cuStreamSynchronize)                                                           \
+    ROW(begin, (void *stream, int mode), cuStreamBeginCapture_v2)                                            \
+    ROW(end, (void *stream, void **graph), cuStreamEndCapture)                                               \
+    ROW(nodes, (void *graph, void **nodes, size_t *count), cuGraphGetNodes)                                  \
+    ROW(instantiate, (void **exec, void *graph, unsigned long long flags), cuGraphInstantiateWithFlags)      \
+    ROW(launch, (void *exec, void *stream), cuGraphLaunch)                                                   \
+    ROW(exec_free, (void *exec), cuGraphExecDestroy)                                                         \
     ROW(graph_free, (void *graph), cuGraphDestroy)
 
 static struct {
@@ -53,9 +54,9 @@ static int driver_ready(void)
     void *library = dlopen("libcuda.so.1", RTLD_NOW);
     if (!CHECK_THAT(library != NULL, "%s", dlerror()))
         return 0;
-#define ROW(member, arguments, symbol)                                             \
-    *(void **)(void *)&cu.member = dlsym(library, #symbol);                        \
-    if (!CHECK_THAT(cu.member != NULL, "the driver has no %s", #symbol))           \
+#define ROW(member, arguments, symbol)                                                                       \
+    *(void **)(void *)&cu.member = dlsym(library, #symbol);                                                  \
+    if (!CHECK_THAT(cu.member != NULL, "the driver has no %s", #symbol))                                     \
         return 0;
     DRIVER_CALLS(ROW)
 #undef ROW
@@ -113,11 +114,15 @@ static void scene_free(struct scene *s)
 
 static const double alpha = 2, beta = -1, zero = 0;
 
-/* Product number i with the given handle, matrix and vectors: N and T, plain, with scalars, without a product, by a plan. */
+/* Product number i with the given handle, matrix and vectors: N and T, plain, with scalars, without a
+ * product, by a plan. */
 static heddle_status product(struct scene *s, int i, int on_gpu, const void *x, void *y)
 {
     heddle_op op = i % 2 ? HEDDLE_T : HEDDLE_N;
-    const double *a = i / 2 == 1 ? &alpha : i / 2 == 2 ? &zero : NULL, *b = i / 2 == 1 || i / 2 == 2 ? &beta : NULL;
+    const double *a = i / 2 == 1 ? &alpha
+                    : i / 2 == 2 ? &zero
+                                 : NULL,
+                 *b = i / 2 == 1 || i / 2 == 2 ? &beta : NULL;
     if (on_gpu && i / 2 == 3)
         return heddle_plan_mv(s->plan, op, a, x, b, y);
     return heddle_mv(on_gpu ? s->h : s->cpu, op, a, on_gpu ? s->A : s->on_cpu, x, b, y);
@@ -186,7 +191,8 @@ TEST(products_are_captured_into_a_graph_and_replayed_with_new_vectors)
     cu.release(number);
 }
 
-/* Far more are under way at once than anybody waits for, and each has its own scalars, vectors and kernels. */
+/* Far more are under way at once than anybody waits for, and each has its own scalars, vectors and
+ * kernels. */
 TEST(products_that_are_under_way_keep_what_they_were_asked_for)
 {
     enum { ROUNDS = 40 };
@@ -275,7 +281,8 @@ TEST(out_of_memory_is_a_status_and_passes)
     int64_t live = mem_live(); /* binaries that are loaded meanwhile stay until the device is closed */
     CHECK_OK(gen_matrix(&csr, "grid3d:n=100", HEDDLE_F64)); /* 84 MB on the device */
     CHECK_OK(heddle_open(&h, device_name()));
-    CHECK_FAILS(device_alloc(&h->device, &p, 4 * gpu_info_of(h->device.gpu)->memory), HEDDLE_NO_MEMORY, "out of memory");
+    CHECK_FAILS(device_alloc(&h->device, &p, 4 * gpu_info_of(h->device.gpu)->memory), HEDDLE_NO_MEMORY,
+                "out of memory");
     CHECK_FAILS(device_alloc(&h->device, &p, (int64_t)1 << 60), HEDDLE_NO_MEMORY, " free");
     CHECK_OK(matrix_of(&A, h, &csr));
     take_all(&all, &h->device);
@@ -283,8 +290,10 @@ TEST(out_of_memory_is_a_status_and_passes)
     CHECK(!B);
     CHECK_FAILS(bound_new(&bound, &h->device, "ell", &A->view, HEDDLE_N), HEDDLE_NO_MEMORY, "out of memory");
     CHECK(!bound);
-    heddle_status poor = heddle_plan_create(&plan, h, A, NULL); /* what holds nothing will do, if its binary can be loaded */
-    CHECK_THAT(poor == HEDDLE_OK || poor == HEDDLE_NO_MEMORY, "%s: %s", heddle_status_name(poor), heddle_last_error());
+    heddle_status poor =
+        heddle_plan_create(&plan, h, A, NULL); /* what holds nothing will do, if its binary can be loaded */
+    CHECK_THAT(poor == HEDDLE_OK || poor == HEDDLE_NO_MEMORY, "%s: %s", heddle_status_name(poor),
+               heddle_last_error());
     heddle_plan_free(plan);
     plan = NULL;
     give_all(&all, &h->device);
@@ -305,7 +314,12 @@ static heddle_status make_with(const char *folder)
 {
     static const int32_t row_ptr[] = {0, 1, 2}, col[] = {0, 1};
     static const double val[] = {1, 2};
-    heddle_csr_desc desc = {.rows = 2, .cols = 2, .nnz = 2, .row_ptr = row_ptr, .col = col, .val = val,
+    heddle_csr_desc desc = {.rows = 2,
+                            .cols = 2,
+                            .nnz = 2,
+                            .row_ptr = row_ptr,
+                            .col = col,
+                            .val = val,
                             .types = {HEDDLE_F64, HEDDLE_I32, HEDDLE_I32}};
     heddle *h = NULL;
     heddle_matrix *A = NULL;
@@ -319,7 +333,8 @@ static heddle_status make_with(const char *folder)
     return status;
 }
 
-/* The folder of a test's files, with one in it whose name is that of the look, the first that a matrix needs. */
+/* The folder of a test's files, with one in it whose name is that of the look, the first that a matrix
+ * needs. */
 static const char *folder_with(const char *ending, const char *contents)
 {
     static char folder[512];
@@ -355,7 +370,8 @@ TEST(a_kernel_that_does_not_fit_the_device_is_no_kernel)
 
 /* -------------------------------------------------------- a lost device ----------------------- */
 
-/* An error in a kernel ends the context for the whole process: this part of a test runs in a process of its own. */
+/* An error in a kernel ends the context for the whole process: this part of a test runs in a process of
+ * its own. */
 static void in_a_child(const char *test)
 {
     char command[1200], path[1000];
@@ -387,10 +403,12 @@ TEST(a_kernel_that_reads_nowhere_loses_the_device_but_not_the_program)
     CHECK_OK(device_alloc(&h->device, &x, csr.cols * 8));
     CHECK_OK(device_alloc(&h->device, &y, csr.rows * 8));
     /* A pointer that nobody knows does not get as far as a kernel. */
-    CHECK_FAILS(heddle_mv(h, HEDDLE_N, NULL, A, nowhere, NULL, y), HEDDLE_BAD_ARGUMENT, "neither of the device");
+    CHECK_FAILS(heddle_mv(h, HEDDLE_N, NULL, A, nowhere, NULL, y), HEDDLE_BAD_ARGUMENT,
+                "neither of the device");
     CHECK_OK(heddle_sync(h));
     /* One that does: an error when it is waited for, the same ever after, and everything can be closed. */
-    CHECK_OK(immediate_run(&h->device, &A->view, HEDDLE_N, (struct scalars){1, 0}, nowhere, y, &h->room, &ran));
+    CHECK_OK(
+        immediate_run(&h->device, &A->view, HEDDLE_N, (struct scalars){1, 0}, nowhere, y, &h->room, &ran));
     CHECK_FAILS(heddle_sync(h), HEDDLE_DEVICE_ERROR, "not mapped");
     CHECK_FAILS(heddle_mv(h, HEDDLE_N, NULL, A, x, NULL, y), HEDDLE_DEVICE_ERROR, "lost");
     CHECK_FAILS(heddle_sync(h), HEDDLE_DEVICE_ERROR, "start a new process");
@@ -424,7 +442,8 @@ TEST(a_vector_that_was_freed_does_not_end_the_program)
     heddle_status status = heddle_mv(h, HEDDLE_N, NULL, A, x, NULL, y);
     if (status == HEDDLE_OK)
         status = heddle_sync(h);
-    CHECK_THAT(status == HEDDLE_OK || heddle_last_error()[0], "%s without a text", heddle_status_name(status));
+    CHECK_THAT(status == HEDDLE_OK || heddle_last_error()[0], "%s without a text",
+               heddle_status_name(status));
     device_free(&h->device, y);
     heddle_matrix_free(A);
     heddle_close(h);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * heddle_set_deterministic: bitwise the same y in whatever order blocks run, right, and with nothing prepared.
- * HEDDLE_TEST_DEVICES="cuda:0" (names between blanks) repeats products there. */
+ * heddle_set_deterministic: bitwise the same y in whatever order blocks run, right, and with nothing
+ * prepared. HEDDLE_TEST_DEVICES="cuda:0" (names between blanks) repeats products there. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -26,7 +26,8 @@ struct scene {
     int64_t y_bytes;
 };
 
-static void scene_new(struct scene *s, const char *device, const char *spec, heddle_type value, heddle_format format)
+static void scene_new(struct scene *s, const char *device, const char *spec, heddle_type value,
+                      heddle_format format)
 {
     heddle_matrix *rows;
     *s = (struct scene){0};
@@ -76,7 +77,8 @@ static int repeatable_now(const struct scene *s)
 /* One product, by heddle_mv or by a kernel that is named: what ran should be repeatable. */
 static void product_by(const char *kernel, const struct scene *s, heddle_op op)
 {
-    const heddle_plan_options options = {.ops = op == HEDDLE_N ? HEDDLE_PLAN_N : HEDDLE_PLAN_T, .kernel = kernel};
+    const heddle_plan_options options = {.ops = op == HEDDLE_N ? HEDDLE_PLAN_N : HEDDLE_PLAN_T,
+                                         .kernel = kernel};
     heddle_plan *p = NULL;
     if (kernel) {
         CHECK_OK(heddle_plan_create(&p, s->h, s->A, &options));
@@ -89,7 +91,8 @@ static void product_by(const char *kernel, const struct scene *s, heddle_op op)
 }
 
 /* How many of `seeds` block orders, with waves of the same width, give another y than the first. */
-static int different_by(const char *kernel, const char *spec, heddle_type value, heddle_format format, heddle_op op, int seeds)
+static int different_by(const char *kernel, const char *spec, heddle_type value, heddle_format format,
+                        heddle_op op, int seeds)
 {
     void *first[2] = {NULL, NULL};
     int count = 0;
@@ -118,7 +121,8 @@ static int different(const char *spec, heddle_type value, heddle_format format, 
 }
 
 /* The last has rows that csr_weave cuts into pieces. */
-static const char skewed[] = "powerlaw:n=900,mean=4,longest=400", wide[] = "circuit:n=700,longest=500,dense=2";
+static const char skewed[] = "powerlaw:n=900,mean=4,longest=400",
+                  wide[] = "circuit:n=700,longest=500,dense=2";
 static const char cut[] = "circuit:n=6000,longest=5500,dense=4";
 
 TEST(a_hundred_orders_of_blocks_give_one_result_n_and_t)
@@ -169,8 +173,10 @@ TEST(products_that_follow_each_other_are_bitwise_equal)
     snprintf(text, sizeof text, "%s", asked ? asked : "emu");
     for (char *save = NULL, *word = strtok_r(text, " ", &save); word; word = strtok_r(NULL, " ", &save))
         for (int format = HEDDLE_CSR; format <= HEDDLE_COO; format++) {
-            repeats(word, asked ? "rmat:n=131072,degree=16" : skewed, HEDDLE_F64, (heddle_format)format, asked ? 100 : 3);
-            repeats(word, asked ? "circuit:n=200000,longest=90000" : wide, HEDDLE_F32, (heddle_format)format, asked ? 100 : 3);
+            repeats(word, asked ? "rmat:n=131072,degree=16" : skewed, HEDDLE_F64, (heddle_format)format,
+                    asked ? 100 : 3);
+            repeats(word, asked ? "circuit:n=200000,longest=90000" : wide, HEDDLE_F32, (heddle_format)format,
+                    asked ? 100 : 3);
         }
 }
 
@@ -186,7 +192,8 @@ TEST(the_order_of_blocks_changes_what_atomic_additions_give)
         snprintf(device, sizeof device, "emu:seed=%d", seed);
         scene_new(&s, device, skewed, HEDDLE_F32, HEDDLE_CSR);
         scene_op(&s, HEDDLE_T);
-        CHECK_OK(heddle_plan_create(&p, s.h, s.A, &(heddle_plan_options){.ops = HEDDLE_PLAN_T, .kernel = "coo_atomic"}));
+        CHECK_OK(heddle_plan_create(&p, s.h, s.A,
+                                    &(heddle_plan_options){.ops = HEDDLE_PLAN_T, .kernel = "coo_atomic"}));
         CHECK_OK(heddle_plan_mv(p, HEDDLE_T, NULL, s.x, NULL, y));
         if (seed == 1)
             memcpy(first, y, sizeof y);
@@ -211,7 +218,8 @@ TEST(results_are_within_the_bound_for_every_format_type_and_device)
         CHECK_OK(heddle_mv(s.h, s.op, NULL, s.A, s.x, NULL, s.y));
         CHECK_OK(reference_new(&r, &(struct equation){.A = &s.csr, .op = s.op, .alpha = 1, .x = s.x}));
         reference_judge(&v, &r, s.y);
-        CHECK_THAT(v.passed, "%s, %s: %s", devices[i / 12], heddle_last_kernel(s.h), verdict_text(text, &v, &r));
+        CHECK_THAT(v.passed, "%s, %s: %s", devices[i / 12], heddle_last_kernel(s.h),
+                   verdict_text(text, &v, &r));
         reference_free(&r);
         scene_free(&s);
     }
@@ -223,8 +231,8 @@ TEST(sums_of_numbers_at_the_ends_of_the_range_are_right)
     enum { COLS = 7 };
     static const int32_t row_ptr[] = {0, 6, 12, 17, 18};
     static const int32_t col[] = {0, 1, 2, 3, 4, 5, 0, 1, 2, 3, 4, 5, 0, 1, 2, 3, 5, 0};
-    const double val[] = {1e308, 1e300, 4e-324, INFINITY, INFINITY, NAN, 1e-308, -1e300, 8e-324, 1, -INFINITY, 1, -1e308, 1,
-                          4e-324, 2, 1, 5e-324};
+    const double val[] = {1e308, 1e300,     4e-324, INFINITY, INFINITY, NAN,    1e-308, -1e300, 8e-324,
+                          1,     -INFINITY, 1,      -1e308,   1,        4e-324, 2,      1,      5e-324};
     const double x[] = {1, 1, 1, 1};
     static const char *const kernels[] = {"csr_fixed_t", "coo_fixed"};
     for (int k = 0; k < 2; k++) {
@@ -233,9 +241,12 @@ TEST(sums_of_numbers_at_the_ends_of_the_range_are_right)
         heddle_plan *p;
         double y[COLS];
         CHECK_OK(heddle_open(&h, "emu"));
-        CHECK_OK(heddle_csr(&A, h, &(heddle_csr_desc){.rows = 4, .cols = COLS, .nnz = 18, .row_ptr = row_ptr, .col = col,
-                                                    .val = val}));
-        CHECK_OK(heddle_plan_create(&p, h, A, &(heddle_plan_options){.ops = HEDDLE_PLAN_T, .kernel = kernels[k]}));
+        CHECK_OK(
+            heddle_csr(&A, h,
+                       &(heddle_csr_desc){
+                           .rows = 4, .cols = COLS, .nnz = 18, .row_ptr = row_ptr, .col = col, .val = val}));
+        CHECK_OK(
+            heddle_plan_create(&p, h, A, &(heddle_plan_options){.ops = HEDDLE_PLAN_T, .kernel = kernels[k]}));
         for (int again = 0; again < 2; again++) { /* the state is zero again */
             CHECK_OK(heddle_plan_mv(p, HEDDLE_T, NULL, x, NULL, y));
             CHECK_THAT(fabs(y[0]) < 1e285 && fabs(y[1] - 1) < 1e277, "%s: %g %g", kernels[k], y[0], y[1]);
@@ -258,7 +269,8 @@ TEST(a_matrix_from_before_must_be_reserved_again)
     CHECK_OK(heddle_set_deterministic(s.h, 1));
     scene_op(&s, HEDDLE_T);
     heddle_status before = heddle_mv(s.h, HEDDLE_T, NULL, s.A, s.x, NULL, s.y);
-    CHECK(before == HEDDLE_NO_WORKSPACE || (before == HEDDLE_OK && repeatable_now(&s))); /* never another kernel */
+    CHECK(before == HEDDLE_NO_WORKSPACE ||
+          (before == HEDDLE_OK && repeatable_now(&s))); /* never another kernel */
     CHECK_OK(heddle_reserve(s.h, s.A));
     CHECK_OK(heddle_mv(s.h, HEDDLE_T, NULL, s.A, s.x, NULL, s.y));
     CHECK(repeatable_now(&s));

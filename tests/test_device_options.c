@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * An option behind the name of a device that the device does not have is an error, on every device, whether or not it is on this
- * machine: the text names the option and those that there are. */
+ * An option behind the name of a device that the device does not have is an error, on every device,
+ * whether or not it is on this machine: the text names the option and those that there are. */
 #include <string.h>
 
 #include "test.h"
@@ -12,8 +12,8 @@ static void refused(const char *device, const char *option, const char *known)
     heddle_status status = heddle_open(&h, device);
     CHECK_THAT(status == HEDDLE_BAD_ARGUMENT, "%s gives %s", device, heddle_status_name(status));
     CHECK(h == NULL);
-    CHECK_THAT(strstr(heddle_last_error(), option) && strstr(heddle_last_error(), known), "%s: '%s' names not both %s and %s",
-               device, heddle_last_error(), option, known);
+    CHECK_THAT(strstr(heddle_last_error(), option) && strstr(heddle_last_error(), known),
+               "%s: '%s' names not both %s and %s", device, heddle_last_error(), option, known);
 }
 
 TEST(options_that_no_device_has_are_errors)
@@ -45,7 +45,8 @@ TEST(a_misspelt_option_behind_a_good_one_is_an_error)
 
 TEST(good_options_are_taken)
 {
-    static const char *const good[] = {"cpu:threads=2,isa=generic", "emu:wave=64,seed=7", "emu:0:threads=1,shared=1k,memory=100k"};
+    static const char *const good[] = {"cpu:threads=2,isa=generic", "emu:wave=64,seed=7",
+                                       "emu:0:threads=1,shared=1k,memory=100k"};
     for (size_t i = 0; i < sizeof good / sizeof good[0]; i++) {
         heddle *h = NULL;
         CHECK_OK(heddle_open(&h, good[i]));

@@ -1,18 +1,21 @@
 /* SPDX-License-Identifier: MIT
  *
- * The words of the dialect mean what simt.h says, on the emulator, at both wave widths, for full and partial waves, with and
- * without hooks, whatever the order of threads and blocks.  The kernels are in planted/everything.c. */
+ * The words of the dialect mean what simt.h says, on the emulator, at both wave widths, for full and
+ * partial waves, with and without hooks, whatever the order of threads and blocks.  The kernels are in
+ * planted/everything.c. */
 #include "planted/device.h"
 
 #define RESULTS 12
 
-static const struct shape shapes[] = {{1, 64, 0}, {3, 256, 0}, {2, 1024, 0}, {5, 1, 0}, {2, 100, 0}, {1, 33, 0}, {40, 192, 0}};
+static const struct shape shapes[] = {{1, 64, 0},  {3, 256, 0}, {2, 1024, 0}, {5, 1, 0},
+                                      {2, 100, 0}, {1, 33, 0},  {40, 192, 0}};
 enum { SHAPES = sizeof shapes / sizeof shapes[0] };
 
 /* Runs `body` on devices of every width, some seeds, one or two processors, plain and hooked. */
 static void on_devices(void (*body)(struct gpu *gpu, int wave))
 {
-    static const char *const options[] = {"seed=1,threads=1", "seed=12345,threads=2", "seed=2,threads=1,races=1"};
+    static const char *const options[] = {"seed=1,threads=1", "seed=12345,threads=2",
+                                          "seed=2,threads=1,races=1"};
     for (int wave = 32; wave <= 64; wave += 32)
         for (size_t i = 0; i < sizeof options / sizeof options[0]; i++) {
             char text[64];
@@ -30,11 +33,12 @@ static int lanes_of(const struct shape *s, int wave, int t)
     return rest < wave ? rest : wave;
 }
 
-typedef void expectation(int64_t expected[RESULTS], const struct shape *s, int wave, int64_t global, const struct product *p);
+typedef void expectation(int64_t expected[RESULTS], const struct shape *s, int wave, int64_t global,
+                         const struct product *p);
 
 /* Launches a kernel whose threads write `count` integers each and compares all of them. */
-static void expect(struct gpu *gpu, int wave, const char *name, const struct shape *s, struct product p, int count,
-                   expectation *expected_of)
+static void expect(struct gpu *gpu, int wave, const char *name, const struct shape *s, struct product p,
+                   int count, expectation *expected_of)
 {
     int64_t threads = s->grid * s->block, wrong = 0;
     int64_t *y = device_array(gpu, threads * count * (int64_t)sizeof *y);
@@ -54,12 +58,22 @@ static void expect(struct gpu *gpu, int wave, const char *name, const struct sha
     device_free(gpu, y);
 }
 
-static void expect_where(int64_t e[RESULTS], const struct shape *s, int wave, int64_t g, const struct product *p)
+static void expect_where(int64_t e[RESULTS], const struct shape *s, int wave, int64_t g,
+                         const struct product *p)
 {
     int t = (int)(g % s->block);
     (void)p;
-    int64_t expected[] = {t,        g / s->block, s->block,   s->grid, g, s->grid * s->block,
-                          t % wave, t / wave,     (s->block + wave - 1) / wave, wave, (int64_t)(((uint64_t)1 << t % wave) - 1)};
+    int64_t expected[] = {t,
+                          g / s->block,
+                          s->block,
+                          s->grid,
+                          g,
+                          s->grid * s->block,
+                          t % wave,
+                          t / wave,
+                          (s->block + wave - 1) / wave,
+                          wave,
+                          (int64_t)(((uint64_t)1 << t % wave) - 1)};
     memcpy(e, expected, sizeof expected);
 }
 
@@ -76,17 +90,18 @@ TEST(every_thread_knows_its_place)
     on_devices(where);
 }
 
-static void expect_shuffles(int64_t e[RESULTS], const struct shape *s, int wave, int64_t g, const struct product *p)
+static void expect_shuffles(int64_t e[RESULTS], const struct shape *s, int wave, int64_t g,
+                            const struct product *p)
 {
     int t = (int)(g % s->block), lanes = (int)p->cols, by = (int)p->nnz, lane = t % wave;
     int first = t - lane % lanes, place = lane % lanes;
-    int to = first + by, up = place >= by ? t - by : t, down = place + by < lanes ? t + by : t, other = first + (place ^ by);
+    int to = first + by, up = place >= by ? t - by : t, down = place + by < lanes ? t + by : t,
+        other = first + (place ^ by);
     int64_t sum = 0;
     for (int i = 0; i <= lane / lanes; i++)
         sum += -1000 - (first + i % lanes);
-    int64_t expected[] = {-1000 - to,       -1000 - up,          -1000 - down,      -1000 - other,
-                          4000000000 + to,  -5000000000 - up,    5000000000 + down, 4 * other + 2,
-                          4 * to + 1,       sum};
+    int64_t expected[] = {-1000 - to,       -1000 - up,        -1000 - down,  -1000 - other, 4000000000 + to,
+                          -5000000000 - up, 5000000000 + down, 4 * other + 2, 4 * to + 1,    sum};
     memcpy(e, expected, sizeof expected);
 }
 
@@ -107,7 +122,8 @@ TEST(shuffles_move_values_of_every_type_within_their_group)
     on_devices(shuffles);
 }
 
-static void expect_votes(int64_t e[RESULTS], const struct shape *s, int wave, int64_t g, const struct product *p)
+static void expect_votes(int64_t e[RESULTS], const struct shape *s, int wave, int64_t g,
+                         const struct product *p)
 {
     int t = (int)(g % s->block), first = t / wave * wave, lanes = lanes_of(s, wave, t), before = 0, all = 1;
     uint64_t ballot = 0;
@@ -120,8 +136,9 @@ static void expect_votes(int64_t e[RESULTS], const struct shape *s, int wave, in
     int bits = 0;
     while (t >> bits)
         bits++;
-    int64_t expected[] = {(int64_t)ballot, first == 0 && lanes > 1, 0,         1, all, before,
-                          t ? 21 + __builtin_ctz((unsigned)t) : 0, 64 - bits, lanes > 5 ? 6 : 0};
+    int64_t expected[] = {
+        (int64_t)ballot, first == 0 && lanes > 1, 0, 1, all, before, t ? 21 + __builtin_ctz((unsigned)t) : 0,
+        64 - bits,       lanes > 5 ? 6 : 0};
     memcpy(e, expected, sizeof expected);
 }
 
@@ -136,7 +153,8 @@ TEST(ballots_hold_one_bit_for_each_lane_that_is_there)
     on_devices(votes);
 }
 
-static void expect_together(int64_t e[RESULTS], const struct shape *s, int wave, int64_t g, const struct product *p)
+static void expect_together(int64_t e[RESULTS], const struct shape *s, int wave, int64_t g,
+                            const struct product *p)
 {
     int t = (int)(g % s->block), n = s->block, lanes = (int)p->cols, first = t / lanes * lanes;
     int64_t group = 0, scan = 0, segment = 0, all = (int64_t)n * (n - 1) / 2;
@@ -148,8 +166,9 @@ static void expect_together(int64_t e[RESULTS], const struct shape *s, int wave,
         segment = i % 5 == 0 ? i : segment + i;
     }
     int64_t place = t - first, before = (int64_t)t * (t - 1) / 2;
-    int64_t expected[] = {group,  first + lanes - 1, scan,   scan - t, segment,       all,
-                          3 * all, 5000,             before, all + t,  -first + lanes, n + place + 1 + place};
+    int64_t expected[] = {
+        group,          first + lanes - 1,    scan, scan - t, segment, all, 3 * all, 5000, before, all + t,
+        -first + lanes, n + place + 1 + place};
     memcpy(e, expected, sizeof expected);
 }
 
@@ -185,7 +204,8 @@ static void atomics_of(struct gpu *gpu, const char *name, int real_bytes)
         float f32, cas32;
         double f64, cas64;
         memcpy(&count, y, 8), memcpy(&f32, y + 8, 4), memcpy(&f64, y + 16, 8);
-        memcpy(&cas32, y + 24, 4), memcpy(&cas64, y + 24, 8), memcpy(&largest, y + 32, 8), memcpy(&least, y + 40, 4);
+        memcpy(&cas32, y + 24, 4), memcpy(&cas64, y + 24, 8), memcpy(&largest, y + 32, 8),
+            memcpy(&least, y + 40, 4);
         memcpy(&bits, y + 48, 8), memcpy(&last, y + 56, 8);
         CHECK(count == n * blocks);
         CHECK(f32 == 0.5f * (float)(n * blocks));
@@ -230,7 +250,8 @@ static void loads(struct gpu *gpu, int wave)
         double k = (double)i;
         CHECK(y[3 * i] == 2 * k);
         CHECK(y[3 * i + 1] == 101 * k + 1010 * (k + 1));
-        CHECK(y[3 * i + 2] == 6 * k + 8 * (k + 1) + 10 * (k + 2) + 12 * (k + 3) + (k + 3) + k + 2 * (k + 1) + 2 * k);
+        CHECK(y[3 * i + 2] ==
+              6 * k + 8 * (k + 1) + 10 * (k + 2) + 12 * (k + 3) + (k + 3) + k + 2 * (k + 1) + 2 * k);
     }
     device_free(gpu, x), device_free(gpu, y), device_free(gpu, col), device_free(gpu, row_ptr);
 }

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * The emulator catches every bug of planted/bugs.c, says where it is, stays usable, and lets the same kernels pass without
- * the bug.  What it cannot see directly (memory that nobody has cleared, a wrong wave width) must show in the result. */
+ * The emulator catches every bug of planted/bugs.c, says where it is, stays usable, and lets the same
+ * kernels pass without the bug.  What it cannot see directly (memory that nobody has cleared, a wrong wave
+ * width) must show in the result. */
 #include "planted/device.h"
 
 #include <math.h>
@@ -63,8 +64,8 @@ static heddle_status run(struct subject *s, const char *name, int broken)
     return device_run(s->gpu, symbol, (struct shape){GRID, BLOCK, 0}, &s->p);
 }
 
-/* Both wave widths (or one), several orders, with or without hooks: the broken kernel fails with all of `words` in the
- * text, and right before and after that the good one passes. */
+/* Both wave widths (or one), several orders, with or without hooks: the broken kernel fails with all of
+ * `words` in the text, and right before and after that the good one passes. */
 static void caught(const char *name, int only_wave, int races, const char *const words[])
 {
     for (int wave = 32; wave <= 64; wave += 32)
@@ -76,8 +77,8 @@ static void caught(const char *name, int only_wave, int races, const char *const
             heddle_status status = run(&s, name, 1);
             CHECK_THAT(status == HEDDLE_DEVICE_ERROR, "%s, %s: the bug was not caught", name, options);
             for (int i = 0; status != HEDDLE_OK && words[i]; i++)
-                CHECK_THAT(strstr(heddle_last_error(), words[i]), "%s, %s: no '%s' in '%s'", name, options, words[i],
-                           heddle_last_error());
+                CHECK_THAT(strstr(heddle_last_error(), words[i]), "%s, %s: no '%s' in '%s'", name, options,
+                           words[i], heddle_last_error());
             CHECK_OK(run(&s, name, 0));
             subject_free(&s);
         }
@@ -90,12 +91,14 @@ TEST(threads_at_two_barriers_are_caught)
 {
     char odd[32];
     snprintf(odd, sizeof odd, "%s", marked("odd"));
-    CAUGHT("bug_two_barriers", EVERY_WAVE, "divergent barrier at ", "is at the barrier at ", odd, marked("even"));
+    CAUGHT("bug_two_barriers", EVERY_WAVE, "divergent barrier at ", "is at the barrier at ", odd,
+           marked("even"));
 }
 
 TEST(a_thread_that_leaves_before_a_barrier_is_caught)
 {
-    CAUGHT("bug_early_exit", EVERY_WAVE, "divergent barrier at ", marked("early_exit"), "thread 5 has left the kernel");
+    CAUGHT("bug_early_exit", EVERY_WAVE, "divergent barrier at ", marked("early_exit"),
+           "thread 5 has left the kernel");
 }
 
 TEST(a_missing_barrier_is_caught)
@@ -118,28 +121,32 @@ TEST(a_plain_read_of_an_atomic_counter_is_caught)
 
 TEST(a_shuffle_with_missing_lanes_is_caught)
 {
-    CAUGHT("bug_missing_lanes", EVERY_WAVE, "divergent shuffle xor at ", marked("missing_lanes"), "has left the kernel");
+    CAUGHT("bug_missing_lanes", EVERY_WAVE, "divergent shuffle xor at ", marked("missing_lanes"),
+           "has left the kernel");
 }
 
 TEST(lanes_at_two_ballots_are_caught)
 {
     char fourth[32];
     snprintf(fourth, sizeof fourth, "%s", marked("fourth"));
-    CAUGHT("bug_divergent_ballot", EVERY_WAVE, "divergent ballot at ", "is at the ballot at ", fourth, marked("others"));
+    CAUGHT("bug_divergent_ballot", EVERY_WAVE, "divergent ballot at ", "is at the ballot at ", fourth,
+           marked("others"));
 }
 
 TEST(lanes_in_one_helper_from_two_lines_are_caught)
 {
     char ninth[32];
     snprintf(ninth, sizeof ninth, "%s", marked("ninth"));
-    CAUGHT("bug_divergent_helper", EVERY_WAVE, "divergent shuffle xor at ", "collective_of.h:", ninth, marked("all_but_ninth"));
+    CAUGHT("bug_divergent_helper", EVERY_WAVE, "divergent shuffle xor at ", "collective_of.h:", ninth,
+           marked("all_but_ninth"));
 }
 
 TEST(lanes_that_wait_for_each_other_at_different_things_are_caught)
 {
     char shuffle[32];
     snprintf(shuffle, sizeof shuffle, "%s", marked("shuffle"));
-    CAUGHT("bug_deadlock", EVERY_WAVE, "divergent shuffle at ", shuffle, "is at the barrier at ", marked("barrier"));
+    CAUGHT("bug_deadlock", EVERY_WAVE, "divergent shuffle at ", shuffle, "is at the barrier at ",
+           marked("barrier"));
 }
 
 #ifdef __SANITIZE_ADDRESS__
@@ -159,7 +166,8 @@ static int survives(const char *name, int broken)
 }
 #endif
 
-/* A store outside ends in a status; under AddressSanitizer it ends the process, so that it is made in another one. */
+/* A store outside ends in a status; under AddressSanitizer it ends the process, so that it is made in
+ * another one. */
 static void caught_outside(const char *name, const char *words)
 {
 #ifdef __SANITIZE_ADDRESS__
@@ -172,7 +180,8 @@ static void caught_outside(const char *name, const char *words)
 
 TEST(a_store_outside_of_global_memory_is_caught)
 {
-    caught_outside("bug_store_behind", "a store outside of global memory: byte 1536 of an allocation of 1536");
+    caught_outside("bug_store_behind",
+                   "a store outside of global memory: byte 1536 of an allocation of 1536");
     caught_outside("bug_store_before", "a store outside of global memory: byte -4 of an allocation of 1536");
 }
 
@@ -238,5 +247,6 @@ TEST(a_wrong_wave_width_shows_at_the_other_width)
 
 TEST(too_much_shared_memory_is_caught)
 {
-    CAUGHT("bug_shared_too_large", EVERY_WAVE, "shared array huge of 64000 bytes: 32000 are in use, and the device has ");
+    CAUGHT("bug_shared_too_large", EVERY_WAVE,
+           "shared array huge of 64000 bytes: 32000 are in use, and the device has ");
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * The emulator as a driver: its options and limits, its memory, the orders in which it runs threads and blocks, and what it
- * does when there is no memory. */
+ * The emulator as a driver: its options and limits, its memory, the orders in which it runs threads and
+ * blocks, and what it does when there is no memory. */
 #include "planted/device.h"
 
 #include <stdlib.h>
@@ -57,14 +57,22 @@ TEST(launches_outside_of_the_limits_are_refused)
     const char *turns = "order_turns__f32_i32", *bound = "everything_dynamic__f32_i32";
     CHECK_OK(emu_driver.fill(gpu, y, 0, 8, NULL));
     CHECK_OK(device_run(gpu, turns, (struct shape){1, 1024, 0}, &p));
-    CHECK_FAILS(device_run(gpu, turns, (struct shape){1, 1025, 0}, &p), HEDDLE_BAD_ARGUMENT, "1025 threads a block, 1 to 1024");
-    CHECK_FAILS(device_run(gpu, turns, (struct shape){1, 0, 0}, &p), HEDDLE_BAD_ARGUMENT, "0 threads a block");
-    CHECK_FAILS(device_run(gpu, bound, (struct shape){1, 513, 0}, &p), HEDDLE_BAD_ARGUMENT, "513 threads a block, 1 to 512");
-    CHECK_FAILS(device_run(gpu, turns, (struct shape){0, 32, 0}, &p), HEDDLE_BAD_ARGUMENT, "a grid of 0 blocks");
-    CHECK_FAILS(device_run(gpu, turns, (struct shape){-1, 32, 0}, &p), HEDDLE_BAD_ARGUMENT, "a grid of -1 blocks");
-    CHECK_FAILS(device_run(gpu, turns, (struct shape){2147483648, 32, 0}, &p), HEDDLE_BAD_ARGUMENT, "a grid of 2147483648");
-    CHECK_FAILS(device_run(gpu, turns, (struct shape){1, 32, 49153}, &p), HEDDLE_BAD_ARGUMENT, "49153 bytes of dynamic shared");
-    CHECK_FAILS(device_run(gpu, turns, (struct shape){1, 32, -1}, &p), HEDDLE_BAD_ARGUMENT, "-1 bytes of dynamic shared");
+    CHECK_FAILS(device_run(gpu, turns, (struct shape){1, 1025, 0}, &p), HEDDLE_BAD_ARGUMENT,
+                "1025 threads a block, 1 to 1024");
+    CHECK_FAILS(device_run(gpu, turns, (struct shape){1, 0, 0}, &p), HEDDLE_BAD_ARGUMENT,
+                "0 threads a block");
+    CHECK_FAILS(device_run(gpu, bound, (struct shape){1, 513, 0}, &p), HEDDLE_BAD_ARGUMENT,
+                "513 threads a block, 1 to 512");
+    CHECK_FAILS(device_run(gpu, turns, (struct shape){0, 32, 0}, &p), HEDDLE_BAD_ARGUMENT,
+                "a grid of 0 blocks");
+    CHECK_FAILS(device_run(gpu, turns, (struct shape){-1, 32, 0}, &p), HEDDLE_BAD_ARGUMENT,
+                "a grid of -1 blocks");
+    CHECK_FAILS(device_run(gpu, turns, (struct shape){2147483648, 32, 0}, &p), HEDDLE_BAD_ARGUMENT,
+                "a grid of 2147483648");
+    CHECK_FAILS(device_run(gpu, turns, (struct shape){1, 32, 49153}, &p), HEDDLE_BAD_ARGUMENT,
+                "49153 bytes of dynamic shared");
+    CHECK_FAILS(device_run(gpu, turns, (struct shape){1, 32, -1}, &p), HEDDLE_BAD_ARGUMENT,
+                "-1 bytes of dynamic shared");
     CHECK(y[0] == 1024);
     device_free(gpu, y);
     device_close(gpu);
@@ -94,7 +102,8 @@ TEST(kernels_are_found_by_name_and_take_their_argument_only)
                 "no kernel no_such__f32_i32 in this build");
     CHECK(function == NULL);
     CHECK_OK(emu_driver.find(gpu, &function, module, "order_turns__f64_i32"));
-    CHECK_FAILS(emu_driver.launch(gpu, function, 1, 1, 0, &p, sizeof p - 8, NULL), HEDDLE_BAD_ARGUMENT, "takes an argument of");
+    CHECK_FAILS(emu_driver.launch(gpu, function, 1, 1, 0, &p, sizeof p - 8, NULL), HEDDLE_BAD_ARGUMENT,
+                "takes an argument of");
     emu_driver.unload(gpu, module);
     device_close(gpu);
 }
@@ -110,11 +119,15 @@ TEST(copies_and_fills_stay_within_their_allocation)
     CHECK(strcmp(host, "and weft") == 0);
     CHECK_OK(emu_driver.fill(gpu, b + 10, 'x', 40, NULL));
     CHECK(b[10] == 'x' && b[49] == 'x');
-    CHECK_FAILS(emu_driver.copy(gpu, b, a, 51, NULL), HEDDLE_BAD_ARGUMENT, "a copy of 51 bytes at byte 0 of an allocation of 50");
-    CHECK_FAILS(emu_driver.copy(gpu, host, a + 60, 41, NULL), HEDDLE_BAD_ARGUMENT, "a copy of 41 bytes at byte 60");
-    CHECK_FAILS(emu_driver.fill(gpu, b + 1, 0, 50, NULL), HEDDLE_BAD_ARGUMENT, "a fill of 50 bytes at byte 1");
+    CHECK_FAILS(emu_driver.copy(gpu, b, a, 51, NULL), HEDDLE_BAD_ARGUMENT,
+                "a copy of 51 bytes at byte 0 of an allocation of 50");
+    CHECK_FAILS(emu_driver.copy(gpu, host, a + 60, 41, NULL), HEDDLE_BAD_ARGUMENT,
+                "a copy of 41 bytes at byte 60");
+    CHECK_FAILS(emu_driver.fill(gpu, b + 1, 0, 50, NULL), HEDDLE_BAD_ARGUMENT,
+                "a fill of 50 bytes at byte 1");
     CHECK_STATUS(emu_driver.fill(gpu, b, 0, -1, NULL), HEDDLE_BAD_ARGUMENT);
-    CHECK(emu_driver.on_device(gpu, a + 99) && emu_driver.on_device(gpu, b) && !emu_driver.on_device(gpu, host));
+    CHECK(emu_driver.on_device(gpu, a + 99) && emu_driver.on_device(gpu, b) &&
+          !emu_driver.on_device(gpu, host));
     struct gpu *other = device_open("wave=64"); /* all emulated devices have the same memory */
     CHECK(emu_driver.on_device(other, a));
     device_close(other);
@@ -229,8 +242,8 @@ TEST(a_shuffle_from_an_absent_lane_is_caught)
 {
     struct gpu *gpu = device_open("wave=32");
     struct product p = {.rows = 4, .y = device_array(gpu, 40 * 8)};
-    CHECK_FAILS(device_run(gpu, "order_shuffle_far__f32_i32", (struct shape){1, 40, 0}, &p), HEDDLE_DEVICE_ERROR,
-                "of a wave that has 8");
+    CHECK_FAILS(device_run(gpu, "order_shuffle_far__f32_i32", (struct shape){1, 40, 0}, &p),
+                HEDDLE_DEVICE_ERROR, "of a wave that has 8");
     p.rows = 0;
     CHECK_OK(device_run(gpu, "order_shuffle_far__f32_i32", (struct shape){1, 40, 0}, &p));
     device_free(gpu, p.y);
@@ -241,8 +254,8 @@ TEST(correct_kernels_give_the_same_whatever_the_seed)
 {
     for (int seed = 0; seed < 40; seed++) {
         char options[64];
-        snprintf(options, sizeof options, "wave=%d,seed=%d,threads=%d,races=%d", seed % 2 ? 32 : 64, seed, 1 + seed % 3,
-                 seed % 5 == 0);
+        snprintf(options, sizeof options, "wave=%d,seed=%d,threads=%d,races=%d", seed % 2 ? 32 : 64, seed,
+                 1 + seed % 3, seed % 5 == 0);
         struct gpu *gpu = device_open(options);
         struct product p = {.rows = 10, .y = device_array(gpu, 20 * 256 * 8)};
         CHECK_OK(device_run(gpu, "order_ring__f64_i32", (struct shape){20, 256, 0}, &p));

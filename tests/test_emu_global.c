@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Hooks find every race of planted/global.c, say where, and let the same kernels pass without it: whatever the width of a wave, the
- * order of blocks and the number of processors. */
+ * Hooks find every race of planted/global.c, say where, and let the same kernels pass without it: whatever
+ * the width of a wave, the order of blocks and the number of processors. */
 #include "planted/device.h"
 
 #include <stdlib.h>
@@ -23,7 +23,8 @@ static heddle_status run(struct gpu *gpu, struct product *p, const char *name, i
     return device_run(gpu, symbol, (struct shape){GRID, BLOCK, 0}, p);
 }
 
-/* The broken kernel fails with both texts, right before and after that the good one passes and leaves `first` in y[0]. */
+/* The broken kernel fails with both texts, right before and after that the good one passes and leaves
+ * `first` in y[0]. */
 static void caught(const char *name, float first, const char *words, const char *more)
 {
     for (int wave = 32; wave <= 64; wave += 32)
@@ -31,18 +32,22 @@ static void caught(const char *name, float first, const char *words, const char 
             char options[64];
             snprintf(options, sizeof options, "wave=%d,races=1,%s", wave, orders[order]);
             struct gpu *gpu = device_open(options);
-            struct product p = {.rows = N, .y = device_array(gpu, N * 4), .workspace = device_array(gpu, N * 4),
+            struct product p = {.rows = N,
+                                .y = device_array(gpu, N * 4),
+                                .workspace = device_array(gpu, N * 4),
                                 .counters = device_array(gpu, 4)};
             CHECK_OK(emu_driver.fill(gpu, p.workspace, 0, N * 4, NULL));
             for (int broken = 0; broken < 3; broken++) {
                 heddle_status status = run(gpu, &p, name, broken == 1);
-                CHECK_THAT(status == (broken == 1 ? HEDDLE_DEVICE_ERROR : HEDDLE_OK), "%s, %s, %s: %s (%s)", name, options,
-                           broken == 1 ? "broken" : "right", heddle_status_name(status), heddle_last_error());
+                CHECK_THAT(status == (broken == 1 ? HEDDLE_DEVICE_ERROR : HEDDLE_OK), "%s, %s, %s: %s (%s)",
+                           name, options, broken == 1 ? "broken" : "right", heddle_status_name(status),
+                           heddle_last_error());
                 if (broken == 1)
-                    CHECK_THAT(strstr(heddle_last_error(), words) && strstr(heddle_last_error(), more), "%s, %s: '%s'", name, options,
-                               heddle_last_error());
+                    CHECK_THAT(strstr(heddle_last_error(), words) && strstr(heddle_last_error(), more),
+                               "%s, %s: '%s'", name, options, heddle_last_error());
                 else
-                    CHECK_THAT(((const float *)p.y)[0] == first, "%s, %s: %g", name, options, (double)((const float *)p.y)[0]);
+                    CHECK_THAT(((const float *)p.y)[0] == first, "%s, %s: %g", name, options,
+                               (double)((const float *)p.y)[0]);
             }
             device_free(gpu, p.y), device_free(gpu, p.workspace), device_free(gpu, p.counters);
             device_close(gpu);
@@ -83,6 +88,7 @@ TEST(a_join_without_its_fence_races)
 #ifndef __SANITIZE_ADDRESS__
 TEST(hooks_name_the_thread_that_loads_outside_of_global_memory)
 {
-    caught("race_load_behind", 0, "block 4, thread 127: a load outside of global memory: byte 2560 of an allocation of 2560", "+0x");
+    caught("race_load_behind", 0,
+           "block 4, thread 127: a load outside of global memory: byte 2560 of an allocation of 2560", "+0x");
 }
 #endif

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * One entry dropped, doubled or misplaced in a row of 10 to 10 million entries, f32 and f64, N and T: integers find it always.  With
- * HEDDLE_TABLE=1 it prints what the two halves of verification find. */
+ * One entry dropped, doubled or misplaced in a row of 10 to 10 million entries, f32 and f64, N and T:
+ * integers find it always.  With HEDDLE_TABLE=1 it prints what the two halves of verification find. */
 #include <math.h>
 #include <stdlib.h>
 
@@ -73,9 +73,11 @@ static void set_integers(struct long_row *r)
 }
 
 enum plant { NOTHING, DROPPED, DOUBLED, OTHER_ROW, OTHER_COLUMN, COLUMN_0, PLANTS };
-static const char *const plant_name[PLANTS] = {"nothing", "dropped", "doubled", "in another row", "with the next x", "with x[0]"};
+static const char *const plant_name[PLANTS] = {"nothing",        "dropped",         "doubled",
+                                               "in another row", "with the next x", "with x[0]"};
 
-/* In the arithmetic of the type: sums and products of floats, rounded to float, are right in double before. */
+/* In the arithmetic of the type: sums and products of floats, rounded to float, are right in double
+ * before. */
 static double rounded(const struct long_row *r, double v)
 {
     return r->A.value == HEDDLE_F32 ? (double)(float)v : v;
@@ -95,7 +97,10 @@ static void multiply(double y[3], const struct long_row *r, enum plant plant, in
         if (k != at || plant == NOTHING || plant == DOUBLED)
             lane[k % LANES] = rounded(r, lane[k % LANES] + term(r, 1 + k, k));
     if (plant == DOUBLED || plant == OTHER_COLUMN || plant == COLUMN_0)
-        lane[at % LANES] = rounded(r, lane[at % LANES] + term(r, 1 + at, plant == DOUBLED ? at : plant == COLUMN_0 ? 0 : at ^ 1));
+        lane[at % LANES] = rounded(r, lane[at % LANES] + term(r, 1 + at,
+                                                              plant == DOUBLED    ? at
+                                                              : plant == COLUMN_0 ? 0
+                                                                                  : at ^ 1));
     for (int step = LANES / 2; step > 0; step /= 2)
         for (int i = 0; i < step; i++)
             lane[i] = rounded(r, lane[i] + lane[i + step]);
@@ -117,7 +122,8 @@ static int passes(const struct long_row *r, const struct reference *reference, e
 }
 
 /* How many of the places in the row an error is found at, by one half of verification. */
-static int found(const struct long_row *r, const struct reference *reference, enum plant plant, const int64_t *place, int places)
+static int found(const struct long_row *r, const struct reference *reference, enum plant plant,
+                 const int64_t *place, int places)
 {
     int count = 0;
     for (int i = 0; i < places; i++)
@@ -131,7 +137,8 @@ static void try_row(int64_t n, heddle_type type, heddle_op op)
 {
     struct long_row r;
     struct reference rounding, exact;
-    const int64_t place[PLACES] = {n - 1, n / 2 + 1, 1 + n / 7}; /* never 0: dropped there, x[0] in its place is no error */
+    const int64_t place[PLACES] = {n - 1, n / 2 + 1,
+                                   1 + n / 7}; /* never 0: dropped there, x[0] in its place is no error */
     const int places = n < LONGEST ? PLACES : 1;
     int by_rounding[PLANTS] = {0}, by_integers[PLANTS] = {0};
     row_new(&r, n, type, op);
@@ -144,12 +151,14 @@ static void try_row(int64_t n, heddle_type type, heddle_op op)
     CHECK_OK(reference_exact(&exact, &p));
     for (int plant = NOTHING; plant < PLANTS; plant++) {
         by_integers[plant] = found(&r, &exact, (enum plant)plant, place, places);
-        CHECK_THAT(by_integers[plant] == (plant == NOTHING ? 0 : places), "%s in a row of %lld, %s %s: found at %d of %d places",
-                   plant_name[plant], (long long)n, type == HEDDLE_F32 ? "f32" : "f64", op == HEDDLE_N ? "N" : "T",
-                   by_integers[plant], places);
+        CHECK_THAT(by_integers[plant] == (plant == NOTHING ? 0 : places),
+                   "%s in a row of %lld, %s %s: found at %d of %d places", plant_name[plant], (long long)n,
+                   type == HEDDLE_F32 ? "f32" : "f64", op == HEDDLE_N ? "N" : "T", by_integers[plant],
+                   places);
         if (getenv("HEDDLE_TABLE"))
-            printf("%9lld  %s %s  %-15s  %d of %d  %d of %d\n", (long long)n, type == HEDDLE_F32 ? "f32" : "f64",
-                   op == HEDDLE_N ? "N" : "T", plant_name[plant], by_rounding[plant], places, by_integers[plant], places);
+            printf("%9lld  %s %s  %-15s  %d of %d  %d of %d\n", (long long)n,
+                   type == HEDDLE_F32 ? "f32" : "f64", op == HEDDLE_N ? "N" : "T", plant_name[plant],
+                   by_rounding[plant], places, by_integers[plant], places);
     }
     CHECK_THAT(by_rounding[NOTHING] == 0, "a right row of %lld is called wrong", (long long)n);
     reference_free(&rounding);
@@ -181,7 +190,8 @@ TEST(no_partial_sum_of_ten_million_terms_is_rounded_in_f32)
         sizes += fabs(t);
         largest = fmax(largest, fmax(fabs(forth), fabs(odd)));
     }
-    CHECK_THAT(2 * largest < 0x1p24 && sizes > 0x1p24, "the largest partial sum is %.0f", largest); /* back: the sum less forth */
+    CHECK_THAT(2 * largest < 0x1p24 && sizes > 0x1p24, "the largest partial sum is %.0f",
+               largest); /* back: the sum less forth */
     row_free(&r);
 }
 
@@ -220,7 +230,8 @@ TEST(columns_far_apart_are_seldom_alike_even_for_the_longest_row_of_f32)
     row_new(&r, LONGEST, HEDDLE_F32, HEDDLE_N);
     set_integers(&r);
     for (int i = 0; i < pairs; i++) {
-        const int64_t a = (int64_t)(test_random(&state) % LONGEST), b = (int64_t)(test_random(&state) % LONGEST);
+        const int64_t a = (int64_t)(test_random(&state) % LONGEST),
+                      b = (int64_t)(test_random(&state) % LONGEST);
         alike += a != b && ((float *)r.x)[a] == ((float *)r.x)[b];
     }
     CHECK_THAT(alike < pairs / 200, "%d of %d", alike, pairs);
@@ -238,7 +249,8 @@ TEST(scalars_and_y_are_part_of_the_exact_result)
     double product[3];
     exact_vector(y0, &r.A, 3, 1);
     multiply(product, &r, NOTHING, 0);
-    CHECK_OK(reference_exact(&reference, &(struct equation){.A = &r.A, .alpha = -1, .beta = 2, .x = r.x, .y0 = y0}));
+    CHECK_OK(reference_exact(&reference,
+                             &(struct equation){.A = &r.A, .alpha = -1, .beta = 2, .x = r.x, .y0 = y0}));
     for (int i = 0; i < 3; i++)
         y[i] = (float)-product[i] + 2 * y0[i];
     reference_judge(&v, &reference, y);
@@ -263,7 +275,8 @@ TEST(an_exact_reference_survives_every_failing_allocation)
     struct long_row r;
     row_new(&r, 10, HEDDLE_F64, HEDDLE_T);
     set_integers(&r);
-    CHECK(test_every_allocation(reference_of, &(struct equation){.A = &r.A, .op = HEDDLE_T, .alpha = 1, .x = r.x}) > 3);
+    CHECK(test_every_allocation(reference_of,
+                                &(struct equation){.A = &r.A, .op = HEDDLE_T, .alpha = 1, .x = r.x}) > 3);
     row_free(&r);
 }
 

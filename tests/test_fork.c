@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * A child after fork goes on with the handles and matrices of its parent, on devices of which nothing but memory is needed. */
+ * A child after fork goes on with the handles and matrices of its parent, on devices of which nothing but
+ * memory is needed. */
 #include <stdlib.h>
 #include <string.h>
 #include <sys/wait.h>
@@ -45,7 +46,8 @@ static int goes_on(struct scene *s, heddle *h)
     static double y[ROWS];
     heddle_stats stats;
     memset(y, 0xff, sizeof y);
-    if (heddle_reserve(h, s->A) != HEDDLE_OK || heddle_mv(h, HEDDLE_N, NULL, s->A, s->x, NULL, y) != HEDDLE_OK)
+    if (heddle_reserve(h, s->A) != HEDDLE_OK ||
+        heddle_mv(h, HEDDLE_N, NULL, s->A, s->x, NULL, y) != HEDDLE_OK)
         return 1;
     if (memcmp(y, s->right, sizeof y) != 0)
         return 2;
@@ -82,7 +84,8 @@ static void fork_and_look(const char *device)
         }
         CHECK(waitpid(first, &status, 0) == first);
         CHECK_THAT(WIFEXITED(status) && WEXITSTATUS(status) == 0, "%s: the child ended with %s %d", device,
-                   WIFEXITED(status) ? "status" : "signal", WIFEXITED(status) ? WEXITSTATUS(status) : WTERMSIG(status));
+                   WIFEXITED(status) ? "status" : "signal",
+                   WIFEXITED(status) ? WEXITSTATUS(status) : WTERMSIG(status));
         CHECK(goes_on(&s, s.h) == 0);
     }
     scene_free(&s);

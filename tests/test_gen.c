@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Matrix families: the same matrix on every machine and for any number of threads, at every size; errors that help. */
+ * Matrix families: the same matrix on every machine and for any number of threads, at every size; errors
+ * that help. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -10,8 +11,9 @@
 #include "gen/random.h"
 #include "test.h"
 
-/* A small matrix of each family and what its checksum is.  A difference on another machine means that some decision
- * depends on it; a difference after a change means that the family now makes other matrices, which users must be told. */
+/* A small matrix of each family and what its checksum is.  A difference on another machine means that some
+ * decision depends on it; a difference after a change means that the family now makes other matrices,
+ * which users must be told. */
 static const struct {
     const char *spec;
     uint64_t checksum;
@@ -81,8 +83,8 @@ TEST(every_family_makes_the_matrix_it_always_made)
         if (!CHECK_OK(gen_matrix(&A, families[f].spec, HEDDLE_F64)))
             continue;
         is_good(&A, families[f].spec);
-        CHECK_THAT(checksum(&A) == families[f].checksum, "{\"%s\", 0x%016llx}, is the new checksum", families[f].spec,
-                   (unsigned long long)checksum(&A));
+        CHECK_THAT(checksum(&A) == families[f].checksum, "{\"%s\", 0x%016llx}, is the new checksum",
+                   families[f].spec, (unsigned long long)checksum(&A));
         csr_free(&A);
     }
 }
@@ -93,7 +95,8 @@ TEST(every_family_is_in_the_table_of_checksums)
         size_t length = strlen(family_at(f)->name);
         int found = 0;
         for (int i = 0; i < FAMILIES; i++)
-            found |= strncmp(families[i].spec, family_at(f)->name, length) == 0 && families[i].spec[length] == ':';
+            found |=
+                strncmp(families[i].spec, family_at(f)->name, length) == 0 && families[i].spec[length] == ':';
         CHECK_THAT(found, "%s", family_at(f)->name);
     }
     CHECK(family_at(-1) == NULL && family_at(family_count()) == NULL);
@@ -108,7 +111,8 @@ TEST(the_matrix_is_the_same_for_any_number_of_threads_and_either_type)
             struct csr A;
             use_threads(threads[t]);
             if (CHECK_OK(gen_matrix(&A, families[f].spec, t % 2 ? HEDDLE_F32 : HEDDLE_F64)))
-                CHECK_THAT(checksum(&A) == families[f].checksum, "%s with %d threads", families[f].spec, threads[t]);
+                CHECK_THAT(checksum(&A) == families[f].checksum, "%s with %d threads", families[f].spec,
+                           threads[t]);
             csr_free(&A);
         }
     use_threads(before);
@@ -132,7 +136,8 @@ TEST(every_family_works_at_the_smallest_sizes)
     for (int f = 0; f < family_count(); f++)
         for (size_t s = 0; s < sizeof sizes / sizeof sizes[0]; s++) {
             const char *name = family_at(f)->name;
-            int is_grid = strstr(name, "grid") || strcmp(name, "markov") == 0 || strcmp(name, "tomography") == 0;
+            int is_grid =
+                strstr(name, "grid") || strcmp(name, "markov") == 0 || strcmp(name, "tomography") == 0;
             int least = strcmp(name, "qcd") == 0 ? 3 : is_grid ? 1 : 0;
             char spec[64];
             struct csr A;
@@ -149,14 +154,16 @@ TEST(every_family_works_at_the_smallest_sizes)
 
 TEST(other_seeds_give_other_matrices)
 {
-    static const char *const specs[] = {"random:n=50", "gauss:n=50", "rmat:n=64", "powerlaw:n=50", "road:n=90",
-                                        "circuit:n=60", "lsq:n=90",  "kkt:n=50",  "blocks:n=90,far=20", "empty:n=50"};
+    static const char *const specs[] = {"random:n=50",        "gauss:n=50",   "rmat:n=64", "powerlaw:n=50",
+                                        "road:n=90",          "circuit:n=60", "lsq:n=90",  "kkt:n=50",
+                                        "blocks:n=90,far=20", "empty:n=50"};
     for (size_t i = 0; i < sizeof specs / sizeof specs[0]; i++) {
         char other[64];
         struct csr A, B;
         snprintf(other, sizeof other, "%s,seed=2", specs[i]);
         if (CHECK_OK(gen_matrix(&A, specs[i], HEDDLE_F64)) & CHECK_OK(gen_matrix(&B, other, HEDDLE_F64)))
-            CHECK_THAT(A.nnz != B.nnz || memcmp(A.col, B.col, (size_t)A.nnz * sizeof *A.col) != 0, "%s", specs[i]);
+            CHECK_THAT(A.nnz != B.nnz || memcmp(A.col, B.col, (size_t)A.nnz * sizeof *A.col) != 0, "%s",
+                       specs[i]);
         csr_free(&A);
         csr_free(&B);
     }
@@ -176,8 +183,9 @@ static heddle_stats statistics(const char *spec)
 
 TEST(symmetric_families_are_symmetric_in_structure_and_values)
 {
-    static const char *const specs[] = {"grid2d:n=9,points=7", "grid3d:n=5,points=27,dof=2,values=random", "band:n=40",
-                                        "road:n=3000", "kkt:n=501", "arrow:n=30,width=2"};
+    static const char *const specs[] = {"grid2d:n=9,points=7", "grid3d:n=5,points=27,dof=2,values=random",
+                                        "band:n=40",           "road:n=3000",
+                                        "kkt:n=501",           "arrow:n=30,width=2"};
     for (size_t i = 0; i < sizeof specs / sizeof specs[0]; i++) {
         heddle_stats s = statistics(specs[i]);
         CHECK_THAT(s.numeric_symmetry == 1, "%s: %g", specs[i], s.numeric_symmetry);
@@ -206,7 +214,8 @@ TEST(full_values_use_every_bit_and_are_symmetric)
         short_ones += (float)(int32_t)(w * (1 << 12)) == w * (1 << 12);
         outside += !(v > -1 && v < 1 && v != 0 && w > -1 && w < 1 && w != 0);
     }
-    CHECK_THAT(exact == 0 && short_ones == 0 && outside == 0, "%d %d %d", (int)exact, (int)short_ones, (int)outside);
+    CHECK_THAT(exact == 0 && short_ones == 0 && outside == 0, "%d %d %d", (int)exact, (int)short_ones,
+               (int)outside);
     CHECK_OK(csr_statistics(&stats, &A));
     CHECK(stats.numeric_symmetry == 1 && stats.distinct_values > A.nnz / 2);
     csr_free(&A);
@@ -265,7 +274,8 @@ TEST(gauss_columns_deviate_from_the_diagonal_by_sigma)
             squares += d * d;
             inside += d >= -1000 && d <= 1000;
         }
-    CHECK_THAT(squares / count > 980000 && squares / count < 1020000, "variance %lld", (long long)(squares / count));
+    CHECK_THAT(squares / count > 980000 && squares / count < 1020000, "variance %lld",
+               (long long)(squares / count));
     CHECK_THAT(inside * 1000 / count > 670 && inside * 1000 / count < 695, "%lld of 1000 within sigma",
                (long long)(inside * 1000 / count));
     csr_free(&A);
@@ -360,5 +370,6 @@ static heddle_status make_and_free(void *spec)
 TEST(every_allocation_of_every_family_may_fail)
 {
     for (int f = 0; f < FAMILIES; f++)
-        CHECK_THAT(test_every_allocation(make_and_free, (void *)families[f].spec) >= 4, "%s", families[f].spec);
+        CHECK_THAT(test_every_allocation(make_and_free, (void *)families[f].spec) >= 4, "%s",
+                   families[f].spec);
 }

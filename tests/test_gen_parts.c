@@ -50,7 +50,8 @@ TEST(poisson_numbers_have_the_mean_and_the_variance_that_they_should)
             squares += draw * draw;
         }
         double mean = sum / n, variance = squares / n - mean * mean;
-        CHECK_THAT(fabs(mean - means[m]) <= 0.02 * sqrt(means[m]) + 1e-3 * means[m], "%g: mean %g", means[m], mean);
+        CHECK_THAT(fabs(mean - means[m]) <= 0.02 * sqrt(means[m]) + 1e-3 * means[m], "%g: mean %g", means[m],
+                   mean);
         CHECK_THAT(fabs(variance - means[m]) < 0.04 * means[m] + 1e-3, "%g: variance %g", means[m], variance);
     }
 }
@@ -75,9 +76,11 @@ TEST(a_profile_meets_total_and_longest_exactly_and_the_deviation_nearly)
         struct found f = lengths_of(&p, w->rows);
         double wanted = (double)w->deviation / 100;
         CHECK_THAT(f.total == w->nnz, "wish %zu: total %lld", i, (long long)f.total);
-        CHECK_THAT(w->longest == 0 || f.longest == w->longest, "wish %zu: longest %lld", i, (long long)f.longest);
+        CHECK_THAT(w->longest == 0 || f.longest == w->longest, "wish %zu: longest %lld", i,
+                   (long long)f.longest);
         CHECK_THAT(f.shortest >= w->shortest && f.longest <= w->most, "wish %zu: bounds", i);
-        CHECK_THAT(fabs(f.deviation - wanted) <= 0.05 * wanted, "wish %zu: deviation %g, not %g", i, f.deviation, wanted);
+        CHECK_THAT(fabs(f.deviation - wanted) <= 0.05 * wanted, "wish %zu: deviation %g, not %g", i,
+                   f.deviation, wanted);
         profile_free(&p);
     }
 }
@@ -85,7 +88,8 @@ TEST(a_profile_meets_total_and_longest_exactly_and_the_deviation_nearly)
 TEST(a_profile_without_wishes_is_as_even_as_whole_numbers_allow)
 {
     struct profile p;
-    struct profile_wish w = {.rows = 777, .nnz = 5000, .most = 90, .deviation = -1, .multiple = 1, .group = 1};
+    struct profile_wish w = {
+        .rows = 777, .nnz = 5000, .most = 90, .deviation = -1, .multiple = 1, .group = 1};
     CHECK_OK(profile_new(&p, &w));
     struct found f = lengths_of(&p, 777);
     CHECK(f.total == 5000 && f.shortest == 6 && f.longest == 7);
@@ -95,7 +99,8 @@ TEST(a_profile_without_wishes_is_as_even_as_whole_numbers_allow)
 TEST(a_power_law_starts_at_the_shortest_length_and_is_cut_at_the_longest)
 {
     struct profile p;
-    struct profile_wish w = {.rows = 100000, .nnz = 310000, .shortest = 1, .most = 4700, .longest = 4700, .deviation = -1};
+    struct profile_wish w = {
+        .rows = 100000, .nnz = 310000, .shortest = 1, .most = 4700, .longest = 4700, .deviation = -1};
     w.shape = SHAPE_POWER, w.exponent = 210, w.multiple = 1, w.group = 1;
     CHECK_OK(profile_new(&p, &w));
     struct found f = lengths_of(&p, 100000);
@@ -107,11 +112,13 @@ TEST(a_power_law_starts_at_the_shortest_length_and_is_cut_at_the_longest)
 TEST(empty_rows_of_a_profile_are_as_many_as_asked_for)
 {
     struct profile p;
-    struct profile_wish w = {.rows = 1000, .nnz = 3000, .shortest = 1, .most = 500, .empty = 900, .deviation = 2000};
+    struct profile_wish w = {
+        .rows = 1000, .nnz = 3000, .shortest = 1, .most = 500, .empty = 900, .deviation = 2000};
     w.shape = SHAPE_EXPONENTIAL, w.multiple = 1, w.group = 1;
     CHECK_OK(profile_new(&p, &w));
     struct found f = lengths_of(&p, 1000);
-    CHECK_THAT(f.total == 3000 && f.empty == 900, "total %lld, empty %lld", (long long)f.total, (long long)f.empty);
+    CHECK_THAT(f.total == 3000 && f.empty == 900, "total %lld, empty %lld", (long long)f.total,
+               (long long)f.empty);
     profile_free(&p);
 }
 
@@ -122,7 +129,8 @@ TEST(random_wishes_are_met_or_refused)
         struct profile_wish w = {.rows = 1 + (int64_t)(test_random(&state) % 300), .multiple = 1, .group = 1};
         w.shortest = (int64_t)(test_random(&state) % 4);
         w.most = w.shortest + (int64_t)(test_random(&state) % 60);
-        w.nnz = w.rows * w.shortest + (int64_t)(test_random(&state) % (uint64_t)(w.rows * (w.most - w.shortest) + 1));
+        w.nnz = w.rows * w.shortest +
+                (int64_t)(test_random(&state) % (uint64_t)(w.rows * (w.most - w.shortest) + 1));
         w.longest = test_random(&state) % 2 ? w.most : 0;
         w.deviation = (int64_t)(test_random(&state) % 3000) - 1000;
         w.shape = (enum profile_shape)(test_random(&state) % 3);
@@ -134,7 +142,8 @@ TEST(random_wishes_are_met_or_refused)
         CHECK_STATUS(profile_new(&p, &w), fits ? HEDDLE_OK : HEDDLE_BAD_ARGUMENT);
         if (fits) {
             struct found f = lengths_of(&p, w.rows);
-            CHECK_THAT(f.total == w.nnz && f.shortest >= w.shortest && f.longest <= w.most, "round %d", round);
+            CHECK_THAT(f.total == w.nnz && f.shortest >= w.shortest && f.longest <= w.most, "round %d",
+                       round);
             CHECK_THAT(w.longest == 0 || f.longest == w.longest, "round %d", round);
         }
         profile_free(&p);
@@ -161,7 +170,8 @@ TEST(permutations_are_permutations_and_can_be_undone)
         char seen[300] = {0};
         for (int64_t i = 0; i < n; i++) {
             int64_t j = permute(&p, i);
-            CHECK_THAT(j >= 0 && j < n && !seen[j] && unpermute(&p, j) == i, "n %lld, i %lld", (long long)n, (long long)i);
+            CHECK_THAT(j >= 0 && j < n && !seen[j] && unpermute(&p, j) == i, "n %lld, i %lld", (long long)n,
+                       (long long)i);
             seen[j >= 0 && j < n ? j : 0] = 1;
         }
     }
@@ -172,7 +182,8 @@ TEST(partners_are_mutual)
     for (int64_t n = 1; n < 200; n += 13)
         for (int64_t i = 0; i < n; i++) {
             int64_t j = pair_of(4, i, n);
-            CHECK_THAT(j >= 0 && j < n && pair_of(4, j, n) == i, "n %lld, i %lld", (long long)n, (long long)i);
+            CHECK_THAT(j >= 0 && j < n && pair_of(4, j, n) == i, "n %lld, i %lld", (long long)n,
+                       (long long)i);
         }
 }
 
@@ -184,8 +195,8 @@ TEST(a_permutation_leaves_little_in_order)
         neighbours += llabs(permute(&p, i) - permute(&p, i + 1)) <= 10;
         fixed += permute(&p, i) == i;
     }
-    CHECK_THAT(neighbours < 60 && fixed < 10, "%lld neighbours stay near, %lld do not move", (long long)neighbours,
-               (long long)fixed);
+    CHECK_THAT(neighbours < 60 && fixed < 10, "%lld neighbours stay near, %lld do not move",
+               (long long)neighbours, (long long)fixed);
 }
 
 TEST(roots_are_exact)
@@ -204,12 +215,14 @@ TEST(logarithms_powers_and_sines_agree_with_the_real_ones)
                    (unsigned long long)x);
     for (double x = -20; x < 37; x += 0.37) {
         double wanted = exp2(floor(x * (double)ONE) / (double)ONE);
-        CHECK_THAT(fabs((double)exp2_fixed((int64_t)floor(x * (double)ONE)) / (double)ONE - wanted) < 1e-6 * wanted + 2e-7,
+        CHECK_THAT(fabs((double)exp2_fixed((int64_t)floor(x * (double)ONE)) / (double)ONE - wanted) <
+                       1e-6 * wanted + 2e-7,
                    "2^%g", x);
     }
     CHECK(exp2_fixed(-40 * ONE) == 0 && exp2_fixed(60 * ONE) == (int64_t)1 << 62);
     for (double t = -1.5; t < 1.5; t += 0.013)
-        CHECK_THAT(fabs((double)sine((int64_t)floor(t * (double)ONE)) / (double)ONE - sin(2 * 3.14159265358979 * t)) < 2e-6,
+        CHECK_THAT(fabs((double)sine((int64_t)floor(t * (double)ONE)) / (double)ONE -
+                        sin(2 * 3.14159265358979 * t)) < 2e-6,
                    "sine of %g turns", t);
 }
 
@@ -224,8 +237,11 @@ TEST(columns_are_sorted_whatever_their_order_was)
             int64_t sum = 0;
             for (int64_t k = 0; k < count; k++) {
                 int32_t saw = (int32_t)(k < count / 2 ? k : count - k);
-                col[k] = kind == 0 ? (int32_t)k : kind == 1 ? (int32_t)(count - k) : kind == 2 ? 7 : kind == 3 ? saw
-                       : (int32_t)(test_random(&state) % (kind == 4 ? 3u : 1u << 30));
+                col[k] = kind == 0 ? (int32_t)k
+                       : kind == 1 ? (int32_t)(count - k)
+                       : kind == 2 ? 7
+                       : kind == 3 ? saw
+                                   : (int32_t)(test_random(&state) % (kind == 4 ? 3u : 1u << 30));
                 sum += col[k];
             }
             sort_columns(col, count);
@@ -273,7 +289,7 @@ TEST(reflection_stays_within_the_matrix)
     for (int64_t cols = 1; cols < 9; cols++)
         for (int64_t at = -50; at < 50; at++) {
             int32_t col = reflect(at, cols);
-            CHECK_THAT(col >= 0 && col < cols && (at < 0 || at >= cols || col == at), "%lld of %lld", (long long)at,
-                       (long long)cols);
+            CHECK_THAT(col >= 0 && col < cols && (at < 0 || at >= cols || col == at), "%lld of %lld",
+                       (long long)at, (long long)cols);
         }
 }

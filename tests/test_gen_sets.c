@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Sets of matrices: the small ones are made and checked, the large ones only when HEDDLE_SLOW_TESTS is set (then with a
- * table of published and made figures). */
+ * Sets of matrices: the small ones are made and checked, the large ones only when HEDDLE_SLOW_TESTS is set
+ * (then with a table of published and made figures). */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -38,7 +38,8 @@ TEST(names_are_unique_within_a_set_and_published_figures_are_consistent)
             if (!m->published.where)
                 continue;
             CHECK_THAT(m->published.longest == 0 ||
-                           m->published.longest * m->published.rows >= m->published.nnz, "%s", m->name);
+                           m->published.longest * m->published.rows >= m->published.nnz,
+                       "%s", m->name);
             CHECK_THAT(m->published.longest <= m->published.cols, "%s", m->name);
             CHECK_THAT(m->published.nnz <= m->published.rows * m->published.cols, "%s", m->name);
         }
@@ -66,7 +67,8 @@ TEST(the_smoke_set_is_small_valid_and_sorted)
             continue;
         CHECK_OK(csr_validate(&A));
         CHECK_THAT(csr_is_sorted(&A), "%s", smoke->member[i].name);
-        CHECK_THAT(A.nnz > 1000 && A.nnz < 250000, "%s has %lld entries", smoke->member[i].name, (long long)A.nnz);
+        CHECK_THAT(A.nnz > 1000 && A.nnz < 250000, "%s has %lld entries", smoke->member[i].name,
+                   (long long)A.nnz);
         csr_free(&A);
     }
 }
@@ -91,17 +93,19 @@ static struct lengths lengths_of(const struct csr *A)
 }
 
 /* Made (published). */
-static void print_member(const struct set_member *m, const struct csr *A, const struct lengths *l, double seconds)
+static void print_member(const struct set_member *m, const struct csr *A, const struct lengths *l,
+                         double seconds)
 {
     double difference = 100.0 * (double)(A->nnz - m->published.nnz) / (double)m->published.nnz;
-    printf("%-16s %9lld x %9lld  nnz %10lld %+6.2f%%  mean %8.2f  ", m->name, (long long)A->rows, (long long)A->cols,
-           (long long)A->nnz, difference, l->mean);
+    printf("%-16s %9lld x %9lld  nnz %10lld %+6.2f%%  mean %8.2f  ", m->name, (long long)A->rows,
+           (long long)A->cols, (long long)A->nnz, difference, l->mean);
     printf("deviation %8.2f (%7.2f)  longest %7lld (%7lld) %6.1f s\n", l->deviation, m->published.deviation,
            (long long)l->longest, (long long)m->published.longest, seconds);
     fflush(stdout);
 }
 
-/* Rows and columns exactly, entries to 1 %, longest row and deviation to `share` or to the digits that were printed. */
+/* Rows and columns exactly, entries to 1 %, longest row and deviation to `share` or to the digits that
+ * were printed. */
 static void check_member(const struct set_member *m, double share)
 {
     struct csr A;
@@ -117,7 +121,8 @@ static void check_member(const struct set_member *m, double share)
     if (m->published.longest > 0)
         CHECK_THAT(near((double)l.longest, (double)m->published.longest, share), "%s: longest", m->name);
     if (m->published.deviation >= 0)
-        CHECK_THAT(near(l.deviation, m->published.deviation, share) || fabs(l.deviation - m->published.deviation) <= 0.005,
+        CHECK_THAT(near(l.deviation, m->published.deviation, share) ||
+                       fabs(l.deviation - m->published.deviation) <= 0.005,
                    "%s: deviation", m->name);
     CHECK_OK(csr_validate(&A));
     CHECK_THAT(csr_is_sorted(&A), "%s", m->name);
@@ -152,14 +157,16 @@ TEST(the_unseen_set_has_the_families_of_the_baseline_with_other_sizes)
         const struct set_member *m = &unseen->member[i], *like = &baseline->member[i];
         struct csr A;
         CHECK_THAT(strcspn(m->spec, ":") == strcspn(like->spec, ":") &&
-                       strncmp(m->spec, like->spec, strcspn(m->spec, ":")) == 0, "%s and %s", m->name, like->name);
+                       strncmp(m->spec, like->spec, strcspn(m->spec, ":")) == 0,
+                   "%s and %s", m->name, like->name);
         if (like->published.nnz > (getenv("HEDDLE_SLOW_TESTS") ? INT64_MAX : 400000) ||
             !CHECK_OK(gen_matrix(&A, m->spec, HEDDLE_F32)))
             continue;
         struct lengths l = lengths_of(&A);
         if (getenv("HEDDLE_SLOW_TESTS"))
-            printf("%-16s %9lld x %9lld  nnz %10lld  mean %8.2f  deviation %8.2f  longest %7lld\n", m->name, (long long)A.rows,
-                   (long long)A.cols, (long long)A.nnz, l.mean, l.deviation, (long long)l.longest);
+            printf("%-16s %9lld x %9lld  nnz %10lld  mean %8.2f  deviation %8.2f  longest %7lld\n", m->name,
+                   (long long)A.rows, (long long)A.cols, (long long)A.nnz, l.mean, l.deviation,
+                   (long long)l.longest);
         CHECK_THAT(A.rows != like->published.rows || A.cols != like->published.cols, "%s", m->name);
         CHECK_THAT(A.nnz > like->published.nnz / 3 && A.nnz < 3 * like->published.nnz, "%s", m->name);
         CHECK_OK(csr_validate(&A));

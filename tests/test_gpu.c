@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * The CUDA and HIP drivers against fake libraries (tests/fakes): what they do, and what they say when it goes wrong.  The
- * tests that need the library to be bad stand first: a driver opens its library once. */
+ * The CUDA and HIP drivers against fake libraries (tests/fakes): what they do, and what they say when it
+ * goes wrong.  The tests that need the library to be bad stand first: a driver opens its library once. */
 #include "fakes/use.h"
 
 #define CODE(v, number) (snprintf(code_text, sizeof code_text, "%s%d", (v)->error, number), code_text)
@@ -11,7 +11,8 @@ static char code_text[64];
 
 TEST(a_missing_driver_is_named)
 {
-    FOR_BOTH(v) {
+    FOR_BOTH(v)
+    {
         int n = 7;
         void *real = dlopen(v->missing, RTLD_LAZY);
         unsetenv(v->variable);
@@ -27,7 +28,8 @@ TEST(a_missing_driver_is_named)
 
 TEST(a_driver_can_be_hidden_and_replaced)
 {
-    FOR_BOTH(v) {
+    FOR_BOTH(v)
+    {
         int n;
         setenv(v->variable, "", 1);
         CHECK_FAILS(v->driver->count(&n), HEDDLE_NO_DEVICE, "hidden by an empty");
@@ -38,7 +40,8 @@ TEST(a_driver_can_be_hidden_and_replaced)
 
 TEST(a_driver_without_a_symbol_is_too_old)
 {
-    FOR_BOTH(v) {
+    FOR_BOTH(v)
+    {
         int n;
         fake_use(v, "", v->broken);
         CHECK_FAILS(v->driver->count(&n), HEDDLE_NO_DEVICE, "ElapsedTime");
@@ -48,7 +51,8 @@ TEST(a_driver_without_a_symbol_is_too_old)
 
 TEST(an_old_driver_is_told_which_version_would_do)
 {
-    FOR_BOTH(v) {
+    FOR_BOTH(v)
+    {
         int n;
         setenv("FAKE_VERSION", v->old_version, 1);
         fake_use(v, "./", v->file);
@@ -61,7 +65,8 @@ TEST(an_old_driver_is_told_which_version_would_do)
 
 TEST(a_driver_that_does_not_start_has_no_devices)
 {
-    FOR_BOTH(v) {
+    FOR_BOTH(v)
+    {
         int n;
         fake_use(v, "././", v->file);
         fake_script(v, v->init, "=100");
@@ -74,7 +79,8 @@ TEST(a_driver_that_does_not_start_has_no_devices)
 
 TEST(a_device_is_described)
 {
-    FOR_BOTH(v) {
+    FOR_BOTH(v)
+    {
         struct gpu_info info;
         int n, amd = v->driver == &hip_driver;
         struct gpu *gpu = fake_open(v);
@@ -85,7 +91,8 @@ TEST(a_device_is_described)
         CHECK_THAT(strcmp(info.arch, v->arch) == 0, "%s", info.arch);
         CHECK(info.wave == (amd ? 64 : 32) && info.multiprocessors == (amd ? 304 : 132));
         CHECK(info.threads_per_block == 1024 && info.shared_per_block == (amd ? 65536 : 232448));
-        CHECK(info.grid == 2147483647 && info.memory == 1000000000 && info.cache == (amd ? 4194304 : 62914560));
+        CHECK(info.grid == 2147483647 && info.memory == 1000000000 &&
+              info.cache == (amd ? 4194304 : 62914560));
         CHECK_FAILS(v->driver->describe(&info, 2), HEDDLE_NO_DEVICE, ":2: this machine has 2");
         CHECK_FAILS(v->driver->describe(&info, -1), HEDDLE_NO_DEVICE, ":-1");
         fake_close(v, gpu);
@@ -94,7 +101,8 @@ TEST(a_device_is_described)
 
 TEST(an_open_device_knows_its_driver_and_takes_no_options)
 {
-    FOR_BOTH(v) {
+    FOR_BOTH(v)
+    {
         struct spec options;
         struct gpu *other = NULL, *gpu = fake_open(v);
         CHECK(gpu_driver_of(gpu) == v->driver && strcmp(gpu_info_of(gpu)->arch, v->arch) == 0);
@@ -109,7 +117,8 @@ TEST(an_open_device_knows_its_driver_and_takes_no_options)
 
 TEST(the_callers_context_is_as_it_was)
 {
-    FOR_BOTH(v) {
+    FOR_BOTH(v)
+    {
         struct gpu *other = NULL, *gpu = fake_open(v);
         void *p = NULL;
         CHECK_OK(v->driver->open(&other, 1, NULL)); /* at no time the current one */
@@ -129,7 +138,8 @@ TEST(the_callers_context_is_as_it_was)
 
 TEST(memory_is_filled_copied_and_given_back)
 {
-    FOR_BOTH(v) {
+    FOR_BOTH(v)
+    {
         struct gpu *gpu = fake_open(v);
         char host[64], *pinned = NULL;
         void *p = NULL, *empty = NULL;
@@ -146,9 +156,11 @@ TEST(memory_is_filled_copied_and_given_back)
         CHECK(host[0] == 9 && host[63] == 9);
         CHECK_OK(v->driver->copy(gpu, NULL, NULL, 0, NULL));
         CHECK_OK(v->driver->fill(gpu, NULL, 0, 0, NULL));
-        CHECK(v->driver->on_device(gpu, p) && v->driver->on_device(gpu, (char *)p + 63) && v->driver->on_device(gpu, pinned));
+        CHECK(v->driver->on_device(gpu, p) && v->driver->on_device(gpu, (char *)p + 63) &&
+              v->driver->on_device(gpu, pinned));
         CHECK(!v->driver->on_device(gpu, host) && !v->driver->on_device(gpu, NULL));
-        CHECK(fake_state_of(v)->last_error == 0 || v->driver == &cuda_driver); /* nothing left for hipGetLastError */
+        CHECK(fake_state_of(v)->last_error == 0 ||
+              v->driver == &cuda_driver); /* nothing left for hipGetLastError */
         v->driver->release(gpu, p);
         v->driver->release(gpu, empty);
         v->driver->release(gpu, NULL);
@@ -160,10 +172,12 @@ TEST(memory_is_filled_copied_and_given_back)
 
 TEST(out_of_memory_names_the_size_and_what_is_left)
 {
-    FOR_BOTH(v) {
+    FOR_BOTH(v)
+    {
         struct gpu *gpu = fake_open(v);
         void *p = &p;
-        CHECK_FAILS(v->driver->alloc(gpu, &p, INT64_C(12300000000)), HEDDLE_NO_MEMORY, "of 12.3 GB, with 1 GB of 1 GB free");
+        CHECK_FAILS(v->driver->alloc(gpu, &p, INT64_C(12300000000)), HEDDLE_NO_MEMORY,
+                    "of 12.3 GB, with 1 GB of 1 GB free");
         CHECK(!p);
         CHECK_FAILS(v->driver->alloc(gpu, &p, -1), HEDDLE_BAD_ARGUMENT, "-1 bytes");
         CHECK_FAILS(v->driver->alloc_pinned(gpu, &p, -5), HEDDLE_BAD_ARGUMENT, "-5 bytes");
@@ -179,10 +193,12 @@ TEST(out_of_memory_names_the_size_and_what_is_left)
 
 TEST(a_pointer_that_the_device_does_not_know_is_a_bad_argument)
 {
-    FOR_BOTH(v) {
+    FOR_BOTH(v)
+    {
         struct gpu *gpu = fake_open(v);
         char here[8], there[8] = {0};
-        CHECK_FAILS(v->driver->copy(gpu, here, there, 8, NULL), HEDDLE_BAD_ARGUMENT, "a pointer that the device does not know");
+        CHECK_FAILS(v->driver->copy(gpu, here, there, 8, NULL), HEDDLE_BAD_ARGUMENT,
+                    "a pointer that the device does not know");
         CHECK_FAILS(v->driver->fill(gpu, here, 0, 8, NULL), HEDDLE_BAD_ARGUMENT, "of 8 B");
         CHECK_STATUS(v->driver->copy(gpu, here, there, -8, NULL), HEDDLE_BAD_ARGUMENT);
         CHECK_STATUS(v->driver->fill(gpu, here, 0, -8, NULL), HEDDLE_BAD_ARGUMENT);
@@ -192,7 +208,8 @@ TEST(a_pointer_that_the_device_does_not_know_is_a_bad_argument)
 
 /* -------------------------------------------------------- kernels ----------------------------- */
 
-static struct gpu_function *kernel_of(const struct fake_vendor *v, struct gpu *gpu, struct gpu_module **module)
+static struct gpu_function *kernel_of(const struct fake_vendor *v, struct gpu *gpu,
+                                      struct gpu_module **module)
 {
     struct gpu_function *f = NULL;
     char image[64];
@@ -204,7 +221,8 @@ static struct gpu_function *kernel_of(const struct fake_vendor *v, struct gpu *g
 
 TEST(a_launch_arrives_as_it_was_asked_for)
 {
-    FOR_BOTH(v) {
+    FOR_BOTH(v)
+    {
         struct gpu *gpu = fake_open(v);
         struct gpu_module *module = NULL;
         struct gpu_function *f = kernel_of(v, gpu, &module);
@@ -224,7 +242,8 @@ TEST(a_launch_arrives_as_it_was_asked_for)
     }
 }
 
-/* A pair of launches: how many came early, how many in a graph, and whether the second is as it was asked for. */
+/* A pair of launches: how many came early, how many in a graph, and whether the second is as it was asked
+ * for. */
 struct pair_seen {
     int count, early, together;
 };
@@ -236,18 +255,21 @@ static struct pair_seen launch_pair(const struct fake_vendor *v, struct gpu *gpu
     const struct gpu_launch pair[2] = {{first, 7, 1024}, {second, 5, 128}};
     struct pair_seen seen = {s->launch.count, s->launch.early, s->launch.together};
     CHECK_OK(v->driver->launch_pair(gpu, pair, &argument, sizeof argument, &argument));
-    CHECK(strcmp(s->launch.kernel, "scale") == 0 && s->launch.grid == 5 && s->launch.block == 128 && s->launch.shared == 0);
+    CHECK(strcmp(s->launch.kernel, "scale") == 0 && s->launch.grid == 5 && s->launch.block == 128 &&
+          s->launch.shared == 0);
     CHECK(s->launch.stream == &argument && s->launch.argument == argument);
-    return (struct pair_seen){s->launch.count - seen.count, s->launch.early - seen.early, s->launch.together - seen.together};
+    return (struct pair_seen){s->launch.count - seen.count, s->launch.early - seen.early,
+                              s->launch.together - seen.together};
 }
 
-#define CHECK_SEEN(seen, a, b, c)                                                                                     \
-    CHECK_THAT((seen).count == (a) && (seen).early == (b) && (seen).together == (c), "%d, %d, %d", (seen).count,      \
-               (seen).early, (seen).together)
+#define CHECK_SEEN(seen, a, b, c)                                                                            \
+    CHECK_THAT((seen).count == (a) && (seen).early == (b) && (seen).together == (c), "%d, %d, %d",           \
+               (seen).count, (seen).early, (seen).together)
 
 TEST(a_pair_of_launches_is_one_where_graphs_allow)
 {
-    FOR_BOTH(v) {
+    FOR_BOTH(v)
+    {
         struct gpu *gpu = fake_open(v);
         struct gpu_module *module = NULL;
         struct gpu_function *f = kernel_of(v, gpu, &module), *g = NULL, *older = NULL;
@@ -287,7 +309,8 @@ TEST(kernels_that_do_not_wait_by_themselves_make_a_graph_as_well)
 
 TEST(a_pair_goes_one_by_one_where_a_graph_fails)
 {
-    static const char *const symbols[] = {"cuStreamIsCapturing", "cuGraphCreate", "cuGraphAddKernelNode_v2", "cuGraphAddDependencies_v2",
+    static const char *const symbols[] = {"cuStreamIsCapturing",         "cuGraphCreate",
+                                          "cuGraphAddKernelNode_v2",     "cuGraphAddDependencies_v2",
                                           "cuGraphInstantiateWithFlags", "cuGraphExecKernelNodeSetParams_v2"};
     const struct fake_vendor *v = &fake_vendors[0];
     for (size_t i = 0; i < sizeof symbols / sizeof symbols[0]; i++) {
@@ -307,29 +330,34 @@ TEST(a_pair_goes_one_by_one_where_a_graph_fails)
 
 TEST(a_pair_that_fails_says_so)
 {
-    FOR_BOTH(v) {
+    FOR_BOTH(v)
+    {
         struct gpu *gpu = fake_open(v);
         struct gpu_module *module = NULL;
         struct gpu_function *f = kernel_of(v, gpu, &module);
         const struct gpu_launch good[2] = {{f, 1, 1}, {f, 1, 1}}, bad[2] = {{f, 1, 1}, {f, 1, 1025}};
         int64_t argument = 1;
         int launches = fake_state_of(v)->launch.count;
-        CHECK_FAILS(v->driver->launch_pair(gpu, bad, &argument, 8, NULL), HEDDLE_BAD_ARGUMENT, "1025 threads");
+        CHECK_FAILS(v->driver->launch_pair(gpu, bad, &argument, 8, NULL), HEDDLE_BAD_ARGUMENT,
+                    "1025 threads");
         CHECK(fake_state_of(v)->launch.count == launches);
         fake_script(v, v->launch, "=701");
         CHECK_FAILS(v->driver->launch(gpu, f, 1, 1, 0, &argument, 8, NULL), HEDDLE_BAD_ARGUMENT, " of fill:");
         if (strcmp(v->driver->name, "cuda") == 0) {
             fake_script(v, "cuGraphLaunch", "=701");
-            CHECK_FAILS(v->driver->launch_pair(gpu, good, &argument, 8, NULL), HEDDLE_BAD_ARGUMENT, "more registers");
+            CHECK_FAILS(v->driver->launch_pair(gpu, good, &argument, 8, NULL), HEDDLE_BAD_ARGUMENT,
+                        "more registers");
             setenv("FAKE_CAPTURING", "1", 1);
             fake_script(v, "cuLaunchKernelEx", "=701");
-            CHECK_FAILS(v->driver->launch_pair(gpu, good, &argument, 8, NULL), HEDDLE_BAD_ARGUMENT, "more registers");
+            CHECK_FAILS(v->driver->launch_pair(gpu, good, &argument, 8, NULL), HEDDLE_BAD_ARGUMENT,
+                        "more registers");
             CHECK_THAT(strstr(heddle_last_error(), " of fill and fill:"), "%s", heddle_last_error());
             unsetenv("FAKE_CAPTURING");
             fake_script(v, "cuFuncLoad", "=2");
             CHECK_FAILS(v->driver->find(gpu, &f, module, "scale"), HEDDLE_NO_MEMORY, "out of memory");
         } else {
-            CHECK_FAILS(v->driver->launch_pair(gpu, good, &argument, 8, NULL), HEDDLE_BAD_ARGUMENT, "more registers");
+            CHECK_FAILS(v->driver->launch_pair(gpu, good, &argument, 8, NULL), HEDDLE_BAD_ARGUMENT,
+                        "more registers");
         }
         fake_script(v, NULL, NULL);
         v->driver->unload(gpu, module);
@@ -339,18 +367,24 @@ TEST(a_pair_that_fails_says_so)
 
 TEST(a_launch_beyond_the_limits_says_which)
 {
-    FOR_BOTH(v) {
+    FOR_BOTH(v)
+    {
         struct gpu *gpu = fake_open(v);
         struct gpu_module *module = NULL;
         struct gpu_function *f = kernel_of(v, gpu, &module);
         char a[8] = {0};
-        CHECK_FAILS(v->driver->launch(gpu, f, 1, 1025, 0, a, 8, NULL), HEDDLE_BAD_ARGUMENT, "1025 threads (1 to 1024");
-        CHECK_FAILS(v->driver->launch(gpu, f, 1, 0, 0, a, 8, NULL), HEDDLE_BAD_ARGUMENT, "a block of 0 threads");
-        CHECK_FAILS(v->driver->launch(gpu, f, INT64_C(3000000000), 1, 0, a, 8, NULL), HEDDLE_BAD_ARGUMENT, "3000000000 blocks");
+        CHECK_FAILS(v->driver->launch(gpu, f, 1, 1025, 0, a, 8, NULL), HEDDLE_BAD_ARGUMENT,
+                    "1025 threads (1 to 1024");
+        CHECK_FAILS(v->driver->launch(gpu, f, 1, 0, 0, a, 8, NULL), HEDDLE_BAD_ARGUMENT,
+                    "a block of 0 threads");
+        CHECK_FAILS(v->driver->launch(gpu, f, INT64_C(3000000000), 1, 0, a, 8, NULL), HEDDLE_BAD_ARGUMENT,
+                    "3000000000 blocks");
         CHECK_FAILS(v->driver->launch(gpu, f, -1, 1, 0, a, 8, NULL), HEDDLE_BAD_ARGUMENT, "-1 blocks");
-        CHECK_FAILS(v->driver->launch(gpu, f, 1, 1, 300000, a, 8, NULL), HEDDLE_BAD_ARGUMENT, "300000 bytes of shared memory");
+        CHECK_FAILS(v->driver->launch(gpu, f, 1, 1, 300000, a, 8, NULL), HEDDLE_BAD_ARGUMENT,
+                    "300000 bytes of shared memory");
         CHECK_FAILS(v->driver->launch(gpu, f, 1, 1, 0, a, 5000, NULL), HEDDLE_BAD_ARGUMENT, "5000 bytes");
-        heddle_status wide = v->driver->launch(gpu, f, 1 << 30, 1024, 0, a, 8, NULL); /* 2^40 threads: CUDA's grids can */
+        heddle_status wide =
+            v->driver->launch(gpu, f, 1 << 30, 1024, 0, a, 8, NULL); /* 2^40 threads: CUDA's grids can */
         CHECK(wide == (v->driver == &hip_driver ? HEDDLE_BAD_ARGUMENT : HEDDLE_OK));
         fake_script(v, v->launch, "=701");
         CHECK_FAILS(v->driver->launch(gpu, f, 1, 1, 0, a, 8, NULL), HEDDLE_BAD_ARGUMENT, "more registers");
@@ -361,13 +395,15 @@ TEST(a_launch_beyond_the_limits_says_which)
 
 TEST(a_module_that_does_not_fit_is_no_kernel)
 {
-    FOR_BOTH(v) {
+    FOR_BOTH(v)
+    {
         struct gpu *gpu = fake_open(v);
         struct gpu_module *module = NULL;
         struct gpu_function *f = NULL;
         const struct gpu_driver *d = v->driver;
         CHECK_FAILS(d->load(gpu, &module, "FAKE sm_70 fill", 16), HEDDLE_NO_KERNEL, v->arch);
-        CHECK_FAILS(d->load(gpu, &module, "FAKE sm_70 fill", 16), HEDDLE_NO_KERNEL, "PTX would be the way out");
+        CHECK_FAILS(d->load(gpu, &module, "FAKE sm_70 fill", 16), HEDDLE_NO_KERNEL,
+                    "PTX would be the way out");
         CHECK_FAILS(d->load(gpu, &module, "garbage", 8), HEDDLE_NO_KERNEL, "damaged");
         CHECK_FAILS(d->load(gpu, &module, "PTX! ", 6), HEDDLE_NO_KERNEL, "unknown instruction 'weave'");
         CHECK_FAILS(d->load(gpu, &module, NULL, 6), HEDDLE_BAD_ARGUMENT, d->name);
@@ -382,7 +418,8 @@ TEST(a_module_that_does_not_fit_is_no_kernel)
 
 TEST(events_measure_the_time_between_them)
 {
-    FOR_BOTH(v) {
+    FOR_BOTH(v)
+    {
         struct gpu *gpu = fake_open(v);
         struct gpu_event *from = NULL, *to = NULL;
         double ms = 0;
@@ -446,8 +483,10 @@ static const char *const calls[][2] = {
 #include "gpu/calls.def"
 #undef ADAPTED
 #undef CALL
-    {"cuCtxGetCurrent", "hipGetDevice"}, {"cuCtxPushCurrent_v2", "hipSetDevice"},
-    {"cuDevicePrimaryCtxRetain", "hipGetDevicePropertiesR0600"}, {"cuFuncSetAttribute", "hipMalloc"}};
+    {"cuCtxGetCurrent", "hipGetDevice"},
+    {"cuCtxPushCurrent_v2", "hipSetDevice"},
+    {"cuDevicePrimaryCtxRetain", "hipGetDevicePropertiesR0600"},
+    {"cuFuncSetAttribute", "hipMalloc"}};
 
 static int is_among(const char *symbol, const char *const *parts)
 {
@@ -459,11 +498,14 @@ static int is_among(const char *symbol, const char *const *parts)
 
 TEST(every_call_that_fails_ends_in_a_status_and_leaves_nothing_behind)
 {
-    /* Made once when the library was opened, not made at all here, or made to put the caller's device back. */
-    static const char *const unseen[] = {"GetVersion", "Init", "PointerGet", "MemGetInfo", "hipSetDevice", NULL};
+    /* Made once when the library was opened, not made at all here, or made to put the caller's device
+     * back. */
+    static const char *const unseen[] = {"GetVersion", "Init",         "PointerGet",
+                                         "MemGetInfo", "hipSetDevice", NULL};
     /* A driver that does not take something back keeps it: nothing to test. */
     static const char *const give_back[] = {"Free", "Destroy", "Unload", NULL};
-    FOR_BOTH(v) {
+    FOR_BOTH(v)
+    {
         fake_close(v, fake_open(v));
         CHECK_OK(everything(v));
         for (size_t i = 0; i < sizeof calls / sizeof calls[0]; i++) {
@@ -473,18 +515,20 @@ TEST(every_call_that_fails_ends_in_a_status_and_leaves_nothing_behind)
             fake_script(v, symbol, "=801");
             heddle_status status = everything(v);
             fake_script(v, NULL, NULL);
-            CHECK_THAT(status == (is_among(symbol, unseen) ? HEDDLE_OK : HEDDLE_NOT_SUPPORTED), "%s gave %s: %s", symbol,
-                       heddle_status_name(status), heddle_last_error());
+            CHECK_THAT(status == (is_among(symbol, unseen) ? HEDDLE_OK : HEDDLE_NOT_SUPPORTED),
+                       "%s gave %s: %s", symbol, heddle_status_name(status), heddle_last_error());
             struct fake_state *s = fake_state_of(v);
             CHECK_THAT(s->depth == 0, "%s leaves a context behind", symbol);
-            CHECK_THAT(s->memory + s->pinned + s->modules + s->events + s->contexts == 0, "%s leaves something behind", symbol);
+            CHECK_THAT(s->memory + s->pinned + s->modules + s->events + s->contexts == 0,
+                       "%s leaves something behind", symbol);
         }
     }
 }
 
 TEST(what_cannot_be_given_back_is_not_an_error)
 {
-    FOR_BOTH(v) {
+    FOR_BOTH(v)
+    {
         struct gpu *gpu = fake_open(v);
         void *p = NULL;
         CHECK_OK(v->driver->alloc(gpu, &p, 8));
@@ -498,7 +542,8 @@ TEST(what_cannot_be_given_back_is_not_an_error)
 
 TEST(an_error_without_a_row_still_has_a_name)
 {
-    FOR_BOTH(v) {
+    FOR_BOTH(v)
+    {
         struct gpu *gpu = fake_open(v);
         fake_script(v, v->sync, "=698");
         CHECK_FAILS(v->driver->sync(gpu, NULL), HEDDLE_DEVICE_ERROR, CODE(v, 698));
@@ -510,7 +555,8 @@ TEST(an_error_without_a_row_still_has_a_name)
 
 TEST(a_lost_device_fails_until_it_is_closed)
 {
-    FOR_BOTH(v) {
+    FOR_BOTH(v)
+    {
         const struct gpu_driver *d = v->driver;
         struct gpu *gpu = fake_open(v);
         struct gpu_module *module = NULL;
@@ -534,7 +580,8 @@ TEST(a_lost_device_fails_until_it_is_closed)
         d->close(gpu);
         CHECK_THAT(fake_state_of(v)->contexts == 0, "the lost device was not let go of");
         CHECK(fake_state_of(v)->depth == 0);
-        /* The real driver frees what a lost context held; the fake's pieces are given back by a device that is well. */
+        /* The real driver frees what a lost context held; the fake's pieces are given back by a device
+         * that is well. */
         fake_script(v, NULL, NULL);
         gpu = fake_open(v);
         d->release(gpu, p);
@@ -556,7 +603,8 @@ static heddle_status open_and_close(void *argument)
 
 TEST(a_failed_allocation_of_the_host_leaves_nothing_open)
 {
-    FOR_BOTH(v) {
+    FOR_BOTH(v)
+    {
         fake_close(v, fake_open(v));
         CHECK(test_every_allocation(open_and_close, (void *)(uintptr_t)v) == 2);
         CHECK(fake_state_of(v)->contexts == 0);

@@ -33,7 +33,8 @@ static void module_file(const char *name, const char *contents)
 
 TEST(the_devices_of_all_drivers_have_names_that_open_them)
 {
-    FOR_BOTH(v) {
+    FOR_BOTH(v)
+    {
         close_named(v, open_named(v));
     }
     CHECK_THAT(gpu_device_count() >= 4, "%d", gpu_device_count());
@@ -72,7 +73,8 @@ TEST(a_device_that_is_not_there_is_an_error_with_its_name)
 TEST(a_hidden_vendor_has_no_devices)
 {
     setenv("FAKE_DEVICES", "0", 1); /* what CUDA_VISIBLE_DEVICES= would do */
-    FOR_BOTH(v) {
+    FOR_BOTH(v)
+    {
         struct gpu *gpu = NULL;
         int n = 7;
         fake_use(v, "", v->file);
@@ -88,13 +90,15 @@ static void weave_file(const struct fake_vendor *v)
 {
     char image[64], name[64];
     snprintf(image, sizeof image, "FAKE %s weave__f64_i32 weave_fix__f64_i32", v->arch);
-    snprintf(name, sizeof name, v->driver == &cuda_driver ? "weave__f64_i32.%s.cubin" : "weave__f64_i32.%s.co", v->arch);
+    snprintf(name, sizeof name,
+             v->driver == &cuda_driver ? "weave__f64_i32.%s.cubin" : "weave__f64_i32.%s.co", v->arch);
     module_file(name, image);
 }
 
 TEST(a_kernel_is_loaded_once_and_kept)
 {
-    FOR_BOTH(v) {
+    FOR_BOTH(v)
+    {
         struct gpu *gpu = open_named(v);
         struct gpu_function *f = NULL, *again = NULL, *other = NULL;
         weave_file(v);
@@ -111,19 +115,22 @@ TEST(a_kernel_is_loaded_once_and_kept)
 /* CUDA takes a kernel for which there was no memory for ready when it is asked for again. */
 TEST(a_kernel_that_was_not_made_ready_comes_from_a_binary_that_is_loaded_anew)
 {
-    FOR_BOTH(v) {
+    FOR_BOTH(v)
+    {
         struct gpu *gpu = open_named(v);
         const char *makes_ready = v->driver == &cuda_driver ? "cuFuncLoad" : "hipModuleGetFunction";
         struct gpu_function *f = NULL, *again = NULL, *other = NULL;
         weave_file(v);
         fake_script(v, makes_ready, "=2");
-        CHECK_FAILS(gpu_kernel(gpu, &f, "weave", VARIANT_f64_i32, "weave"), HEDDLE_NO_MEMORY, "out of memory");
+        CHECK_FAILS(gpu_kernel(gpu, &f, "weave", VARIANT_f64_i32, "weave"), HEDDLE_NO_MEMORY,
+                    "out of memory");
         CHECK(!f && fake_state_of(v)->modules == 0);
         fake_script(v, NULL, NULL);
         CHECK_OK(gpu_kernel(gpu, &f, "weave", VARIANT_f64_i32, "weave"));
         CHECK(fake_state_of(v)->modules == 1);
         fake_script(v, makes_ready, "=2");
-        CHECK_FAILS(gpu_kernel(gpu, &other, "weave", VARIANT_f64_i32, "weave_fix"), HEDDLE_NO_MEMORY, "out of memory");
+        CHECK_FAILS(gpu_kernel(gpu, &other, "weave", VARIANT_f64_i32, "weave_fix"), HEDDLE_NO_MEMORY,
+                    "out of memory");
         CHECK_THAT(fake_state_of(v)->modules == 1, "a binary is gone, though a kernel of it is in use");
         fake_script(v, NULL, NULL);
         CHECK_OK(gpu_kernel(gpu, &other, "weave", VARIANT_f64_i32, "weave_fix"));
@@ -137,8 +144,10 @@ TEST(a_kernel_that_was_not_made_ready_comes_from_a_binary_that_is_loaded_anew)
 
 TEST(nvidia_takes_a_cubin_before_a_fatbin_before_ptx)
 {
-    static const char *const file[] = {"pick__f32_i32.ptx", "pick__f32_i32.fatbin", "pick__f32_i32.sm_90.cubin"};
-    static const char *const text[] = {"PTX ptx__f32_i32", "FAKE sm_90 fatbin__f32_i32", "FAKE sm_90 cubin__f32_i32"};
+    static const char *const file[] = {"pick__f32_i32.ptx", "pick__f32_i32.fatbin",
+                                       "pick__f32_i32.sm_90.cubin"};
+    static const char *const text[] = {"PTX ptx__f32_i32", "FAKE sm_90 fatbin__f32_i32",
+                                       "FAKE sm_90 cubin__f32_i32"};
     static const char *const kernel[] = {"ptx", "fatbin", "cubin"};
     for (int i = 0; i < 3; i++) {
         struct gpu *gpu = open_named(&fake_vendors[0]);
@@ -151,28 +160,35 @@ TEST(nvidia_takes_a_cubin_before_a_fatbin_before_ptx)
 
 TEST(a_file_that_is_missing_or_wrong_is_named)
 {
-    FOR_BOTH(v) {
+    FOR_BOTH(v)
+    {
         struct gpu *gpu = open_named(v);
         struct gpu_function *f = NULL;
         char wrong[64];
         module_file("unrelated", "");
-        CHECK_FAILS(gpu_kernel(gpu, &f, "absent", VARIANT_f64_o64, "absent"), HEDDLE_NO_KERNEL, "/absent__f64_o64.");
-        CHECK_FAILS(gpu_kernel(gpu, &f, "absent", VARIANT_f64_o64, "absent"), HEDDLE_NO_KERNEL, "HEDDLE_MODULE_DIR is set");
-        snprintf(wrong, sizeof wrong, "wrong__f64_i32.%s%s", v->arch, v->driver == &cuda_driver ? ".cubin" : ".co");
+        CHECK_FAILS(gpu_kernel(gpu, &f, "absent", VARIANT_f64_o64, "absent"), HEDDLE_NO_KERNEL,
+                    "/absent__f64_o64.");
+        CHECK_FAILS(gpu_kernel(gpu, &f, "absent", VARIANT_f64_o64, "absent"), HEDDLE_NO_KERNEL,
+                    "HEDDLE_MODULE_DIR is set");
+        snprintf(wrong, sizeof wrong, "wrong__f64_i32.%s%s", v->arch,
+                 v->driver == &cuda_driver ? ".cubin" : ".co");
         module_file(wrong, "FAKE sm_10 wrong__f64_i32");
         CHECK_FAILS(gpu_kernel(gpu, &f, "wrong", VARIANT_f64_i32, "wrong"), HEDDLE_NO_KERNEL, wrong);
         CHECK(!f);
         unsetenv("HEDDLE_MODULE_DIR");
         CHECK_FAILS(gpu_kernel(gpu, &f, "nothing", VARIANT_f64_i32, "nothing"), HEDDLE_NO_KERNEL, "has no");
-        CHECK_FAILS(gpu_kernel(gpu, &f, "nothing", VARIANT_f64_i32, "nothing"), HEDDLE_NO_KERNEL, "nothing for f64_i32");
+        CHECK_FAILS(gpu_kernel(gpu, &f, "nothing", VARIANT_f64_i32, "nothing"), HEDDLE_NO_KERNEL,
+                    "nothing for f64_i32");
         close_named(v, gpu);
     }
 }
 
-/* The fakes take real binaries as they are, so that everything that is embedded can be asked for without a device. */
+/* The fakes take real binaries as they are, so that everything that is embedded can be asked for without a
+ * device. */
 TEST(every_embedded_binary_that_fits_is_found)
 {
-    FOR_BOTH(v) {
+    FOR_BOTH(v)
+    {
         struct gpu *gpu = open_named(v);
         for (const struct gpu_pack *from = gpu_packs; from->driver; from++) {
             struct pack *pack = NULL;
@@ -219,7 +235,8 @@ TEST(a_kernel_that_is_built_for_other_architectures_says_for_which)
     fake_script(&fake_vendors[0], "cuModuleLoadDataEx", "=209");
     CHECK_FAILS(gpu_kernel(gpu, &f, page, VARIANT_f64_i32, page), HEDDLE_NO_KERNEL, first->holds);
     CHECK_FAILS(gpu_kernel(gpu, &f, page, VARIANT_f64_i32, page), HEDDLE_NO_KERNEL, "not for sm_90");
-    CHECK_FAILS(gpu_kernel(gpu, &f, page, VARIANT_f64_i32, page), HEDDLE_NO_KERNEL, "PTX would be the way out");
+    CHECK_FAILS(gpu_kernel(gpu, &f, page, VARIANT_f64_i32, page), HEDDLE_NO_KERNEL,
+                "PTX would be the way out");
     close_named(&fake_vendors[0], gpu);
 }
 
@@ -229,7 +246,8 @@ TEST(every_resource_row_tells_something)
     for (int i = 0; i < gpu_resource_count(); i++) {
         const struct gpu_resource *r = &gpu_resources[i];
         int idle = strcmp(r->kernel, "limits_nothing") == 0; /* an empty kernel takes none on AMD */
-        CHECK_THAT((r->registers != 0 || idle) && r->registers <= 512, "%s %s: %d registers", r->kernel, r->target, r->registers);
+        CHECK_THAT((r->registers != 0 || idle) && r->registers <= 512, "%s %s: %d registers", r->kernel,
+                   r->target, r->registers);
         CHECK_THAT(r->shared >= -1 && r->spills >= -1, "%s %s", r->kernel, r->target);
         CHECK(strstr("hardware loop both -", r->atomics));
         CHECK_THAT(!strstr(r->kernel, "__"), "%s still has its variant", r->kernel);
@@ -252,10 +270,12 @@ done:
 
 TEST(every_failed_allocation_leaves_no_module_behind)
 {
-    FOR_BOTH(v) {
+    FOR_BOTH(v)
+    {
         close_named(v, open_named(v));
         char name[64], image[96];
-        snprintf(name, sizeof name, v->driver == &cuda_driver ? "weave__f64_i32.%s.cubin" : "weave__f64_i32.%s.co", v->arch);
+        snprintf(name, sizeof name,
+                 v->driver == &cuda_driver ? "weave__f64_i32.%s.cubin" : "weave__f64_i32.%s.co", v->arch);
         snprintf(image, sizeof image, "FAKE %s weave__f64_i32 weave_fix__f64_i32", v->arch);
         module_file(name, image);
         CHECK(test_every_allocation(load_two, (void *)(uintptr_t)v) > 4);

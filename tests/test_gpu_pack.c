@@ -35,7 +35,10 @@ static const struct {
 static int64_t compressed(unsigned char *to, const char *how)
 {
     if (strcmp(how, "gzip") == 0) {
-        z_stream z = {.next_in = (unsigned char *)(uintptr_t)&contents, .avail_in = RAW, .next_out = to, .avail_out = 2048};
+        z_stream z = {.next_in = (unsigned char *)(uintptr_t)&contents,
+                      .avail_in = RAW,
+                      .next_out = to,
+                      .avail_out = 2048};
         CHECK(deflateInit2(&z, 9, Z_DEFLATED, 15 + 16, 8, Z_DEFAULT_STRATEGY) == Z_OK);
         CHECK(deflate(&z, Z_FINISH) == Z_STREAM_END);
         deflateEnd(&z);
@@ -44,7 +47,8 @@ static int64_t compressed(unsigned char *to, const char *how)
 #ifdef HEDDLE_HAVE_LZMA
     if (strcmp(how, "xz") == 0) {
         size_t made = 0;
-        CHECK(lzma_easy_buffer_encode(9, LZMA_CHECK_CRC32, NULL, (const uint8_t *)&contents, RAW, to, &made, 2048) == LZMA_OK);
+        CHECK(lzma_easy_buffer_encode(9, LZMA_CHECK_CRC32, NULL, (const uint8_t *)&contents, RAW, to, &made,
+                                      2048) == LZMA_OK);
         return (int64_t)made;
     }
 #endif
@@ -54,7 +58,8 @@ static int64_t compressed(unsigned char *to, const char *how)
 
 static void make(struct made *m, const char *how, int64_t raw, int64_t directory)
 {
-    int head = snprintf((char *)m->data, 100, "heddle-pack %s %lld %lld\n", how, (long long)raw, (long long)directory);
+    int head = snprintf((char *)m->data, 100, "heddle-pack %s %lld %lld\n", how, (long long)raw,
+                        (long long)directory);
     int64_t size = head + compressed(m->data + head, how);
     m->from = (struct gpu_pack){"cuda", "sm_90", "sm_90", m->data, m->data + size};
 }
@@ -75,7 +80,8 @@ static int holds(struct pack *pack, const char *name, const char *bytes, int64_t
     char *data = NULL;
     int64_t size = -1;
     heddle_status status = pack_take(pack, &data, &size, name);
-    int same = status == HEDDLE_OK && data && size == length && memcmp(data, bytes, (size_t)length) == 0 && data[size] == 0;
+    int same = status == HEDDLE_OK && data && size == length && memcmp(data, bytes, (size_t)length) == 0 &&
+               data[size] == 0;
     mem_free(data);
     return same;
 }
@@ -102,7 +108,8 @@ TEST(what_is_packed_comes_out_in_any_order)
             CHECK(!data && size == 0);
             pack_close(pack);
             pack_close(NULL);
-            CHECK_THAT(mem_live() == live, "%s: %lld allocations are left", hows[i], (long long)(mem_live() - live));
+            CHECK_THAT(mem_live() == live, "%s: %lld allocations are left", hows[i],
+                       (long long)(mem_live() - live));
         }
 }
 
@@ -134,8 +141,8 @@ TEST(a_changed_byte_is_noticed_or_does_not_matter)
         for (int64_t at = 0; at < size; at++) {
             m.data[at] ^= 0x11;
             heddle_status status = take_all(&m.from);
-            CHECK_THAT(status == HEDDLE_OK || status == HEDDLE_INTERNAL, "%s, byte %lld: %d", hows[i], (long long)at,
-                       (int)status);
+            CHECK_THAT(status == HEDDLE_OK || status == HEDDLE_INTERNAL, "%s, byte %lld: %d", hows[i],
+                       (long long)at, (int)status);
             noticed += status == HEDDLE_INTERNAL;
             m.data[at] ^= 0x11;
         }
@@ -151,7 +158,8 @@ TEST(a_damaged_pack_says_what_is_wrong_and_what_to_do)
         make_good(&m, hows[i]);
         m.from.end -= m.from.end - m.from.begin > 120 ? 60 : 20;
         CHECK_FAILS(take_all(&m.from), HEDDLE_INTERNAL, "for sm_90 inside the library are damaged");
-        CHECK_FAILS(take_all(&m.from), HEDDLE_INTERNAL, "install it again, or give files in HEDDLE_MODULE_DIR");
+        CHECK_FAILS(take_all(&m.from), HEDDLE_INTERNAL,
+                    "install it again, or give files in HEDDLE_MODULE_DIR");
     }
     make_good(&m, "none");
     m.data[m.from.end - m.from.begin - RAW + AT_TWO] ^= 1;
@@ -197,10 +205,10 @@ TEST(threads_share_a_pack)
 static void path_of(char path[1024], const struct gpu_pack *from, const char *name)
 {
     const char *target = from->target;
-    const char *ending = strncmp(target, "sm_", 3) == 0        ? ".cubin"
-                         : strncmp(target, "compute_", 8) == 0 ? ".ptx"
-                         : strncmp(target, "gfx", 3) == 0      ? ".co"
-                                                               : "";
+    const char *ending = strncmp(target, "sm_", 3) == 0      ? ".cubin"
+                       : strncmp(target, "compute_", 8) == 0 ? ".ptx"
+                       : strncmp(target, "gfx", 3) == 0      ? ".co"
+                                                             : "";
     snprintf(path, 1024, "%s/%s.%s%s", DEVICE_DIR, name, target, ending);
 }
 

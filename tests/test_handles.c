@@ -64,11 +64,20 @@ TEST(every_function_refuses_a_handle_that_is_in_use)
     const heddle_matrix *const nobody = (const heddle_matrix *)(uintptr_t)8;
     heddle_matrix *B = (heddle_matrix *)(uintptr_t)nobody;
     heddle_plan *plan = (heddle_plan *)(uintptr_t)8;
-    const heddle_csr_desc csr = {.rows = 100, .cols = 100, .nnz = s.csr.nnz,
-                                 .row_ptr = s.csr.row_ptr, .col = s.csr.col, .val = s.csr.val};
-    const heddle_csc_desc csc = {.rows = 100, .cols = 100, .nnz = s.csr.nnz,
-                                 .col_ptr = s.csr.row_ptr, .row = s.csr.col, .val = s.csr.val};
-    const heddle_coo_desc coo = {.rows = 100, .cols = 100, .nnz = 1, .row = s.csr.col, .col = s.csr.col, .val = s.csr.val};
+    const heddle_csr_desc csr = {.rows = 100,
+                                 .cols = 100,
+                                 .nnz = s.csr.nnz,
+                                 .row_ptr = s.csr.row_ptr,
+                                 .col = s.csr.col,
+                                 .val = s.csr.val};
+    const heddle_csc_desc csc = {.rows = 100,
+                                 .cols = 100,
+                                 .nnz = s.csr.nnz,
+                                 .col_ptr = s.csr.row_ptr,
+                                 .row = s.csr.col,
+                                 .val = s.csr.val};
+    const heddle_coo_desc coo = {
+        .rows = 100, .cols = 100, .nnz = 1, .row = s.csr.col, .col = s.csr.col, .val = s.csr.val};
     s.y[0] = 17;
     CHECK_OK(handle_take(s.h)); /* as a call of another thread does */
     REFUSED(heddle_mv(s.h, HEDDLE_N, NULL, s.A, s.x, NULL, s.y));
@@ -131,8 +140,8 @@ static void *visit(void *argument)
     return NULL;
 }
 
-/* Four threads on one handle: what is called good is right, and the others' y is as it was.  On a machine that is busy they may
- * take turns for a while without meeting: the test goes on until they have. */
+/* Four threads on one handle: what is called good is right, and the others' y is as it was.  On a machine
+ * that is busy they may take turns for a while without meeting: the test goes on until they have. */
 static void share_a_handle(const char *device, const char *family, int planned)
 {
     struct scene s;
@@ -145,11 +154,13 @@ static void share_a_handle(const char *device, const char *family, int planned)
         }
         for (int i = 0; i < 4; i++) {
             pthread_join(v[i].thread, NULL);
-            all.good += v[i].good, all.refused += v[i].refused, all.wrong += v[i].wrong, all.other += v[i].other;
+            all.good += v[i].good, all.refused += v[i].refused, all.wrong += v[i].wrong,
+                all.other += v[i].other;
         }
     }
     CHECK_THAT(all.wrong == 0 && all.other == 0 && all.good > 0 && all.refused > 0,
-               "%s: %d good, %d refused, %d wrong, %d else", device, all.good, all.refused, all.wrong, all.other);
+               "%s: %d good, %d refused, %d wrong, %d else", device, all.good, all.refused, all.wrong,
+               all.other);
     scene_free(&s);
 }
 
@@ -189,7 +200,8 @@ static void *text_after_success(void *device)
     heddle_plan_free(plan);
     CHECK_FAILS(heddle_check(s.h, NULL), HEDDLE_BAD_ARGUMENT, "the matrix is NULL");
     CHECK_OK(heddle_plan_create(&plan, s.h, s.A, &options));
-    CHECK_THAT(strcmp(heddle_last_error(), "the matrix is NULL") == 0, "what failed before has become '%s'", heddle_last_error());
+    CHECK_THAT(strcmp(heddle_last_error(), "the matrix is NULL") == 0, "what failed before has become '%s'",
+               heddle_last_error());
     heddle_plan_free(plan);
     scene_free(&s);
     return NULL;

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * A .hdl file whose header is sound and whose sections are not where they may be is refused when it is opened: past the end by any
- * number of bytes, before the header's end, over one another, or of another size than the matrix asks for. */
+ * A .hdl file whose header is sound and whose sections are not where they may be is refused when it is
+ * opened: past the end by any number of bytes, before the header's end, over one another, or of another
+ * size than the matrix asks for. */
 #include <stddef.h>
 
 #include "io/checksum.h"

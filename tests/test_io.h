@@ -87,7 +87,8 @@ UNUSED static void check_matrix(const char *path, const char *expected, const ch
 #define CHECK_MATRIX(path, expected) check_matrix((path), (expected), __FILE__, __LINE__)
 
 /* Reading fails with this status and these words, and leaves nothing behind. */
-UNUSED static void check_refused(const char *path, heddle_status expected, const char *text, const char *file, int line)
+UNUSED static void check_refused(const char *path, heddle_status expected, const char *text, const char *file,
+                                 int line)
 {
     struct file_matrix F;
     int64_t live = mem_live();
@@ -103,7 +104,8 @@ UNUSED static void check_refused(const char *path, heddle_status expected, const
 
 UNUSED static int same_matrix(const struct csr *A, const struct csr *B)
 {
-    if (A->rows != B->rows || A->cols != B->cols || A->nnz != B->nnz || A->value != B->value || A->offset != B->offset)
+    if (A->rows != B->rows || A->cols != B->cols || A->nnz != B->nnz || A->value != B->value ||
+        A->offset != B->offset)
         return 0;
     return memcmp(A->row_ptr, B->row_ptr, (size_t)(A->rows + 1) * type_size(A->offset)) == 0 &&
            memcmp(A->col, B->col, (size_t)A->nnz * 4) == 0 &&
@@ -123,7 +125,8 @@ UNUSED static heddle_status some_matrix(struct csr *A, int64_t rows, int64_t col
         for (int j = 0; j < 3 && i != 1; j++, k++) {
             uint64_t bits = test_random(&state);
             A->col[k] = (int32_t)((i * 7 + j * (cols / 3 + 1)) % cols);
-            double v = bits % 5 == 0 ? (double)(int64_t)(bits >> 40) : (double)(int64_t)bits / (double)(1 + (bits >> (bits % 50)));
+            double v = bits % 5 == 0 ? (double)(int64_t)(bits >> 40)
+                                     : (double)(int64_t)bits / (double)(1 + (bits >> (bits % 50)));
             if (value == HEDDLE_F64)
                 ((double *)A->val)[k] = v;
             else

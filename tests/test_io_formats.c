@@ -14,42 +14,56 @@
 
 TEST(a_real_unsymmetric_file_is_read)
 {
-    CHECK_MATRIX(test_file("a.rua", "title                                                                   key\n"
-                                    "             3             1             1             1             0\n"
-                                    "RUA                        2             3             4             0\n"
-                                    "(4I3)           (4I3)           (4E10.3)            \n"
-                                    "  1  2  4  5\n  1  1  2  2\n 1.000E+00 2.500E+00-3.000E+00 4.000D+01\n"),
+    CHECK_MATRIX(test_file("a.rua",
+                           "title                                                                   key\n"
+                           "             3             1             1             1             0\n"
+                           "RUA                        2             3             4             0\n"
+                           "(4I3)           (4I3)           (4E10.3)            \n"
+                           "  1  2  4  5\n  1  1  2  2\n 1.000E+00 2.500E+00-3.000E+00 4.000D+01\n"),
                  "2x3: 0,0=1 0,1=2.5 1,1=-3 1,2=40");
 }
 
 TEST(fields_may_touch_and_lines_may_be_short)
 {
-    CHECK_MATRIX(test_file("touch.rb", "t\n3 1 1 1\nrra 2 3 4 0\n(4I1) (2I1) (1P,2D10.3)\n1245\n11\n22\n 1.000D+00-2.500D+00\r\n"
-                                       "-3.000+00024.0E+01\n"),
-                 "2x3: 0,0=1 0,1=-2.5 1,1=-3 1,2=240");
+    CHECK_MATRIX(
+        test_file("touch.rb",
+                  "t\n3 1 1 1\nrra 2 3 4 0\n(4I1) (2I1) (1P,2D10.3)\n1245\n11\n22\n 1.000D+00-2.500D+00\r\n"
+                  "-3.000+00024.0E+01\n"),
+        "2x3: 0,0=1 0,1=-2.5 1,1=-3 1,2=240");
 }
 
 TEST(symmetric_skew_pattern_and_integer_types_are_understood)
 {
-    CHECK_MATRIX(test_file("a.rsa", "t\n3 1 1 1 0\nrsa 2 2 2 0\n(3I3)(2I3)(2F5.1)\n  1  3  3\n  1  2\n  1.0  5.0\n"),
-                 "2x2: 0,0=1 0,1=5 1,0=5");
-    CHECK_MATRIX(test_file("a.rza", "t\n3 1 1 1 0\nrza 2 2 1 0\n(3I3)(2I3)(1P2E9.1E3)\n  1  2  2\n  2\n 5.0E+000\n"), "2x2: 0,1=-5 1,0=5");
-    CHECK_MATRIX(test_file("a.psa", "t\n2 1 1 0 0\npsa 2 2 2 0\n(3I3)(2I3)\n  1  3  3\n  1  2\n"), "2x2: 0,0=1 0,1=1 1,0=1");
+    CHECK_MATRIX(
+        test_file("a.rsa", "t\n3 1 1 1 0\nrsa 2 2 2 0\n(3I3)(2I3)(2F5.1)\n  1  3  3\n  1  2\n  1.0  5.0\n"),
+        "2x2: 0,0=1 0,1=5 1,0=5");
+    CHECK_MATRIX(
+        test_file("a.rza", "t\n3 1 1 1 0\nrza 2 2 1 0\n(3I3)(2I3)(1P2E9.1E3)\n  1  2  2\n  2\n 5.0E+000\n"),
+        "2x2: 0,1=-5 1,0=5");
+    CHECK_MATRIX(test_file("a.psa", "t\n2 1 1 0 0\npsa 2 2 2 0\n(3I3)(2I3)\n  1  3  3\n  1  2\n"),
+                 "2x2: 0,0=1 0,1=1 1,0=1");
     CHECK_MATRIX(test_file("a.pua", "t\n2 1 1 0\npua 1 1 1 0\n( 2 I 3 )(I3)\n  1  2\n  1\n"), "1x1: 0,0=1");
-    CHECK_MATRIX(test_file("a.iua", "t\n3 1 1 1\nIUA 1 1 1 0\n(2I3)(1I3)(4I5)\n  1  2\n +1\n   -7\n"), "1x1: 0,0=-7");
-    CHECK_MATRIX(test_file("a.rha", "t\n3 1 1 1\nrha 2 2 1 0\n(3I3)(1I3)(4G5.1)\n  1  2  2\n  2\n  7.\n"), "2x2: 0,1=7 1,0=7");
+    CHECK_MATRIX(test_file("a.iua", "t\n3 1 1 1\nIUA 1 1 1 0\n(2I3)(1I3)(4I5)\n  1  2\n +1\n   -7\n"),
+                 "1x1: 0,0=-7");
+    CHECK_MATRIX(test_file("a.rha", "t\n3 1 1 1\nrha 2 2 1 0\n(3I3)(1I3)(4G5.1)\n  1  2  2\n  2\n  7.\n"),
+                 "2x2: 0,1=7 1,0=7");
 }
 
 TEST(right_hand_sides_are_skipped)
 {
-    CHECK_MATRIX(test_file("a.rua", "t\n5 1 1 1 2\nrua 1 1 1 0\n(2I3)(1I3)(4F5.1)(4F5.1)\nF 1 0\n  1  2\n  1\n  2.5\n  9.0\n  8.0\n"),
-                 "1x1: 0,0=2.5");
+    CHECK_MATRIX(
+        test_file(
+            "a.rua",
+            "t\n5 1 1 1 2\nrua 1 1 1 0\n(2I3)(1I3)(4F5.1)(4F5.1)\nF 1 0\n  1  2\n  1\n  2.5\n  9.0\n  8.0\n"),
+        "1x1: 0,0=2.5");
 }
 
 TEST(the_contents_tell_the_format_where_the_name_does_not)
 {
-    CHECK_MATRIX(test_file("a.dat", "t\n3 1 1 1 0\nrua 1 1 1 0\n(2I3)(1I3)(1F5.1)\n  1  2\n  1\n  2.5\n"), "1x1: 0,0=2.5");
-    CHECK_MATRIX(test_file("a.rb", "%%MatrixMarket matrix coordinate real general\n1 1 1\n1 1 3\n"), "1x1: 0,0=3");
+    CHECK_MATRIX(test_file("a.dat", "t\n3 1 1 1 0\nrua 1 1 1 0\n(2I3)(1I3)(1F5.1)\n  1  2\n  1\n  2.5\n"),
+                 "1x1: 0,0=2.5");
+    CHECK_MATRIX(test_file("a.rb", "%%MatrixMarket matrix coordinate real general\n1 1 1\n1 1 3\n"),
+                 "1x1: 0,0=3");
     CHECK_REFUSED(test_file("a.dat", "one line"), HEDDLE_BAD_FILE, "a.dat:1: this is no matrix file");
     CHECK_REFUSED(test_file("a.dat", "one\ntwo\nthree\n"), HEDDLE_BAD_FILE, "this is no matrix file");
 }
@@ -70,7 +84,8 @@ static void check_round_trip(const struct csr *A, const char *name)
 
 TEST(every_writer_has_a_reader_that_gives_the_matrix_back)
 {
-    static const char *const names[] = {"t.mtx", "t.mtx.gz", "t.rb", "t.rb.gz", "t.hdl", "t.petsc", "t.petsc64"};
+    static const char *const names[] = {"t.mtx", "t.mtx.gz", "t.rb",     "t.rb.gz",
+                                        "t.hdl", "t.petsc",  "t.petsc64"};
     static const int64_t sizes[][2] = {{300, 300}, {40, 90}, {90, 40}, {1, 1}, {0, 0}, {0, 7}, {7, 1}};
     struct io_tuning before = io_tuning;
     for (int value = HEDDLE_F32; value <= HEDDLE_F64; value++)
@@ -135,12 +150,16 @@ TEST(a_file_written_as_mtx_looks_as_expected)
     struct csr A = {3, 2, 3, HEDDLE_F64, HEDDLE_I32, row_ptr, col, val};
     CHECK_OK(file_write(&A, test_path("t.mtx")));
     char *text = slurp(test_path("t.mtx"), NULL);
-    CHECK_THAT(strcmp(text, "%%MatrixMarket matrix coordinate real general\n3 2 3\n1 2 0.1\n3 1 -2\n3 2 1e-7\n") == 0, "%s", text);
+    CHECK_THAT(
+        strcmp(text, "%%MatrixMarket matrix coordinate real general\n3 2 3\n1 2 0.1\n3 1 -2\n3 2 1e-7\n") ==
+            0,
+        "%s", text);
     free(text);
     CHECK_OK(file_write(&A, test_path("t.rb")));
     text = slurp(test_path("t.rb"), NULL);
-    CHECK_THAT(strstr(text, "\nrua") == NULL && strstr(text, "\nrra ") && strstr(text, "(40I2)") && strstr(text, "(3E25.16)") &&
-                   strstr(text, " -2.") && strstr(text, " 1.e-7"), "%s", text);
+    CHECK_THAT(strstr(text, "\nrua") == NULL && strstr(text, "\nrra ") && strstr(text, "(40I2)") &&
+                   strstr(text, "(3E25.16)") && strstr(text, " -2.") && strstr(text, " 1.e-7"),
+               "%s", text);
     free(text);
 }
 
@@ -175,12 +194,16 @@ TEST(nothing_stays_behind_when_writing_fails)
     setrlimit(RLIMIT_FSIZE, &before);
     signal(SIGXFSZ, SIG_DFL);
     mkdir(test_path("d/folder.mtx"), 0777);
-    CHECK_FAILS(file_write(&A, test_path("d/folder.mtx")), HEDDLE_FILE_ERROR, "cannot put the file in its place");
+    CHECK_FAILS(file_write(&A, test_path("d/folder.mtx")), HEDDLE_FILE_ERROR,
+                "cannot put the file in its place");
     CHECK(files_in(folder) == 1);
-    CHECK_FAILS(file_write(&A, test_path("nowhere/a.mtx")), HEDDLE_FILE_ERROR, "cannot create the file: No such file");
+    CHECK_FAILS(file_write(&A, test_path("nowhere/a.mtx")), HEDDLE_FILE_ERROR,
+                "cannot create the file: No such file");
     CHECK_FAILS(file_write(&A, test_path("a.xyz")), HEDDLE_NOT_SUPPORTED, "no writer for this ending");
-    CHECK_FAILS(vector_write(A.val, 3, HEDDLE_F64, test_path("a.xyz")), HEDDLE_NOT_SUPPORTED, "no writer of vectors");
-    CHECK_FAILS(vector_write(A.val, 3, HEDDLE_F64, test_path("nowhere/a.txt")), HEDDLE_FILE_ERROR, "cannot create");
+    CHECK_FAILS(vector_write(A.val, 3, HEDDLE_F64, test_path("a.xyz")), HEDDLE_NOT_SUPPORTED,
+                "no writer of vectors");
+    CHECK_FAILS(vector_write(A.val, 3, HEDDLE_F64, test_path("nowhere/a.txt")), HEDDLE_FILE_ERROR,
+                "cannot create");
     csr_free(&A);
 }
 
@@ -248,10 +271,12 @@ static void check_vector(const char *path, int64_t n, const double *expected)
     void *x;
     int64_t got;
     for (int type = HEDDLE_F32; type <= HEDDLE_F64; type++) {
-        if (!CHECK_OK(vector_read(&x, &got, (heddle_type)type, path)) || !CHECK_THAT(got == n, "%s has %d numbers", path, (int)got))
+        if (!CHECK_OK(vector_read(&x, &got, (heddle_type)type, path)) ||
+            !CHECK_THAT(got == n, "%s has %d numbers", path, (int)got))
             continue;
         for (int64_t i = 0; i < n; i++)
-            CHECK_THAT(value_at(x, (heddle_type)type, i) == expected[i], "%s: x[%d] = %g", path, (int)i, value_at(x, (heddle_type)type, i));
+            CHECK_THAT(value_at(x, (heddle_type)type, i) == expected[i], "%s: x[%d] = %g", path, (int)i,
+                       value_at(x, (heddle_type)type, i));
         mem_free(x);
     }
 }
@@ -261,8 +286,12 @@ TEST(vectors_are_read_from_arrays_coordinates_and_plain_text)
     const double three[] = {1, 0, -2.5};
     check_vector(test_file("v.mtx", "%%MatrixMarket matrix array real general\n3 1\n1\n0\n-2.5\n"), 3, three);
     check_vector(test_file("v.mtx", "%%MatrixMarket matrix array real general\n1 3\n1\n0\n-2.5\n"), 3, three);
-    check_vector(test_file("v.mtx", "%%MatrixMarket matrix coordinate real general\n3 1 3\n3 1 -2\n1 1 1\n3 1 -0.5\n"), 3, three);
-    check_vector(test_file("v.mtx", "%%MatrixMarket matrix coordinate real general\n1 3 2\n1 3 -2.5\n1 1 1\n"), 3, three);
+    check_vector(
+        test_file("v.mtx", "%%MatrixMarket matrix coordinate real general\n3 1 3\n3 1 -2\n1 1 1\n3 1 -0.5\n"),
+        3, three);
+    check_vector(
+        test_file("v.mtx", "%%MatrixMarket matrix coordinate real general\n1 3 2\n1 3 -2.5\n1 1 1\n"), 3,
+        three);
     check_vector(test_file("v.txt", "1\n0\n-2.5\n"), 3, three);
     check_vector(test_file("v.txt", "# header\n 1 0\t-2.5 % end"), 3, three);
     check_vector(test_file("v.txt", "\r\n1.0\r\n0x0\r\n-25e-1#x\r\n"), 3, three);

@@ -28,7 +28,8 @@ TEST(an_hdl_file_is_mapped_and_aligned)
     CHECK_OK(file_write(&wide, test_path("w.hdl")));
     if (CHECK_OK(file_read(&F, test_path("w.hdl"), 0))) {
         CHECK(F.mapped && !F.checked && F.csr.offset == HEDDLE_I64 && same_matrix(&wide, &F.csr));
-        CHECK((uintptr_t)F.csr.row_ptr % 64 == 0 && (uintptr_t)F.csr.col % 64 == 0 && (uintptr_t)F.csr.val % 64 == 0);
+        CHECK((uintptr_t)F.csr.row_ptr % 64 == 0 && (uintptr_t)F.csr.col % 64 == 0 &&
+              (uintptr_t)F.csr.val % 64 == 0);
         CHECK_OK(file_matrix_check(&F, "w.hdl"));
         CHECK_OK(file_matrix_check(&F, "w.hdl"));
         file_matrix_free(&F);
@@ -49,16 +50,20 @@ TEST(a_flipped_bit_in_any_byte_of_an_hdl_file_is_noticed)
     CHECK_OK(some_matrix(&A, 5, 5, HEDDLE_F64));
     CHECK_OK(file_write(&A, test_path("b.hdl")));
     char *data = slurp(test_path("b.hdl"), &size);
-    for (size_t bit = 64; bit < size * 8; bit += bit % 8 == 7 ? 2 : 9) { /* without its magic it is no .hdl file */
+    for (size_t bit = 64; bit < size * 8;
+         bit += bit % 8 == 7 ? 2 : 9) { /* without its magic it is no .hdl file */
         data[bit / 8] = (char)(data[bit / 8] ^ 1 << bit % 8);
         heddle_status status = open_and_check(bytes_file("flip.hdl", data, size));
-        CHECK_THAT(status == HEDDLE_BAD_FILE || status == HEDDLE_NOT_SUPPORTED, "bit %zu: %s", bit, heddle_status_name(status));
+        CHECK_THAT(status == HEDDLE_BAD_FILE || status == HEDDLE_NOT_SUPPORTED, "bit %zu: %s", bit,
+                   heddle_status_name(status));
         data[bit / 8] = (char)(data[bit / 8] ^ 1 << bit % 8);
     }
     for (size_t n = 8; n < size; n += 1 + n / 16)
-        CHECK_REFUSED(bytes_file("short.hdl", data, n), HEDDLE_BAD_FILE, n < 128 ? "ends inside its header" : "it is cut off");
+        CHECK_REFUSED(bytes_file("short.hdl", data, n), HEDDLE_BAD_FILE,
+                      n < 128 ? "ends inside its header" : "it is cut off");
     data[140] ^= 1;
-    CHECK_FAILS(open_and_check(bytes_file("c.hdl", data, size)), HEDDLE_BAD_FILE, "c.hdl: the contents are damaged");
+    CHECK_FAILS(open_and_check(bytes_file("c.hdl", data, size)), HEDDLE_BAD_FILE,
+                "c.hdl: the contents are damaged");
     struct file_matrix F; /* other values need the contents at once */
     CHECK_FAILS(file_read(&F, test_path("c.hdl"), HEDDLE_F32), HEDDLE_BAD_FILE, "the contents are damaged");
     free(data);
@@ -74,11 +79,11 @@ static const char *lie(char *data, size_t size, const struct hdl_header *h)
     return bytes_file("lie.hdl", data, size);
 }
 
-#define LIE(change, status, says)                             \
-    do {                                                      \
-        struct hdl_header h = honest;                         \
-        change;                                               \
-        CHECK_REFUSED(lie(data, size, &h), status, says);     \
+#define LIE(change, status, says)                                                                            \
+    do {                                                                                                     \
+        struct hdl_header h = honest;                                                                        \
+        change;                                                                                              \
+        CHECK_REFUSED(lie(data, size, &h), status, says);                                                    \
     } while (0)
 
 TEST(an_hdl_header_that_lies_is_found_out_when_it_is_opened)
@@ -98,7 +103,8 @@ TEST(an_hdl_header_that_lies_is_found_out_when_it_is_opened)
     LIE(h.cols = INDEX_LIMIT, HEDDLE_BAD_FILE, "impossible sizes");
     LIE(h.nnz = INT64_MAX, HEDDLE_BAD_FILE, "impossible sizes");
     LIE(h.nnz = INT64_MAX / 16, HEDDLE_BAD_FILE, "section col");
-    LIE(h.rows = INDEX_LIMIT - 1, HEDDLE_BAD_FILE, "section row_ptr has 24 bytes, the sizes of the matrix ask for 8589934592");
+    LIE(h.rows = INDEX_LIMIT - 1, HEDDLE_BAD_FILE,
+        "section row_ptr has 24 bytes, the sizes of the matrix ask for 8589934592");
     LIE(h.section[0].at = 64, HEDDLE_BAD_FILE, "section row_ptr at byte 64");
     LIE(h.section[1].at += 4, HEDDLE_BAD_FILE, "section col at byte");
     LIE(h.section[2].at = INT64_MAX - 63, HEDDLE_BAD_FILE, "section val at byte");

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Files that change while they are read, and small files that describe something huge: an error with a text at worst. */
+ * Files that change while they are read, and small files that describe something huge: an error with a
+ * text at worst. */
 #define _GNU_SOURCE
 #include <errno.h>
 #include <fcntl.h>
@@ -64,7 +65,8 @@ TEST(a_text_that_is_cut_and_written_anew_while_it_is_read_gives_an_error_and_no_
         CHECK(cut == 0 && back == (ssize_t)size);
     }
     CHECK_THAT(WIFEXITED(code), "the reader ended by signal %d", WIFSIGNALED(code) ? WTERMSIG(code) : 0);
-    CHECK_THAT(!WIFEXITED(code) || WEXITSTATUS(code) == 0, "the reader saw another status than those of files");
+    CHECK_THAT(!WIFEXITED(code) || WEXITSTATUS(code) == 0,
+               "the reader saw another status than those of files");
     close(file);
     free(text);
 }
@@ -88,7 +90,8 @@ TEST(a_text_that_grows_is_read_as_it_was_when_it_was_opened)
 {
     struct text_source s;
     struct csr A;
-    const char *path = test_file("longer.mtx", "%%MatrixMarket matrix coordinate real general\n2 2 1\n1 2 7\n");
+    const char *path =
+        test_file("longer.mtx", "%%MatrixMarket matrix coordinate real general\n2 2 1\n1 2 7\n");
     CHECK_OK(source_open(&s, path, 0));
     FILE *file = fopen(path, "a");
     CHECK(file && fputs("2 2 2 and half a line", file) >= 0 && fclose(file) == 0);
@@ -168,7 +171,8 @@ static void check_bomb(const char *path, const char *says, double most)
 {
     double before = peak();
     CHECK_REFUSED(path, HEDDLE_NO_MEMORY, says);
-    CHECK_THAT(peak() - before < most, "%s took %.3g MB before it was refused", path, (peak() - before) / 1e6);
+    CHECK_THAT(peak() - before < most, "%s took %.3g MB before it was refused", path,
+               (peak() - before) / 1e6);
 }
 
 #define REAL "%%MatrixMarket matrix coordinate real general\n"
@@ -177,14 +181,17 @@ static void check_bomb(const char *path, const char *says, double most)
 TEST(a_few_bytes_with_sizes_of_billions_are_refused_before_anything_is_allocated)
 {
     check_bomb(test_file("rows.mtx", REAL "2147483646 1 1\n1 1 1\n"),
-               "rows.mtx: what it holds takes 8.59 GB, but the file has only 67 B; if that is meant, " HINT, 1e8);
+               "rows.mtx: what it holds takes 8.59 GB, but the file has only 67 B; if that is meant, " HINT,
+               1e8);
     check_bomb(test_file("cols.mtx", REAL "1 2147483646 1\n1 1 1\n"), HINT, 1e8);
     check_bomb(test_file("none.mtx", "%%MatrixMarket matrix array real general\n2147483646 0\n"), HINT, 1e8);
-    check_bomb(test_file("rows.rua", "title\n3 1 1 1 0\nrua 2147483646 1 1 0\n(2I3)(1I3)(1E9.2)\n  1  2\n  1\n  1.0\n"), HINT,
-               1e8);
+    check_bomb(test_file("rows.rua",
+                         "title\n3 1 1 1 0\nrua 2147483646 1 1 0\n(2I3)(1I3)(1E9.2)\n  1  2\n  1\n  1.0\n"),
+               HINT, 1e8);
     void *x;
     int64_t n;
-    CHECK_FAILS(vector_read(&x, &n, HEDDLE_F64, test_file("x.mtx", REAL "300000000 1 1\n1 1 1\n")), HEDDLE_NO_MEMORY, HINT);
+    CHECK_FAILS(vector_read(&x, &n, HEDDLE_F64, test_file("x.mtx", REAL "300000000 1 1\n1 1 1\n")),
+                HEDDLE_NO_MEMORY, HINT);
 }
 
 TEST(a_hdl_file_with_columns_out_of_proportion_is_refused_unless_large_things_are_welcome)
@@ -243,7 +250,8 @@ TEST(compressed_repetition_is_refused_when_it_grows_beyond_all_proportion)
     const char *path = gzip_bomb("x.txt.gz", "1\n", "0\n", 200);
     double before = peak();
     CHECK_FAILS(vector_read(&x, &n, HEDDLE_F64, path), HEDDLE_NO_MEMORY, HINT);
-    CHECK_THAT(peak() - before < 1.2e9, "the vector took %.3g MB before it was refused", (peak() - before) / 1e6);
+    CHECK_THAT(peak() - before < 1.2e9, "the vector took %.3g MB before it was refused",
+               (peak() - before) / 1e6);
     check_bomb(gzip_bomb("a.mtx.gz", REAL "1 1 281474976710655\n", "1 1 1\n", 500), HINT, 1.2e9);
 }
 
@@ -251,7 +259,8 @@ TEST(what_never_ends_is_refused)
 {
     if (access("/dev/zero", R_OK) != 0)
         SKIP("there is no /dev/zero");
-    CHECK_REFUSED("/dev/zero", HEDDLE_NO_MEMORY, "/dev/zero: a pipe or device that gave 1 GB and has not ended");
+    CHECK_REFUSED("/dev/zero", HEDDLE_NO_MEMORY,
+                  "/dev/zero: a pipe or device that gave 1 GB and has not ended");
 }
 
 /* xz files name the size of a dictionary that is allocated before the first byte comes out. */
@@ -261,7 +270,8 @@ TEST(a_dictionary_out_of_proportion_is_refused)
     SKIP("this build has no liblzma");
 #else
     /* xz -C none of the five bytes "none\n"; byte 16 is the size of the dictionary, 39 stands for 3 GB */
-    static const unsigned char good[] = {0xfd, '7', 'z', 'X', 'Z', 0, 0, 0, 0xff, 0x12, 0xd9, 0x41, 2, 0, 0x21, 1, 22, 0, 0, 0};
+    static const unsigned char good[] = {0xfd, '7',  'z', 'X', 'Z',  0, 0,  0, 0xff, 0x12,
+                                         0xd9, 0x41, 2,   0,   0x21, 1, 22, 0, 0,    0};
     unsigned char data[sizeof good + 4 + 32] = {0};
     memcpy(data, good, sizeof good);
     data[16] = 39;

@@ -9,29 +9,38 @@
 
 TEST(a_plain_coordinate_file_is_read_in_file_order)
 {
-    CHECK_MATRIX(test_file("a.mtx", REAL "2 3 4\n1 3 2.5\n2 2 -3\n1 1 1\n1 3 4\n"), "2x3: 0,2=2.5 0,0=1 0,2=4 1,1=-3");
+    CHECK_MATRIX(test_file("a.mtx", REAL "2 3 4\n1 3 2.5\n2 2 -3\n1 1 1\n1 3 4\n"),
+                 "2x3: 0,2=2.5 0,0=1 0,2=4 1,1=-3");
 }
 
 TEST(comments_blank_lines_crlf_tabs_and_a_missing_last_newline_do_not_matter)
 {
-    CHECK_MATRIX(test_file("a.mtx", "%%matrixmarket\tMATRIX  Coordinate REAL General\r\n% a comment\r\n\r\n  \t\r\n"
-                                    "  2\t3   3 % sizes\r\n%between\r\n\r\n\t1  3\t 2.5  \r\n   % more\n\n+2 2 -3 % here\r\n1 1 1"),
-                 "2x3: 0,2=2.5 0,0=1 1,1=-3");
+    CHECK_MATRIX(
+        test_file(
+            "a.mtx",
+            "%%matrixmarket\tMATRIX  Coordinate REAL General\r\n% a comment\r\n\r\n  \t\r\n"
+            "  2\t3   3 % sizes\r\n%between\r\n\r\n\t1  3\t 2.5  \r\n   % more\n\n+2 2 -3 % here\r\n1 1 1"),
+        "2x3: 0,2=2.5 0,0=1 1,1=-3");
     CHECK_MATRIX(test_file("a.mtx", REAL "1 1 1\n1 1 7\n\n% the end\n   "), "1x1: 0,0=7");
 }
 
 TEST(every_field_is_understood)
 {
-    CHECK_MATRIX(test_file("a.mtx", "%%MatrixMarket matrix coordinate double general\n1 1 1\n1 1 0x1p2\n"), "1x1: 0,0=4");
-    CHECK_MATRIX(test_file("a.mtx", "%%MatrixMarket matrix coordinate integer general\n1 2 2\n1 1 -7\n1 2 2e1\n"),
-                 "1x2: 0,0=-7 0,1=20");
-    CHECK_MATRIX(test_file("a.mtx", "%%MatrixMarket matrix coordinate pattern general\n2 2 2\n2 1\n1 2 % x\n"),
-                 "2x2: 0,1=1 1,0=1");
-    CHECK_MATRIX(test_file("a.mtx", REAL "1 3 3\n1 1 inf\n1 2 -Infinity\n1 3 1e-400\n"), "1x3: 0,0=inf 0,1=-inf 0,2=0");
-    CHECK_REFUSED(test_file("a.mtx", "%%MatrixMarket matrix coordinate complex hermitian\n1 1 1\n1 1 1.5 0\n"),
-                  HEDDLE_NOT_SUPPORTED, "complex");
-    CHECK_REFUSED(test_file("a.mtx", "%%MatrixMarket matrix array complex general\n1 1\n1.5\n"), HEDDLE_BAD_FILE,
-                  "a.mtx:3: expected a number, found the end of the line");
+    CHECK_MATRIX(test_file("a.mtx", "%%MatrixMarket matrix coordinate double general\n1 1 1\n1 1 0x1p2\n"),
+                 "1x1: 0,0=4");
+    CHECK_MATRIX(
+        test_file("a.mtx", "%%MatrixMarket matrix coordinate integer general\n1 2 2\n1 1 -7\n1 2 2e1\n"),
+        "1x2: 0,0=-7 0,1=20");
+    CHECK_MATRIX(
+        test_file("a.mtx", "%%MatrixMarket matrix coordinate pattern general\n2 2 2\n2 1\n1 2 % x\n"),
+        "2x2: 0,1=1 1,0=1");
+    CHECK_MATRIX(test_file("a.mtx", REAL "1 3 3\n1 1 inf\n1 2 -Infinity\n1 3 1e-400\n"),
+                 "1x3: 0,0=inf 0,1=-inf 0,2=0");
+    CHECK_REFUSED(
+        test_file("a.mtx", "%%MatrixMarket matrix coordinate complex hermitian\n1 1 1\n1 1 1.5 0\n"),
+        HEDDLE_NOT_SUPPORTED, "complex");
+    CHECK_REFUSED(test_file("a.mtx", "%%MatrixMarket matrix array complex general\n1 1\n1.5\n"),
+                  HEDDLE_BAD_FILE, "a.mtx:3: expected a number, found the end of the line");
 }
 
 TEST(nan_stays_nan)
@@ -45,12 +54,15 @@ TEST(nan_stays_nan)
 
 TEST(every_symmetry_is_expanded)
 {
-    CHECK_MATRIX(test_file("a.mtx", "%%MatrixMarket matrix coordinate real symmetric\n3 3 3\n1 1 1\n2 1 2\n3 2 3\n"),
-                 "3x3: 0,0=1 0,1=2 1,0=2 1,2=3 2,1=3");
+    CHECK_MATRIX(
+        test_file("a.mtx", "%%MatrixMarket matrix coordinate real symmetric\n3 3 3\n1 1 1\n2 1 2\n3 2 3\n"),
+        "3x3: 0,0=1 0,1=2 1,0=2 1,2=3 2,1=3");
     CHECK_MATRIX(test_file("a.mtx", "%%MatrixMarket matrix coordinate real skew-symmetric\n2 2 1\n2 1 5\n"),
                  "2x2: 0,1=-5 1,0=5");
-    CHECK_MATRIX(test_file("a.mtx", "%%MatrixMarket matrix coordinate pattern symmetric\n2 2 1\n2 1\n"), "2x2: 0,1=1 1,0=1");
-    CHECK_MATRIX(test_file("a.mtx", "%%MatrixMarket matrix coordinate real hermitian\n2 2 1\n2 1 3\n"), "2x2: 0,1=3 1,0=3");
+    CHECK_MATRIX(test_file("a.mtx", "%%MatrixMarket matrix coordinate pattern symmetric\n2 2 1\n2 1\n"),
+                 "2x2: 0,1=1 1,0=1");
+    CHECK_MATRIX(test_file("a.mtx", "%%MatrixMarket matrix coordinate real hermitian\n2 2 1\n2 1 3\n"),
+                 "2x2: 0,1=3 1,0=3");
 }
 
 TEST(arrays_run_down_the_columns)
@@ -74,7 +86,9 @@ TEST(empty_matrices_are_valid)
 TEST(values_come_in_the_type_asked_for)
 {
     struct file_matrix F;
-    if (CHECK_OK(file_read(&F, test_file("a.mtx", "%%MatrixMarket matrix coordinate real symmetric\n2 2 1\n2 1 0.1\n"), HEDDLE_F32))) {
+    if (CHECK_OK(file_read(
+            &F, test_file("a.mtx", "%%MatrixMarket matrix coordinate real symmetric\n2 2 1\n2 1 0.1\n"),
+            HEDDLE_F32))) {
         CHECK(F.csr.value == HEDDLE_F32 && ((float *)F.csr.val)[1] == 0.1f);
         CHECK(F.checked && !F.mapped && F.csr.offset == HEDDLE_I32);
         file_matrix_free(&F);
@@ -97,8 +111,10 @@ static char *long_text(int entries, int bad_line)
         else if (r % 7 == 0)
             n += (size_t)snprintf(text + n, capacity - n, r % 2 ? "\n" : "  %% comment 1 2 3\r\n");
         else
-            n += (size_t)snprintf(text + n, capacity - n, "%s%d %d %.*g%s\n", r % 5 ? "" : "  ", (int)(r / 8 % 50) + 1,
-                                  (int)(r / 512 % 60) + 1, (int)(r % 17) + 1, (double)(int64_t)r / 1e17, r % 3 ? "" : " \r"), k++;
+            n += (size_t)snprintf(text + n, capacity - n, "%s%d %d %.*g%s\n", r % 5 ? "" : "  ",
+                                  (int)(r / 8 % 50) + 1, (int)(r / 512 % 60) + 1, (int)(r % 17) + 1,
+                                  (double)(int64_t)r / 1e17, r % 3 ? "" : " \r"),
+                k++;
     }
     return text;
 }
@@ -126,7 +142,8 @@ TEST(where_the_text_is_cut_never_changes_the_result)
             io_tuning.block = chunk * (1 + chunk % 5);
             io_tuning.threads = threads;
             if (CHECK_OK(read_string(&A, text))) {
-                CHECK_THAT(same_matrix(&whole, &A), "chunks of %d bytes on %d threads differ", (int)chunk, threads);
+                CHECK_THAT(same_matrix(&whole, &A), "chunks of %d bytes on %d threads differ", (int)chunk,
+                           threads);
                 csr_free(&A);
             }
         }
@@ -192,7 +209,9 @@ TEST(every_allocation_of_reading_may_fail)
     struct io_tuning before = io_tuning;
     io_tuning.threads = 1;
     char path[512];
-    snprintf(path, sizeof path, "%s", test_file("a.mtx", "%%MatrixMarket matrix coordinate real symmetric\n9 9 3\n1 1 1\n2 1 2\n3 2 3"));
+    snprintf(
+        path, sizeof path, "%s",
+        test_file("a.mtx", "%%MatrixMarket matrix coordinate real symmetric\n9 9 3\n1 1 1\n2 1 2\n3 2 3"));
     CHECK(test_every_allocation(read_and_free, path) > 5);
     io_tuning = before;
 }
@@ -201,7 +220,8 @@ TEST(a_matrix_larger_than_memory_is_refused_before_it_is_built)
 {
     struct io_tuning before = io_tuning;
     io_tuning.memory = 1 << 20;
-    CHECK_REFUSED(test_file("a.mtx", REAL "2147483647 2147483647 1\n5 5 1\n"), HEDDLE_NO_MEMORY, "more than this machine has");
+    CHECK_REFUSED(test_file("a.mtx", REAL "2147483647 2147483647 1\n5 5 1\n"), HEDDLE_NO_MEMORY,
+                  "more than this machine has");
     io_tuning = before;
 }
 
@@ -225,8 +245,9 @@ TEST(the_matrices_of_a_collection_have_the_sizes_that_its_index_gives)
         if (strstr(row, "\tcomplex\t")) {
             CHECK_REFUSED(path, HEDDLE_NOT_SUPPORTED, "complex");
         } else if (CHECK_OK(file_read(&F, path, 0))) {
-            CHECK_THAT(F.csr.rows == rows && F.csr.cols == cols && F.csr.nnz == nnz, "%s is %lld x %lld with %lld", name,
-                       (long long)F.csr.rows, (long long)F.csr.cols, (long long)F.csr.nnz);
+            CHECK_THAT(F.csr.rows == rows && F.csr.cols == cols && F.csr.nnz == nnz,
+                       "%s is %lld x %lld with %lld", name, (long long)F.csr.rows, (long long)F.csr.cols,
+                       (long long)F.csr.nnz);
             file_matrix_free(&F);
         }
     }

@@ -45,7 +45,8 @@ TEST(gzip_members_follow_one_another_and_zeros_may_pad_them)
     CHECK_MATRIX(bytes_file("both.mtx.gz", both, n + m), SMALL_WORDS);
     CHECK_MATRIX(bytes_file("padded.mtx.gz", both, n + m + 100), SMALL_WORDS);
     both[n + m + 50] = 'x';
-    CHECK_REFUSED(bytes_file("dirt.mtx.gz", both, n + m + 100), HEDDLE_BAD_FILE, "something that is not gzip data follows");
+    CHECK_REFUSED(bytes_file("dirt.mtx.gz", both, n + m + 100), HEDDLE_BAD_FILE,
+                  "something that is not gzip data follows");
     free(first);
     free(second);
 }
@@ -55,7 +56,8 @@ TEST(gzip_data_that_is_cut_off_or_damaged_is_refused_wherever_that_is)
     size_t size;
     char *data = slurp(gzip_file("a.mtx.gz", SMALL, sizeof SMALL - 1), &size);
     for (size_t n = 3; n < size; n++)
-        CHECK_REFUSED(bytes_file("cut.mtx.gz", data, n), HEDDLE_BAD_FILE, "cut.mtx.gz: the gzip data is cut off");
+        CHECK_REFUSED(bytes_file("cut.mtx.gz", data, n), HEDDLE_BAD_FILE,
+                      "cut.mtx.gz: the gzip data is cut off");
     for (size_t i = 10; i < size; i++) {
         struct file_matrix F;
         data[i] ^= 0x55;
@@ -64,7 +66,8 @@ TEST(gzip_data_that_is_cut_off_or_damaged_is_refused_wherever_that_is)
         data[i] ^= 0x55;
     }
     data[size / 2] ^= 0x55;
-    CHECK_REFUSED(bytes_file("bad.mtx.gz", data, size), HEDDLE_BAD_FILE, "bad.mtx.gz: the gzip data is corrupt near byte");
+    CHECK_REFUSED(bytes_file("bad.mtx.gz", data, size), HEDDLE_BAD_FILE,
+                  "bad.mtx.gz: the gzip data is corrupt near byte");
     free(data);
 }
 
@@ -72,11 +75,13 @@ TEST(gzip_data_that_is_cut_off_or_damaged_is_refused_wherever_that_is)
 static char *many_lines(int entries, size_t *size)
 {
     char *text = malloc((size_t)entries * 40 + 200);
-    size_t n = (size_t)sprintf(text, "%%%%MatrixMarket matrix coordinate real general\n1000 1000 %d\n", entries);
+    size_t n =
+        (size_t)sprintf(text, "%%%%MatrixMarket matrix coordinate real general\n1000 1000 %d\n", entries);
     uint64_t state = 9;
     for (int k = 0; k < entries; k++) {
         uint64_t r = test_random(&state);
-        n += (size_t)sprintf(text + n, "%d %d %.10g\n", (int)(r % 1000) + 1, (int)(r / 1000 % 1000) + 1, (double)(r % 1234567) / 64);
+        n += (size_t)sprintf(text + n, "%d %d %.10g\n", (int)(r % 1000) + 1, (int)(r / 1000 % 1000) + 1,
+                             (double)(r % 1234567) / 64);
     }
     *size = n;
     return text;
@@ -141,7 +146,8 @@ TEST(xz_is_read_by_library_and_by_program)
         CHECK_REFUSED(bytes_file("cut.mtx.xz", data, n / 2), HEDDLE_BAD_FILE, "cut.mtx.xz: the xz data is c");
         CHECK_REFUSED(bytes_file("cut.mtx.xz", data, n - 1), HEDDLE_BAD_FILE, "cut.mtx.xz: the xz data is c");
         data[n / 2] ^= 0x55;
-        CHECK_REFUSED(bytes_file("bad.mtx.xz", data, n), HEDDLE_BAD_FILE, "bad.mtx.xz: the xz data is corrupt");
+        CHECK_REFUSED(bytes_file("bad.mtx.xz", data, n), HEDDLE_BAD_FILE,
+                      "bad.mtx.xz: the xz data is corrupt");
         data[n / 2] ^= 0x55;
     }
     io_tuning.xz_program = 0;
@@ -181,7 +187,8 @@ TEST(the_xz_program_leaves_no_process_and_no_file_behind)
 
 TEST(a_missing_xz_program_is_said_so)
 {
-    static const char magic[] = "\xfd" "7zXZ\0 and more";
+    static const char magic[] = "\xfd"
+                                "7zXZ\0 and more";
     char *path = getenv("PATH") ? strdup(getenv("PATH")) : NULL;
     io_tuning.xz_program = 1;
     setenv("PATH", "/nowhere", 1);
@@ -217,7 +224,10 @@ static char *tar_add(struct archive *a, char kind, const char *prefix, const cha
     snprintf(header + 100, 8, "%07o", 0644u);
     snprintf(header + 124, 12, "%011o", (unsigned)n & 0xffffff);
     header[156] = kind;
-    memcpy(header + 257, "ustar\0" "00", 8);
+    memcpy(header + 257,
+           "ustar\0"
+           "00",
+           8);
     strncpy(header + 345, prefix, 155);
     tar_checksum(header);
     memset(header + 512, 0, (n + 511) / 512 * 512);
@@ -246,7 +256,8 @@ TEST(the_matrix_of_a_suitesparse_archive_is_found)
     CHECK_MATRIX(gzip_file("cant.tar.gz", a.data, a.size), SMALL_WORDS);
     CHECK_MATRIX(bytes_file("cant.tar", a.data, a.size), SMALL_WORDS);
     CHECK_MATRIX(bytes_file("other.tar", a.data, a.size), "1x1: 0,0=9");
-    CHECK_MATRIX(gzip_file("renamed.tgz", a.data, a.size), "1x1: 0,0=9"); /* the first that lies in its own folder */
+    CHECK_MATRIX(gzip_file("renamed.tgz", a.data, a.size),
+                 "1x1: 0,0=9"); /* the first that lies in its own folder */
     if (have_xz())
         CHECK_MATRIX(xz_file("cant.tar", a.data, a.size), SMALL_WORDS);
 }
@@ -256,11 +267,13 @@ TEST(errors_inside_an_archive_name_the_member)
     struct archive a = {.size = 0};
     tar_add(&a, '0', "", "./bad/bad.mtx", "%%MatrixMarket matrix coordinate real general\n1 1 1\n1 2 3\n");
     tar_end(&a);
-    CHECK_REFUSED(gzip_file("bad.tar.gz", a.data, a.size), HEDDLE_BAD_FILE, "bad.tar.gz(./bad/bad.mtx):3: column 2 is outside 1..1");
+    CHECK_REFUSED(gzip_file("bad.tar.gz", a.data, a.size), HEDDLE_BAD_FILE,
+                  "bad.tar.gz(./bad/bad.mtx):3: column 2 is outside 1..1");
     a.size = 0;
     tar_add(&a, '0', "", "e/e.mtx", "");
     tar_end(&a);
-    CHECK_REFUSED(bytes_file("e.tar", a.data, a.size), HEDDLE_BAD_FILE, "e.tar(e/e.mtx):1: the first line does not begin");
+    CHECK_REFUSED(bytes_file("e.tar", a.data, a.size), HEDDLE_BAD_FILE,
+                  "e.tar(e/e.mtx):1: the first line does not begin");
 }
 
 TEST(long_names_and_old_headers_are_understood)
@@ -286,7 +299,7 @@ TEST(long_names_and_old_headers_are_understood)
     memset(header + 257, 0, 8); /* no "ustar" yet */
     tar_checksum(header);
     CHECK_MATRIX(bytes_file("v7.tar", a.data, a.size), SMALL_WORDS); /* and no zeros at the end */
-    memset(header + 124, 0, 12); /* a size in base 256 */
+    memset(header + 124, 0, 12);                                     /* a size in base 256 */
     header[124] = (char)0x80;
     header[135] = (char)(sizeof SMALL - 1);
     tar_checksum(header);
@@ -298,7 +311,8 @@ TEST(an_archive_without_its_matrix_is_refused)
     struct archive a = {.size = 0};
     tar_add(&a, '0', "", "readme", "hello");
     tar_end(&a);
-    CHECK_REFUSED(gzip_file("cant.tar.gz", a.data, a.size), HEDDLE_BAD_FILE, "the archive holds no .mtx file: expected cant/cant.mtx");
+    CHECK_REFUSED(gzip_file("cant.tar.gz", a.data, a.size), HEDDLE_BAD_FILE,
+                  "the archive holds no .mtx file: expected cant/cant.mtx");
     a.size = 0;
     tar_add(&a, '0', "", "a.mtx", SMALL);
     tar_end(&a);
@@ -320,9 +334,11 @@ TEST(a_broken_archive_is_refused)
         const char *(*make)(const char *, const void *, size_t) = packed ? gzip_file : bytes_file;
         CHECK_REFUSED(make("cant.tar", a.data, 1100), HEDDLE_BAD_FILE, "the tar archive has a broken header");
         CHECK_REFUSED(make("cant.tar", a.data, 600), HEDDLE_BAD_FILE, "the tar archive is cut off");
-        CHECK_REFUSED(make("cant.tar", a.data, 1024 + 512 + 20), HEDDLE_BAD_FILE, "(cant/cant.mtx): the archive is cut off inside");
+        CHECK_REFUSED(make("cant.tar", a.data, 1024 + 512 + 20), HEDDLE_BAD_FILE,
+                      "(cant/cant.mtx): the archive is cut off inside");
         second[3] ^= 1;
-        CHECK_REFUSED(make("cant.tar", a.data, a.size), HEDDLE_BAD_FILE, "the tar archive has a broken header");
+        CHECK_REFUSED(make("cant.tar", a.data, a.size), HEDDLE_BAD_FILE,
+                      "the tar archive has a broken header");
         second[3] ^= 1;
     }
     memcpy(second + 124, "12x4567\0\0\0\0\0", 12);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * PETSc's binary matrices: every width that a build of PETSc may write, and every way in which such a file can be broken. */
+ * PETSc's binary matrices: every width that a build of PETSc may write, and every way in which such a file
+ * can be broken. */
 #include "test_io.h"
 
 /* A file in the making: big-endian numbers, one after the other. */
@@ -96,9 +97,10 @@ TEST(complex_and_dense_matrices_are_named)
 
 TEST(impossible_sizes_are_refused)
 {
-    static const int64_t headers[][4] = {{1211216, -1, 3, 3},           {1211216, 2, -3, 3},          {1211216, 2, 3, -2},
-                                         {1211216, 0, 3, 3},            {1211216, 2, 0, 3},           {1211216, INT64_C(1) << 31, 3, 3},
-                                         {1211216, 2, INT64_MAX, 3},    {1211216, 2, 3, INT64_MAX},   {1211216, INT64_MIN, 3, 3}};
+    static const int64_t headers[][4] = {
+        {1211216, -1, 3, 3},        {1211216, 2, -3, 3},        {1211216, 2, 3, -2},
+        {1211216, 0, 3, 3},         {1211216, 2, 0, 3},         {1211216, INT64_C(1) << 31, 3, 3},
+        {1211216, 2, INT64_MAX, 3}, {1211216, 2, 3, INT64_MAX}, {1211216, INT64_MIN, 3, 3}};
     for (size_t i = 0; i < sizeof headers / sizeof headers[0]; i++) {
         struct bytes b = small(8, 8, headers[i]);
         CHECK_REFUSED(file_of("a.petsc", &b), HEDDLE_BAD_FILE, "impossible sizes in the header");
@@ -130,7 +132,8 @@ TEST(a_file_cut_off_anywhere_is_refused)
             for (size_t size = (size_t)whole; size < all; size++) {
                 if (size == all - 12)
                     continue; /* three values of single precision */
-                const char *path = packed ? gzip_file("a.petsc.gz", b.data, size) : bytes_file("a.petsc", b.data, size);
+                const char *path =
+                    packed ? gzip_file("a.petsc.gz", b.data, size) : bytes_file("a.petsc", b.data, size);
                 CHECK_REFUSED(path, HEDDLE_BAD_FILE, "a.petsc");
             }
         }

@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: MIT
  *
- * A kernel is tested by existing: every kernel x variant x operation x alpha and beta x awkward matrix x number of threads
- * x instruction set that this processor has. */
+ * A kernel is tested by existing: every kernel x variant x operation x alpha and beta x awkward matrix x
+ * number of threads x instruction set that this processor has. */
 #include <string.h>
 
 #include "trial.h"
 
-/* Under ThreadSanitizer everything takes some thirty times as long, and races depend neither on types nor on scalars nor on
- * instruction sets: there a test takes one of each, the smaller matrices, and few threads. */
+/* Under ThreadSanitizer everything takes some thirty times as long, and races depend neither on types nor
+ * on scalars nor on instruction sets: there a test takes one of each, the smaller matrices, and few
+ * threads. */
 #ifdef __SANITIZE_THREAD__
 #define VARIANTS (1u << VARIANT_f64_i32)
 #define ENTRIES_MOST 8000
@@ -112,7 +113,8 @@ static void y_not_read(struct trial *t)
         if (scalars[i].beta != 0)
             continue;
         trial_multiply(t, b, scalars[i]);
-        CHECK_THAT(trial_wrong(t, scalars[i], 1) == 0, "%s, '%s': NaN in y survives beta = 0", t->kernel, t->matrix);
+        CHECK_THAT(trial_wrong(t, scalars[i], 1) == 0, "%s, '%s': NaN in y survives beta = 0", t->kernel,
+                   t->matrix);
     }
     bound_free(b);
 }
@@ -126,12 +128,18 @@ TEST(alpha_zero_reads_neither_matrix_nor_x)
 {
     for_all(1, trial_inputs_not_read);
     struct view poisoned = {.format = HEDDLE_CSR,
-                            .csr = {.rows = 3, .cols = 3, .nnz = 5, .value = HEDDLE_F64, .offset = HEDDLE_I32,
-                                    .row_ptr = (void *)(uintptr_t)4, .col = (void *)(uintptr_t)4, .val = (void *)(uintptr_t)8}};
+                            .csr = {.rows = 3,
+                                    .cols = 3,
+                                    .nnz = 5,
+                                    .value = HEDDLE_F64,
+                                    .offset = HEDDLE_I32,
+                                    .row_ptr = (void *)(uintptr_t)4,
+                                    .col = (void *)(uintptr_t)4,
+                                    .val = (void *)(uintptr_t)8}};
     double y[3] = {1, 2, 3};
     const char *ran;
-    CHECK_OK(immediate_run(&(struct device){.threads = 2, .isa = ISA_generic}, &poisoned, HEDDLE_N, (struct scalars){0, 2},
-                           (void *)(uintptr_t)8, y, &(struct room){0}, &ran));
+    CHECK_OK(immediate_run(&(struct device){.threads = 2, .isa = ISA_generic}, &poisoned, HEDDLE_N,
+                           (struct scalars){0, 2}, (void *)(uintptr_t)8, y, &(struct room){0}, &ran));
     CHECK(y[0] == 2 && y[1] == 4 && y[2] == 6);
     CHECK(strcmp(ran, "scale") == 0);
 }
@@ -175,9 +183,11 @@ TEST(every_kernel_tells_about_itself)
         CHECK_OK(kernel_describe(i, &d));
         CHECK(kernel_by_name(d.name) == kernel_at(i));
         CHECK((int)kernel_at(i)->id == i);
-        CHECK(format_by_name(d.format) >= 0 && d.ops[0] && d.source[0] && strcmp(d.device, device_kind_name(kernel_at(i)->device)) == 0);
+        CHECK(format_by_name(d.format) >= 0 && d.ops[0] && d.source[0] &&
+              strcmp(d.device, device_kind_name(kernel_at(i)->device)) == 0);
     }
-    CHECK(strcmp(kernel_by_name("cpu_csr")->name, "cpu_csr") == 0 && kernel_by_name("cpu_csr")->device == DEVICE_cpu);
+    CHECK(strcmp(kernel_by_name("cpu_csr")->name, "cpu_csr") == 0 &&
+          kernel_by_name("cpu_csr")->device == DEVICE_cpu);
     CHECK(kernel_by_name("csr_naive")->device == DEVICE_gpu);
     CHECK(kernel_by_name("cpu_nothing") == NULL && kernel_at(-1) == NULL && kernel_at(KERNEL_COUNT) == NULL);
     heddle_kernel_desc d;

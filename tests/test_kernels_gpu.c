@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * A GPU kernel is tested by existing: every kernel x variant x operation x alpha and beta x awkward matrix x emulated device,
- * at both wave widths.  HEDDLE_TEST_DEVICES="cuda:0" (names between blanks) runs the same on other devices. */
+ * A GPU kernel is tested by existing: every kernel x variant x operation x alpha and beta x awkward matrix
+ * x emulated device, at both wave widths.  HEDDLE_TEST_DEVICES="cuda:0" (names between blanks) runs the
+ * same on other devices. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -24,7 +25,8 @@ static void find_devices(const char *name[DEVICES_MOST], const char *const usual
     int count = 0;
     if (asked && usual == emulated) {
         snprintf(text, sizeof text, "%s", asked);
-        for (char *save = NULL, *word = strtok_r(text, " ", &save); word && count < DEVICES_MOST - 1; word = strtok_r(NULL, " ", &save))
+        for (char *save = NULL, *word = strtok_r(text, " ", &save); word && count < DEVICES_MOST - 1;
+             word = strtok_r(NULL, " ", &save))
             name[count++] = word;
     } else {
         for (; usual[count]; count++)
@@ -37,12 +39,14 @@ struct scope {
     const char *const *devices; /* emulated or hooked */
     unsigned variants;          /* bits */
     int exact;
-    int64_t rows;               /* matrices with more, or as many columns, are left out: groups of lanes take the emulator long */
+    int64_t
+        rows; /* matrices with more, or as many columns, are left out: groups of lanes take the emulator long */
 };
 #define ANY_ROWS INT64_MAX
 #define FEW_ROWS 2100
 
-/* Every kernel reaches beyond its first block in the first of the properties; the others go on with less under AddressSanitizer. */
+/* Every kernel reaches beyond its first block in the first of the properties; the others go on with less
+ * under AddressSanitizer. */
 static int64_t few_rows(void)
 {
     return trial_brief() ? 300 : FEW_ROWS;
@@ -68,7 +72,8 @@ static void on_device(const char *name, const struct scope *scope, int m, void (
             trial_new(&t, &awkward[m], variant, (heddle_op)op, scope->exact);
             for (int k = 0; k < kernel_count(); k++)
                 if (kernel_at(k)->device == DEVICE_gpu && awkward_wants(kernel_at(k)->name) &&
-                    (op == HEDDLE_N || kernel_at(k)->ops & OPS_T || variant == VARIANT_f64_i32 || trial_slow())) {
+                    (op == HEDDLE_N || kernel_at(k)->ops & OPS_T || variant == VARIANT_f64_i32 ||
+                     trial_slow())) {
                     t.kernel = kernel_at(k)->name;
                     body(&t);
                 }
@@ -77,8 +82,8 @@ static void on_device(const char *name, const struct scope *scope, int m, void (
     gpu_close(gpu);
 }
 
-/* Runs `body` for each device x matrix x variant x op x kernel; but unless there is time, a kernel that does T only by way of an
- * explicit transpose shows that in one variant. */
+/* Runs `body` for each device x matrix x variant x op x kernel; but unless there is time, a kernel that
+ * does T only by way of an explicit transpose shows that in one variant. */
 static void for_all(struct scope scope, void (*body)(struct trial *t))
 {
     const char *name[DEVICES_MOST];
@@ -97,7 +102,8 @@ static void exactly(struct trial *t)
     trial_products(t, 1, all ? SCALARS : 2);
 }
 
-/* With NaN in y wherever beta is 0.  Large matrices meet two pairs of scalars, unless there is time, the others all. */
+/* With NaN in y wherever beta is 0.  Large matrices meet two pairs of scalars, unless there is time, the
+ * others all. */
 TEST(every_kernel_is_exact_on_small_integers)
 {
     for_all((struct scope){emulated, trial_brief() ? TWO_VARIANTS : ALL_VARIANTS, 1, ANY_ROWS}, exactly);
@@ -157,19 +163,26 @@ static int64_t popular_column(int64_t i, int64_t j, int64_t n, int64_t cols, uin
     return random % 3 == 0 ? other % 200 * (cols / 200) : other % cols;
 }
 
-/* Where columns repeat csr_weft adds up in a cache of y, and those with a large share of all entries in registers. */
+/* Where columns repeat csr_weft adds up in a cache of y, and those with a large share of all entries in
+ * registers. */
 TEST(what_was_added_up_is_added_to_y_once)
 {
-    static const struct awkward lines = {"many crowded lines", "columns that share places in the cache", 3000, 100000, seven_entries, crowded_column};
-    static const struct awkward popular = {"popular columns", "hot ones have a sum of their own", 3000, 400000, seven_or_many_entries, popular_column};
+    static const struct awkward lines = {
+        "many crowded lines", "columns that share places in the cache", 3000, 100000, seven_entries,
+        crowded_column};
+    static const struct awkward popular = {
+        "popular columns", "hot ones have a sum of their own", 3000, 400000, seven_or_many_entries,
+        popular_column};
     const struct awkward *const matrices[] = {&awkward[21], &awkward[20], &lines, &popular};
-    static const char *const specs[] = {"csr_weft", "csr_weft:way=cached", "csr_weft:way=hot", "csr_weft:way=alike"};
+    static const char *const specs[] = {"csr_weft", "csr_weft:way=cached", "csr_weft:way=hot",
+                                        "csr_weft:way=alike"};
     static const char *const names[] = {"emu:wave=32,seed=5,races=1", "emu:wave=64,seed=6,races=1"};
     CHECK(strstr(awkward[20].name, "a wide matrix") && strstr(awkward[21].name, "a wide matrix"));
     for (int i = 0; i < 32 && awkward_wants("csr_weft"); i++) {
         struct gpu *gpu;
         CHECK_OK(gpu_open(&gpu, names[i % 2]));
-        struct trial t = {.name = names[i % 2], .kernel = specs[i / 2 % 4], .device = {.kind = DEVICE_gpu, .gpu = gpu}};
+        struct trial t = {
+            .name = names[i % 2], .kernel = specs[i / 2 % 4], .device = {.kind = DEVICE_gpu, .gpu = gpu}};
         trial_new(&t, matrices[i / 8], i % 2 ? VARIANT_f32_o64 : VARIANT_f64_i32, HEDDLE_T, 1);
         two_products(&t);
         trial_free(&t);
@@ -192,8 +205,8 @@ static int64_t strewn_column(int64_t i, int64_t j, int64_t n, int64_t cols, uint
 }
 
 /* Every such matrix by every way, with blocks in another order. */
-static void every_way(const char *kernel, const char *const *ways, size_t count, const char *more, const struct awkward *matrix,
-                      heddle_op op)
+static void every_way(const char *kernel, const char *const *ways, size_t count, const char *more,
+                      const struct awkward *matrix, heddle_op op)
 {
     static const char *const names[] = {"emu:wave=32,seed=7,races=1", "emu:wave=64,seed=8,races=1"};
     for (size_t i = 0; i < 2 * count && awkward_wants(kernel); i++) {
@@ -218,17 +231,19 @@ static int64_t rows_like_pieces(int64_t i, int64_t rows, int64_t cols)
     return n[i % 12];
 }
 
-/* The same behind 5 entries, of which the first row has as many fewer: pieces are counted from a boundary of 32 on. */
+/* The same behind 5 entries, of which the first row has as many fewer: pieces are counted from a boundary
+ * of 32 on. */
 static int64_t rows_off_lines(int64_t i, int64_t rows, int64_t cols)
 {
     return i == 0 ? 5 : i < 16 ? 0 : rows_like_pieces(i - 16, rows, cols) - (i == 16 ? 5 : 0);
 }
 
-/* Rows of as many entries as a window, a capacity, a row that is not cut, or several pieces of csr_weave have in a small matrix (768, 960,
- * 1536), and beside it. */
+/* Rows of as many entries as a window, a capacity, a row that is not cut, or several pieces of csr_weave
+ * have in a small matrix (768, 960, 1536), and beside it. */
 static int64_t rows_at_limits(int64_t i, int64_t rows, int64_t cols)
 {
-    static const int64_t n[] = {768, 767, 769, 0, 960, 959, 961, 958, 1536, 1, 1537, 1535, 2304, 2305, 2303, 3072, 0, 24};
+    static const int64_t n[] = {768, 767,  769,  0,    960,  959,  961,  958, 1536,
+                                1,   1537, 1535, 2304, 2305, 2303, 3072, 0,   24};
     (void)rows;
     (void)cols;
     return n[i % 18];
@@ -245,18 +260,22 @@ TEST(csr_weave_takes_every_row_block_once)
 {
     static const struct awkward matrices[] = {
         {"crowded rows", "row blocks taken twice or not at all", 2600, 9000, crowded_rows, strewn_column},
-        {"huge rows", "rows of more pieces than a block has threads", 2600, 600000, crowded_rows, strewn_column},
+        {"huge rows", "rows of more pieces than a block has threads", 2600, 600000, crowded_rows,
+         strewn_column},
         {"rows like pieces", "rows that are cut where pieces end", 47, 4000, rows_like_pieces, strewn_column},
         {"rows off lines", "row blocks that begin within a line", 63, 4000, rows_off_lines, strewn_column},
-        {"rows at limits", "a limit that is one too high or too low", 19, 4000, rows_at_limits, strewn_column},
-        {"many short rows", "rows behind those that have threads", 5000, 9000, many_short_rows, strewn_column},
+        {"rows at limits", "a limit that is one too high or too low", 19, 4000, rows_at_limits,
+         strewn_column},
+        {"many short rows", "rows behind those that have threads", 5000, 9000, many_short_rows,
+         strewn_column},
     };
     static const char *const ways[] = {"auto", "blocks"};
     for (size_t i = 0; i < sizeof matrices / sizeof matrices[0]; i++)
         every_way("csr_weave", ways, sizeof ways / sizeof ways[0], "", &matrices[i], HEDDLE_N);
 }
 
-/* Thousands of rows with next to nothing, so that a row block is taken in strips, and one that is full: it is cut into pieces. */
+/* Thousands of rows with next to nothing, so that a row block is taken in strips, and one that is full: it
+ * is cut into pieces. */
 static int64_t thin_rows(int64_t i, int64_t rows, int64_t cols)
 {
     (void)rows;

@@ -6,10 +6,12 @@
 #include "convert/convert.h"
 #include "trial.h"
 
-/* A device whose grids have two blocks: rows take several launches, and the threads of other kernels come round. */
+/* A device whose grids have two blocks: rows take several launches, and the threads of other kernels come
+ * round. */
 TEST(a_grid_that_is_too_small_covers_all_rows)
 {
-    static const char *const specs[] = {"csr_naive", "csr_vector:lanes=2", "csr_vector:lanes=32", "csr_naive_t"};
+    static const char *const specs[] = {"csr_naive", "csr_vector:lanes=2", "csr_vector:lanes=32",
+                                        "csr_naive_t"};
     for (int i = 0; i < 4; i++) {
         struct gpu *gpu;
         CHECK_OK(gpu_open(&gpu, "emu:wave=64,seed=5"));
@@ -39,7 +41,8 @@ TEST(a_grid_that_is_too_small_covers_all_rows)
     }
 }
 
-/* The same for row blocks, whose threads share memory: a block must not stage the next one before this one is summed. */
+/* The same for row blocks, whose threads share memory: a block must not stage the next one before this one
+ * is summed. */
 TEST(blocks_come_round_to_row_blocks_that_the_grid_does_not_cover)
 {
     static const int64_t option[OPTIONS_MOST] = {128, 4};

@@ -26,8 +26,10 @@ static void plain_matrix(void)
 static heddle_matrix *matrix_on(heddle *h)
 {
     heddle_matrix *A;
-    CHECK_OK(heddle_csr(&A, h, &(heddle_csr_desc){.rows = ROWS, .cols = ROWS, .nnz = ROWS, .row_ptr = offsets, .col = columns,
-                                                  .val = values}));
+    CHECK_OK(heddle_csr(
+        &A, h,
+        &(heddle_csr_desc){
+            .rows = ROWS, .cols = ROWS, .nnz = ROWS, .row_ptr = offsets, .col = columns, .val = values}));
     return A;
 }
 
@@ -49,7 +51,8 @@ TEST(offsets_that_lead_nowhere_are_found_at_creation)
         int at;
         int32_t offset;
         const char *where;
-    } bad[] = {{17, 16 - 5, "16"}, {2500, -3, "2500"}, {4999, 2000000000, ""}, {1, INT32_MIN, ""}, {0, 1, ""}, {ROWS / 2, ROWS + 1, ""}};
+    } bad[] = {{17, 16 - 5, "16"}, {2500, -3, "2500"}, {4999, 2000000000, ""},
+               {1, INT32_MIN, ""}, {0, 1, ""},         {ROWS / 2, ROWS + 1, ""}};
     heddle *h;
     CHECK_OK(heddle_open(&h, "emu"));
     for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++) {
@@ -69,7 +72,9 @@ TEST(no_garbage_leads_out_of_the_arrays)
         plain_matrix();
         for (int i = 0; i < ROWS; i += 1 + round * 7) {
             random ^= random << 13, random ^= random >> 7, random ^= random << 17;
-            offsets[i] = round % 3 == 0 ? (int32_t)random : (int32_t)(random % (round % 3 == 1 ? ROWS + 1 : 3 * ROWS)) - (round % 3 == 2 ? ROWS : 0);
+            offsets[i] = round % 3 == 0 ? (int32_t)random
+                                        : (int32_t)(random % (round % 3 == 1 ? ROWS + 1 : 3 * ROWS)) -
+                                              (round % 3 == 2 ? ROWS : 0);
         }
         offsets[ROWS] = ROWS;
         heddle_matrix *A = matrix_on(h);
@@ -83,8 +88,12 @@ TEST(no_garbage_leads_out_of_the_arrays)
 /* What is held stays below a hundredth of the matrix and 64 KB, also where rows are cut, empty, or short. */
 TEST(a_look_holds_next_to_nothing)
 {
-    static const char *const specs[] = {"grid2d:n=150", "circuit:n=15000,longest=8000", "empty:n=200000,share=99", "dense:rows=40,cols=9000",
-                                        "powerlaw:n=60000,mean=12,longest=30000", "random:n=300,mean=9"};
+    static const char *const specs[] = {"grid2d:n=150",
+                                        "circuit:n=15000,longest=8000",
+                                        "empty:n=200000,share=99",
+                                        "dense:rows=40,cols=9000",
+                                        "powerlaw:n=60000,mean=12,longest=30000",
+                                        "random:n=300,mean=9"};
     heddle *h;
     CHECK_OK(heddle_open(&h, "emu"));
     for (size_t i = 0; i < sizeof specs / sizeof specs[0]; i++) {
@@ -92,8 +101,8 @@ TEST(a_look_holds_next_to_nothing)
         heddle_matrix_desc d;
         CHECK_OK(heddle_generate(&A, h, specs[i], HEDDLE_F32));
         CHECK_OK(heddle_matrix_info(A, &d));
-        CHECK_THAT(d.look_bytes > 0 && d.look_bytes < d.bytes / 100 + 65536, "%s: %lld of %lld bytes", specs[i], (long long)d.look_bytes,
-                   (long long)d.bytes);
+        CHECK_THAT(d.look_bytes > 0 && d.look_bytes < d.bytes / 100 + 65536, "%s: %lld of %lld bytes",
+                   specs[i], (long long)d.look_bytes, (long long)d.bytes);
         CHECK(d.look_ms > 0);
         heddle_matrix_free(A);
     }
@@ -109,11 +118,15 @@ TEST(coordinates_empty_matrices_and_cpus_have_no_look)
     CHECK_OK(heddle_open(&h[0], "cpu"));
     CHECK_OK(heddle_open(&h[1], "emu"));
     plain_matrix();
-    CHECK_OK(heddle_coo(&A, h[1], &(heddle_coo_desc){.rows = ROWS, .cols = ROWS, .nnz = ROWS, .row = columns, .col = columns, .val = values}));
+    CHECK_OK(heddle_coo(
+        &A, h[1],
+        &(heddle_coo_desc){
+            .rows = ROWS, .cols = ROWS, .nnz = ROWS, .row = columns, .col = columns, .val = values}));
     CHECK_OK(heddle_matrix_info(A, &d));
     CHECK(d.look_bytes == 0);
     heddle_matrix_free(A);
-    CHECK_OK(heddle_csr(&A, h[1], &(heddle_csr_desc){.rows = 3, .cols = 3, .row_ptr = none, .types.offset = HEDDLE_I64}));
+    CHECK_OK(heddle_csr(
+        &A, h[1], &(heddle_csr_desc){.rows = 3, .cols = 3, .row_ptr = none, .types.offset = HEDDLE_I64}));
     CHECK_OK(heddle_matrix_info(A, &d));
     CHECK(d.look_bytes == 0);
     CHECK_OK(heddle_mv(h[1], HEDDLE_N, NULL, A, x, NULL, y));
@@ -146,7 +159,7 @@ TEST(the_way_of_the_transposed_product_follows_from_what_was_counted)
         const char *spec, *entry;
     } cases[] = {
         {"grid2d:n=60", "csr_weft_rows"},                 /* short rows, neighbours add to neighbours */
-        {"grid3d:n=6,points=27,dof=3", "csr_weft_alike"},            /* three rows with the same columns */
+        {"grid3d:n=6,points=27,dof=3", "csr_weft_alike"}, /* three rows with the same columns */
         {"dense:rows=64,cols=1500", "csr_weft_alike_long"},
         {"dense:rows=12,cols=20000", "csr_weft_entries"}, /* few rows, each for many blocks */
         {"powerlaw:n=3000,mean=12,longest=2500", "csr_weft_entries"},

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Host matrices: validation, conversion, order, repeats, statistics; in all four variants, against the obvious way. */
+ * Host matrices: validation, conversion, order, repeats, statistics; in all four variants, against the
+ * obvious way. */
 #include "test.h"
 
 #include <math.h>
@@ -11,7 +12,8 @@
 
 static const struct {
     heddle_type value, offset;
-} types[] = {{HEDDLE_F32, HEDDLE_I32}, {HEDDLE_F64, HEDDLE_I32}, {HEDDLE_F32, HEDDLE_I64}, {HEDDLE_F64, HEDDLE_I64}};
+} types[] = {
+    {HEDDLE_F32, HEDDLE_I32}, {HEDDLE_F64, HEDDLE_I32}, {HEDDLE_F32, HEDDLE_I64}, {HEDDLE_F64, HEDDLE_I64}};
 
 #define EACH_TYPE(t) for (int t = 0; t < 4; t++)
 
@@ -66,8 +68,10 @@ TEST(sizes_that_make_no_sense_are_refused)
     struct coo C;
     CHECK_FAILS(csr_new(&A, -1, 1, 0, HEDDLE_F64, HEDDLE_I32), HEDDLE_BAD_ARGUMENT, "negative");
     CHECK_FAILS(csr_new(&A, INDEX_LIMIT, 1, 0, HEDDLE_F64, HEDDLE_I32), HEDDLE_BAD_ARGUMENT, "below 2^31");
-    CHECK_FAILS(csr_new(&A, 0, 5, 3, HEDDLE_F64, HEDDLE_I32), HEDDLE_BAD_ARGUMENT, "3 entries in a matrix of 0 x 5");
-    CHECK_FAILS(csr_new(&A, 5, 5, INDEX_LIMIT, HEDDLE_F64, HEDDLE_I32), HEDDLE_BAD_ARGUMENT, "64-bit offsets");
+    CHECK_FAILS(csr_new(&A, 0, 5, 3, HEDDLE_F64, HEDDLE_I32), HEDDLE_BAD_ARGUMENT,
+                "3 entries in a matrix of 0 x 5");
+    CHECK_FAILS(csr_new(&A, 5, 5, INDEX_LIMIT, HEDDLE_F64, HEDDLE_I32), HEDDLE_BAD_ARGUMENT,
+                "64-bit offsets");
     CHECK_FAILS(coo_new(&C, 5, -5, 0, HEDDLE_F64), HEDDLE_BAD_ARGUMENT, "negative");
     CHECK(offset_for(INT32_MAX) == HEDDLE_I32 && offset_for(INDEX_LIMIT) == HEDDLE_I64);
 }
@@ -92,7 +96,8 @@ TEST(coordinates_become_rows_in_the_order_in_which_they_stand)
 
 TEST(rows_and_coordinates_convert_into_each_other)
 {
-    EACH_TYPE(t) {
+    EACH_TYPE(t)
+    {
         struct csr A = random_csr(5000, 300, 20000, t, 2), B;
         struct coo C;
         CHECK_OK(coo_from_csr(&C, &A));
@@ -108,7 +113,8 @@ TEST(rows_and_coordinates_convert_into_each_other)
 
 TEST(a_transposition_exchanges_rows_and_columns_and_sorts)
 {
-    EACH_TYPE(t) {
+    EACH_TYPE(t)
+    {
         struct csr A = random_csr(200, 3000, 9000, t, 3), T, back;
         CHECK_OK(csr_transpose(&T, &A));
         CHECK_OK(csr_validate(&T));
@@ -124,37 +130,39 @@ TEST(a_transposition_exchanges_rows_and_columns_and_sorts)
 
 TEST(rows_without_entries_and_matrices_without_rows_convert)
 {
-    static const int64_t sizes[][3] = {{0, 0, 0}, {0, 7, 0}, {7, 0, 0}, {1, 1, 0}, {1, 1, 1}, {100000, 3, 1}, {3, 100000, 2}};
+    static const int64_t sizes[][3] = {{0, 0, 0}, {0, 7, 0},      {7, 0, 0},     {1, 1, 0},
+                                       {1, 1, 1}, {100000, 3, 1}, {3, 100000, 2}};
     EACH_TYPE(t)
-        for (size_t i = 0; i < sizeof sizes / sizeof sizes[0]; i++) {
-            struct csr A = {0}, T, back;
-            struct coo C;
-            CHECK_OK(csr_new(&A, sizes[i][0], sizes[i][1], 0, types[t].value, types[t].offset));
-            memset(A.row_ptr, 0, (size_t)(A.rows + 1) * type_size(A.offset));
-            if (sizes[i][2]) {
-                csr_free(&A);
-                A = random_csr(sizes[i][0], sizes[i][1], sizes[i][2], t, 4);
-            }
-            CHECK_OK(csr_validate(&A));
-            CHECK_OK(csr_sort(&A));
-            CHECK_OK(csr_transpose(&T, &A));
-            CHECK_OK(csr_validate(&T));
-            CHECK_OK(csr_transpose(&back, &T));
-            CHECK(same_csr(&A, &back));
-            CHECK_OK(coo_from_csr(&C, &A));
-            heddle_stats stats;
-            CHECK_OK(csr_statistics(&stats, &A));
-            CHECK(stats.nnz == A.nnz && stats.row.longest <= A.nnz);
+    for (size_t i = 0; i < sizeof sizes / sizeof sizes[0]; i++) {
+        struct csr A = {0}, T, back;
+        struct coo C;
+        CHECK_OK(csr_new(&A, sizes[i][0], sizes[i][1], 0, types[t].value, types[t].offset));
+        memset(A.row_ptr, 0, (size_t)(A.rows + 1) * type_size(A.offset));
+        if (sizes[i][2]) {
             csr_free(&A);
-            csr_free(&T);
-            csr_free(&back);
-            coo_free(&C);
+            A = random_csr(sizes[i][0], sizes[i][1], sizes[i][2], t, 4);
         }
+        CHECK_OK(csr_validate(&A));
+        CHECK_OK(csr_sort(&A));
+        CHECK_OK(csr_transpose(&T, &A));
+        CHECK_OK(csr_validate(&T));
+        CHECK_OK(csr_transpose(&back, &T));
+        CHECK(same_csr(&A, &back));
+        CHECK_OK(coo_from_csr(&C, &A));
+        heddle_stats stats;
+        CHECK_OK(csr_statistics(&stats, &A));
+        CHECK(stats.nnz == A.nnz && stats.row.longest <= A.nnz);
+        csr_free(&A);
+        csr_free(&T);
+        csr_free(&back);
+        coo_free(&C);
+    }
 }
 
 TEST(validation_names_the_first_bad_position)
 {
-    EACH_TYPE(t) {
+    EACH_TYPE(t)
+    {
         struct csr A = random_csr(100, 100, 3000, t, 5);
         int32_t kept = A.col[1234];
         CHECK_OK(csr_validate(&A));
@@ -200,7 +208,8 @@ TEST(coordinates_out_of_range_are_named)
 
 TEST(repeats_add_up_and_nothing_else_changes)
 {
-    EACH_TYPE(t) {
+    EACH_TYPE(t)
+    {
         struct csr A = random_csr(40, 30, 5000, t, 7); /* far more entries than places */
         double sum[40][30] = {{0}};
         for (int64_t i = 0; i < 40; i++)
@@ -225,7 +234,8 @@ TEST(repeats_add_up_and_nothing_else_changes)
 
 TEST(the_row_of_an_entry_is_found_across_empty_rows)
 {
-    EACH_TYPE(t) {
+    EACH_TYPE(t)
+    {
         struct csr A = random_csr(3000, 10, 1000, t, 8);
         for (int64_t k = 0; k <= A.nnz; k++) {
             int64_t i = csr_row_at(&A, k);
@@ -238,15 +248,16 @@ TEST(the_row_of_an_entry_is_found_across_empty_rows)
 TEST(other_types_hold_the_same_numbers)
 {
     EACH_TYPE(from)
-        EACH_TYPE(to) {
-            struct csr A = random_csr(90, 80, 700, from, 9), B;
-            CHECK_OK(csr_retype(&B, &A, types[to].value, types[to].offset));
-            CHECK(B.value == types[to].value && B.offset == types[to].offset);
-            CHECK(same_csr(&A, &B));
-            CHECK(csr_bytes(&B) == 91 * (int64_t)type_size(B.offset) + 700 * (int64_t)(4 + type_size(B.value)));
-            csr_free(&A);
-            csr_free(&B);
-        }
+    EACH_TYPE(to)
+    {
+        struct csr A = random_csr(90, 80, 700, from, 9), B;
+        CHECK_OK(csr_retype(&B, &A, types[to].value, types[to].offset));
+        CHECK(B.value == types[to].value && B.offset == types[to].offset);
+        CHECK(same_csr(&A, &B));
+        CHECK(csr_bytes(&B) == 91 * (int64_t)type_size(B.offset) + 700 * (int64_t)(4 + type_size(B.value)));
+        csr_free(&A);
+        csr_free(&B);
+    }
     struct coo C = random_coo(9, 9, 10, HEDDLE_F32, 1);
     CHECK(coo_bytes(&C) == 120);
     coo_free(&C);
@@ -286,15 +297,15 @@ TEST(statistics_agree_with_counting_by_hand)
 TEST(distinct_values_are_counted_up_to_the_limit)
 {
     EACH_TYPE(t)
-        for (int64_t distinct = 65535; distinct <= 65538; distinct++) {
-            struct csr A = random_csr(500, 500, 200000, t, 10);
-            heddle_stats s;
-            for (int64_t k = 0; k < A.nnz; k++)
-                set_value(A.val, A.value, k, (double)(k % distinct));
-            CHECK_OK(csr_statistics(&s, &A));
-            CHECK(s.distinct_values == (distinct < 65537 ? distinct : 65537));
-            csr_free(&A);
-        }
+    for (int64_t distinct = 65535; distinct <= 65538; distinct++) {
+        struct csr A = random_csr(500, 500, 200000, t, 10);
+        heddle_stats s;
+        for (int64_t k = 0; k < A.nnz; k++)
+            set_value(A.val, A.value, k, (double)(k % distinct));
+        CHECK_OK(csr_statistics(&s, &A));
+        CHECK(s.distinct_values == (distinct < 65537 ? distinct : 65537));
+        csr_free(&A);
+    }
 }
 
 static heddle_status everything(void *argument)

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * The products of a handle share its workspace.  They run one after another, also across a change of stream, and the workspace
- * stays where it was as long as anything may use it; seen from a driver without a device, which watches who waits for whom. */
+ * The products of a handle share its workspace.  They run one after another, also across a change of
+ * stream, and the workspace stays where it was as long as anything may use it; seen from a driver without
+ * a device, which watches who waits for whom. */
 #include "api/api.h"
 #include "fakes/use.h"
 #include "gen/gen.h"
@@ -117,7 +118,8 @@ TEST(a_stream_that_was_waited_for_is_left_alone)
 
 TEST(streams_of_both_vendors_wait_for_events)
 {
-    FOR_BOTH(v) {
+    FOR_BOTH(v)
+    {
         struct gpu *gpu = fake_open(v);
         struct gpu_event *event;
         int stream[2];
@@ -159,6 +161,7 @@ TEST(a_workspace_that_was_too_small_stays_until_the_handle_is_closed)
     CHECK_THAT(count > 1, "the workspace never grew");
     CHECK_THAT(count < 8, "%d workspaces, the largest of nine times the smallest's size", count);
     for (int i = 0; i < count; i++)
-        CHECK_THAT(seen[i] && s.v->driver->on_device(s.h->device.gpu, seen[i]), "workspace %d of %d is gone", i, count);
+        CHECK_THAT(seen[i] && s.v->driver->on_device(s.h->device.gpu, seen[i]), "workspace %d of %d is gone",
+                   i, count);
     scene_free(&s);
 }

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Other libraries' products, against libraries that compute on the host (fakes/fake_sparse.c), on the emulator's memory. */
+ * Other libraries' products, against libraries that compute on the host (fakes/fake_sparse.c), on the
+ * emulator's memory. */
 #include <dlfcn.h>
 #include <math.h>
 #include <stdlib.h>
@@ -29,7 +30,8 @@ static void use(const char *variable, const char *file)
 static struct fake_sparse_state *state_of(const char *variable)
 {
     void *library = dlopen(getenv(variable), RTLD_NOW);
-    return ((fake_sparse_function *)(uintptr_t)dlsym(library, "fake_sparse"))(); /* stays open: the state with it */
+    return ((fake_sparse_function *)(uintptr_t)dlsym(library,
+                                                     "fake_sparse"))(); /* stays open: the state with it */
 }
 
 struct setting {
@@ -38,7 +40,8 @@ struct setting {
     heddle_matrix *A;
 };
 
-static void make(struct setting *s, const char *device, const struct awkward *w, heddle_type value, heddle_type offset)
+static void make(struct setting *s, const char *device, const struct awkward *w, heddle_type value,
+                 heddle_type offset)
 {
     *s = (struct setting){0};
     CHECK_OK(heddle_open(&s->h, device));
@@ -58,9 +61,11 @@ static void drop(struct setting *s)
 static int64_t wrong_entries(struct setting *s, struct candidate *c)
 {
     const struct device *d = &s->h->device;
-    int64_t rows = s->csr.rows, cols = s->csr.cols, n = c->op == HEDDLE_N ? rows : cols, m = c->op == HEDDLE_N ? cols : rows;
+    int64_t rows = s->csr.rows, cols = s->csr.cols, n = c->op == HEDDLE_N ? rows : cols,
+            m = c->op == HEDDLE_N ? cols : rows;
     int64_t size = (int64_t)type_size(s->csr.value), wrong = 0;
-    void *x = awkward_vector(m, s->csr.value, 7, 1), *y = mem_zeroed(n + 1, 8), *x_there = NULL, *y_there = NULL;
+    void *x = awkward_vector(m, s->csr.value, 7, 1), *y = mem_zeroed(n + 1, 8), *x_there = NULL,
+         *y_there = NULL;
     struct exact *e = mem_zeroed(n + 1, sizeof *e);
     CHECK_OK(device_alloc(d, &x_there, m * size));
     CHECK_OK(device_alloc(d, &y_there, n * size));
@@ -69,7 +74,8 @@ static int64_t wrong_entries(struct setting *s, struct candidate *c)
     CHECK_OK(device_read(d, y, y_there, n * size));
     awkward_reference(e, &s->csr, c->op != HEDDLE_N, x);
     for (int64_t i = 0; i < n; i++)
-        wrong += !awkward_good(value_at(y, s->csr.value, i), &e[i], (struct awkward_scalars){1, 0}, 0, s->csr.value, 1);
+        wrong += !awkward_good(value_at(y, s->csr.value, i), &e[i], (struct awkward_scalars){1, 0}, 0,
+                               s->csr.value, 1);
     device_free(d, x_there);
     device_free(d, y_there);
     mem_free(x);
@@ -88,8 +94,8 @@ static int every_algorithm(struct setting *s, const struct awkward *w, heddle_op
         struct candidate c;
         heddle_status status = candidate_new(&c, s->h, s->A, op, list.name[i]);
         if (status != HEDDLE_OK) {
-            CHECK_THAT(status == HEDDLE_NO_KERNEL || status == HEDDLE_NOT_SUPPORTED, "%s on %s: %s", list.name[i], w->name,
-                       heddle_last_error());
+            CHECK_THAT(status == HEDDLE_NO_KERNEL || status == HEDDLE_NOT_SUPPORTED, "%s on %s: %s",
+                       list.name[i], w->name, heddle_last_error());
             continue;
         }
         int64_t wrong = wrong_entries(s, &c);
@@ -113,7 +119,8 @@ static int64_t block_column(int64_t i, int64_t j, int64_t n, int64_t cols, uint6
 }
 static const struct awkward blocked = {"blocked", "BSR", 90, 90, of_nine, block_column};
 
-/* All awkward matrices that are not large, in every type, by every algorithm of a library; nothing is left behind. */
+/* All awkward matrices that are not large, in every type, by every algorithm of a library; nothing is left
+ * behind. */
 static int every_matrix(const char *device, const char *library, const char *variable)
 {
     static const heddle_type types[] = {HEDDLE_F32, HEDDLE_F64}, offsets[] = {HEDDLE_I32, HEDDLE_I64};
@@ -130,8 +137,8 @@ static int every_matrix(const char *device, const char *library, const char *var
             drop(&s);
         }
     CHECK_THAT(state->handles == 0 && state->matrices == 0 && state->vectors == 0 && state->plans == 0,
-               "%s keeps handles %d, matrices %d, vectors %d, plans %d", library, (int)state->handles, (int)state->matrices,
-               (int)state->vectors, (int)state->plans);
+               "%s keeps handles %d, matrices %d, vectors %d, plans %d", library, (int)state->handles,
+               (int)state->matrices, (int)state->vectors, (int)state->plans);
     CHECK(state->prepared > 0);
     return ran;
 }
@@ -181,10 +188,12 @@ TEST(failures_of_the_other_libraries_are_named_too)
         struct fake_sparse_state *state = state_of(cases[i].variable);
         make(&s, cases[i].device, &blocked, HEDDLE_F64, HEDDLE_I32);
         setenv("FAKE_FAIL", cases[i].fail, 1);
-        CHECK_FAILS(candidate_new(&c, s.h, s.A, HEDDLE_N, cases[i].peer), HEDDLE_NOT_SUPPORTED, cases[i].words);
+        CHECK_FAILS(candidate_new(&c, s.h, s.A, HEDDLE_N, cases[i].peer), HEDDLE_NOT_SUPPORTED,
+                    cases[i].words);
         unsetenv("FAKE_FAIL");
         drop(&s);
-        CHECK_THAT(state->handles == 0 && state->matrices == 0 && state->vectors == 0, "after %s", cases[i].fail);
+        CHECK_THAT(state->handles == 0 && state->matrices == 0 && state->vectors == 0, "after %s",
+                   cases[i].fail);
     }
 }
 
@@ -195,13 +204,15 @@ TEST(blocks_are_found_where_they_are_and_refused_where_they_are_not)
     use("HEDDLE_CUSPARSE_LIBRARY", "libfake_cusparse.so");
     make(&s, "emu", &blocked, HEDDLE_F64, HEDDLE_I32);
     CHECK_OK(candidate_new(&c, s.h, s.A, HEDDLE_N, "cusparse:bsr"));
-    CHECK(c.peer && c.peer->arrays.block == 3 && c.peer->arrays.stored == s.csr.nnz && strcmp(c.format, "bsr") == 0);
+    CHECK(c.peer && c.peer->arrays.block == 3 && c.peer->arrays.stored == s.csr.nnz &&
+          strcmp(c.format, "bsr") == 0);
     CHECK(wrong_entries(&s, &c) == 0);
     candidate_free(&c);
     CHECK_OK(candidate_new(&c, s.h, s.A, HEDDLE_N, "cusparse:bsr:block=5"));
     CHECK(c.peer && c.peer->arrays.block == 5 && wrong_entries(&s, &c) == 0);
     candidate_free(&c);
-    CHECK_FAILS(candidate_new(&c, s.h, s.A, HEDDLE_N, "cusparse:bsr:block=7"), HEDDLE_NO_KERNEL, "do not divide");
+    CHECK_FAILS(candidate_new(&c, s.h, s.A, HEDDLE_N, "cusparse:bsr:block=7"), HEDDLE_NO_KERNEL,
+                "do not divide");
     drop(&s);
 }
 
@@ -259,13 +270,16 @@ TEST(the_preparation_can_be_left_out)
     make(&s, "emu", &blocked, HEDDLE_F64, HEDDLE_I32);
     CHECK_OK(candidate_new(&c, s.h, s.A, HEDDLE_N, "cusparse:csr_alg2:preprocess=0"));
     CHECK(state->prepared == before && state->alg == 3);
-    CHECK(c.bytes == 128 && c.prepare_ms > 0 && c.convert_ms == 0 && strcmp(c.peer->version, "cusparse 12603") == 0);
+    CHECK(c.bytes == 128 && c.prepare_ms > 0 && c.convert_ms == 0 &&
+          strcmp(c.peer->version, "cusparse 12603") == 0);
     candidate_free(&c);
     CHECK_OK(candidate_new(&c, s.h, s.A, HEDDLE_N, "cusparse:coo_alg2"));
-    CHECK(state->prepared == before + 2 && state->alg == 4 && c.convert_ms > 0 && c.bytes == 128 + 4 * s.csr.nnz);
+    CHECK(state->prepared == before + 2 && state->alg == 4 && c.convert_ms > 0 &&
+          c.bytes == 128 + 4 * s.csr.nnz);
     candidate_free(&c);
     CHECK_OK(candidate_new(&c, s.h, s.A, HEDDLE_N, "cusparse:coo_alg2"));
-    CHECK(state->prepared == before + 3); /* the first of its kind is made twice: it loads the library's code */
+    CHECK(state->prepared ==
+          before + 3); /* the first of its kind is made twice: it loads the library's code */
     candidate_free(&c);
     setenv("FAKE_FAIL", "cusparseSpMV_preprocess=10", 1);
     CHECK_OK(candidate_new(&c, s.h, s.A, HEDDLE_N, "cusparse:coo_alg1")); /* COO needs none */
@@ -280,27 +294,33 @@ TEST(a_library_that_is_not_there_or_too_old_is_a_reason_to_skip)
     struct candidate c;
     use("HEDDLE_CUSPARSE_LIBRARY", "nosuch.so");
     make(&s, "emu", &blocked, HEDDLE_F64, HEDDLE_I32);
-    CHECK_FAILS(candidate_new(&c, s.h, s.A, HEDDLE_N, "cusparse:csr_alg1"), HEDDLE_NOT_SUPPORTED, "HEDDLE_CUSPARSE_LIBRARY");
+    CHECK_FAILS(candidate_new(&c, s.h, s.A, HEDDLE_N, "cusparse:csr_alg1"), HEDDLE_NOT_SUPPORTED,
+                "HEDDLE_CUSPARSE_LIBRARY");
     use("HEDDLE_CUSPARSE_LIBRARY", "libfake_cusparse_old.so");
-    CHECK_FAILS(candidate_new(&c, s.h, s.A, HEDDLE_N, "cusparse:sell"), HEDDLE_NOT_SUPPORTED, "has no sliced ELL");
-    CHECK_FAILS(candidate_new(&c, s.h, s.A, HEDDLE_N, "cusparse:spmvop"), HEDDLE_NOT_SUPPORTED, "has no SpMVOp");
+    CHECK_FAILS(candidate_new(&c, s.h, s.A, HEDDLE_N, "cusparse:sell"), HEDDLE_NOT_SUPPORTED,
+                "has no sliced ELL");
+    CHECK_FAILS(candidate_new(&c, s.h, s.A, HEDDLE_N, "cusparse:spmvop"), HEDDLE_NOT_SUPPORTED,
+                "has no SpMVOp");
     use("HEDDLE_CUSPARSE_LIBRARY", "libfake_cusparse_op.so");
     setenv("FAKE_SPARSE_VERSION", "12800", 1);
-    CHECK_FAILS(candidate_new(&c, s.h, s.A, HEDDLE_N, "cusparse:spmvop"), HEDDLE_NOT_SUPPORTED, "other arguments");
+    CHECK_FAILS(candidate_new(&c, s.h, s.A, HEDDLE_N, "cusparse:spmvop"), HEDDLE_NOT_SUPPORTED,
+                "other arguments");
     drop(&s);
     unsetenv("HEDDLE_CUSPARSE_LIBRARY");
     make(&s, "emu", &blocked, HEDDLE_F64, HEDDLE_I32);
-    CHECK_FAILS(candidate_new(&c, s.h, s.A, HEDDLE_N, "cusparse:csr_alg1"), HEDDLE_NOT_SUPPORTED, "this one is emu");
+    CHECK_FAILS(candidate_new(&c, s.h, s.A, HEDDLE_N, "cusparse:csr_alg1"), HEDDLE_NOT_SUPPORTED,
+                "this one is emu");
     drop(&s);
     make(&s, "cpu", &blocked, HEDDLE_F64, HEDDLE_I32);
-    CHECK_FAILS(candidate_new(&c, s.h, s.A, HEDDLE_N, "cusparse:csr_alg1"), HEDDLE_NOT_SUPPORTED, "this one is cpu");
+    CHECK_FAILS(candidate_new(&c, s.h, s.A, HEDDLE_N, "cusparse:csr_alg1"), HEDDLE_NOT_SUPPORTED,
+                "this one is cpu");
     drop(&s);
 }
 
 TEST(each_call_that_fails_is_named_with_its_status_and_leaves_nothing_behind)
 {
-    static const char *const calls[] = {"Create", "SetStream", "CreateCsr", "CreateDnVec", "SpMV_bufferSize", "SpMV_preprocess",
-                                        "SpMV"};
+    static const char *const calls[] = {"Create",          "SetStream",       "CreateCsr", "CreateDnVec",
+                                        "SpMV_bufferSize", "SpMV_preprocess", "SpMV"};
     use("HEDDLE_CUSPARSE_LIBRARY", "libfake_cusparse.so");
     struct fake_sparse_state *state = state_of("HEDDLE_CUSPARSE_LIBRARY");
     for (size_t i = 0; i < sizeof calls / sizeof calls[0]; i++) {
@@ -347,9 +367,12 @@ TEST(names_of_peers_are_checked_before_anything_runs)
           strcmp(list.name[1], "cusparse:csr_alg1:preprocess=0") == 0);
     CHECK_OK(candidates_add_peers(&list, "cusparse:csr_alg2,cusparse:sell:slice=8", "cuda"));
     CHECK(list.count == all + 1);
-    CHECK_FAILS(candidates_add_peers(&list, "cusparze", "cuda"), HEDDLE_BAD_ARGUMENT, "there is no peer 'cusparze'");
-    CHECK_FAILS(candidates_add_peers(&list, "cusparse:csr_alg9", "cuda"), HEDDLE_BAD_ARGUMENT, "csr_alg1, csr_alg2");
-    CHECK_FAILS(candidates_add_peers(&list, "cusparse:coo_alg1:preprocess=0", "cuda"), HEDDLE_BAD_ARGUMENT, "preprocess");
+    CHECK_FAILS(candidates_add_peers(&list, "cusparze", "cuda"), HEDDLE_BAD_ARGUMENT,
+                "there is no peer 'cusparze'");
+    CHECK_FAILS(candidates_add_peers(&list, "cusparse:csr_alg9", "cuda"), HEDDLE_BAD_ARGUMENT,
+                "csr_alg1, csr_alg2");
+    CHECK_FAILS(candidates_add_peers(&list, "cusparse:coo_alg1:preprocess=0", "cuda"), HEDDLE_BAD_ARGUMENT,
+                "preprocess");
     CHECK_FAILS(candidate_check("cusparse:"), HEDDLE_BAD_ARGUMENT, "");
 }
 
@@ -431,7 +454,8 @@ TEST(the_summary_compares_each_kernel_with_the_best_peer_of_the_same_matrix)
     CHECK(strcmp(rows[0].kernel, "auto") == 0 && rows[0].matrices == 2 && rows[0].below == 1);
     CHECK(fabs(rows[0].mean - 1) < 1e-12 && rows[0].least == 0.5 && rows[0].most == 2);
     CHECK(strcmp(rows[1].kernel, "plan") == 0 && rows[1].below == 1);
-    CHECK(strcmp(rows[2].kernel, VERSUS_BEST) == 0 && rows[2].below == 0 && fabs(rows[2].mean - sqrt(2)) < 1e-12);
+    CHECK(strcmp(rows[2].kernel, VERSUS_BEST) == 0 && rows[2].below == 0 &&
+          fabs(rows[2].mean - sqrt(2)) < 1e-12);
     CHECK_OK(versus_matrices(&v, &rows[0], &list, &count));
     CHECK(count == 2 && strcmp(list[0].matrix, "a") == 0 && strcmp(list[1].peer, "cusparse:csr_alg2") == 0);
     mem_free(list);

@@ -46,7 +46,8 @@ static heddle_status choose(struct bound **b, heddle_plan_desc *desc, const stru
 /* Does the bound kernel compute op(A) x? */
 static int multiplies(struct bound *b, const struct view *A, heddle_op op)
 {
-    int64_t rows = A->csr.rows, cols = A->csr.cols, n_x = op == HEDDLE_N ? cols : rows, n_y = op == HEDDLE_N ? rows : cols;
+    int64_t rows = A->csr.rows, cols = A->csr.cols, n_x = op == HEDDLE_N ? cols : rows,
+            n_y = op == HEDDLE_N ? rows : cols;
     double *x = mem_alloc(n_x, sizeof *x), *y = mem_alloc(n_y, sizeof *y);
     struct exact *want = mem_alloc(n_y, sizeof *want);
     for (int64_t i = 0; i < n_x; i++)
@@ -91,10 +92,10 @@ TEST(the_immediate_product_takes_the_kernel_that_balances)
     };
     for (size_t i = 0; i < sizeof expected / sizeof expected[0]; i++) {
         struct view A = view_of(expected[i].matrix);
-        CHECK_THAT(strcmp(immediate_kernel(&A, HEDDLE_N), expected[i].n) == 0, "N of '%s' ran %s", expected[i].matrix,
-                   immediate_kernel(&A, HEDDLE_N));
-        CHECK_THAT(strcmp(immediate_kernel(&A, HEDDLE_H), expected[i].t) == 0, "H of '%s' ran %s", expected[i].matrix,
-                   immediate_kernel(&A, HEDDLE_H));
+        CHECK_THAT(strcmp(immediate_kernel(&A, HEDDLE_N), expected[i].n) == 0, "N of '%s' ran %s",
+                   expected[i].matrix, immediate_kernel(&A, HEDDLE_N));
+        CHECK_THAT(strcmp(immediate_kernel(&A, HEDDLE_H), expected[i].t) == 0, "H of '%s' ran %s",
+                   expected[i].matrix, immediate_kernel(&A, HEDDLE_H));
         csr_free(&A.csr);
     }
 }
@@ -114,8 +115,8 @@ TEST(too_little_workspace_is_refused_and_y_stays)
     double *x = mem_zeroed(2048, sizeof *x), *y = mem_zeroed(2048, sizeof *y);
     const char *ran = NULL;
     y[5] = 42;
-    CHECK_FAILS(immediate_run(&device, &A, HEDDLE_T, (struct scalars){1, 0}, x, y, &(struct room){0}, &ran), HEDDLE_NO_WORKSPACE,
-                "cpu_csr_t");
+    CHECK_FAILS(immediate_run(&device, &A, HEDDLE_T, (struct scalars){1, 0}, x, y, &(struct room){0}, &ran),
+                HEDDLE_NO_WORKSPACE, "cpu_csr_t");
     CHECK(y[5] == 42 && ran == NULL);
     mem_free(x);
     mem_free(y);
@@ -125,7 +126,8 @@ TEST(too_little_workspace_is_refused_and_y_stays)
 TEST(the_workspace_of_a_transposed_product_is_bounded_by_the_matrix)
 {
     struct view A = view_of("last column of a wide matrix");
-    CHECK(immediate_room(&(struct device){.threads = 64, .isa = ISA_generic}, &A).workspace_bytes < 64 * 1024);
+    CHECK(immediate_room(&(struct device){.threads = 64, .isa = ISA_generic}, &A).workspace_bytes <
+          64 * 1024);
     csr_free(&A.csr);
 }
 
@@ -167,7 +169,8 @@ TEST(a_plan_keeps_within_its_memory_limit)
         for (int op = HEDDLE_N; op <= HEDDLE_T; op++) {
             struct bound *b;
             heddle_plan_desc d;
-            heddle_status status = choose(&b, &d, &A, (heddle_op)op, (heddle_plan_options){.memory_limit = limits[i]});
+            heddle_status status =
+                choose(&b, &d, &A, (heddle_op)op, (heddle_plan_options){.memory_limit = limits[i]});
             CHECK(status == HEDDLE_OK || (op == HEDDLE_T && status == HEDDLE_NO_KERNEL && b == NULL));
             if (status == HEDDLE_OK)
                 CHECK(d.bytes <= (limits[i] < 0 ? 0 : limits[i]));
@@ -183,8 +186,10 @@ TEST(a_kernel_by_name_is_taken_as_told)
     struct view A = view_of("even rows");
     struct bound *b;
     heddle_plan_desc d;
-    CHECK_OK(choose(&b, &d, &A, HEDDLE_N, (heddle_plan_options){.kernel = "cpu_sell:slice=16,window=64", .deterministic = 1}));
-    CHECK(strcmp(d.kernel, "cpu_sell:slice=16,window=64") == 0 && strcmp(d.format, "sell") == 0 && !d.transposed);
+    CHECK_OK(choose(&b, &d, &A, HEDDLE_N,
+                    (heddle_plan_options){.kernel = "cpu_sell:slice=16,window=64", .deterministic = 1}));
+    CHECK(strcmp(d.kernel, "cpu_sell:slice=16,window=64") == 0 && strcmp(d.format, "sell") == 0 &&
+          !d.transposed);
     CHECK(d.bytes > 0 && d.prepare_ms > 0 && d.product_ms > 0 && d.break_even != 0);
     CHECK(multiplies(b, &A, HEDDLE_N));
     bound_free(b);
@@ -192,8 +197,9 @@ TEST(a_kernel_by_name_is_taken_as_told)
     CHECK(strcmp(d.kernel, "cpu_csr") == 0 && d.transposed == 1 && d.bytes > 0);
     CHECK(multiplies(b, &A, HEDDLE_T));
     bound_free(b);
-    CHECK_FAILS(choose(&b, &d, &A, HEDDLE_N, (heddle_plan_options){.kernel = "cpu_sell", .memory_limit = 100}),
-                HEDDLE_NO_MEMORY, "100 are allowed");
+    CHECK_FAILS(
+        choose(&b, &d, &A, HEDDLE_N, (heddle_plan_options){.kernel = "cpu_sell", .memory_limit = 100}),
+        HEDDLE_NO_MEMORY, "100 are allowed");
     CHECK(b == NULL);
     csr_free(&A.csr);
 }
@@ -252,7 +258,8 @@ TEST(a_description_tells_what_is_held_and_moved)
     struct bound_info info;
     CHECK_OK(bound_new(&b, &device, "cpu_csr", &A, HEDDLE_N));
     bound_describe(b, &info);
-    CHECK(info.bytes == 0 && info.convert_ms == 0 && info.prepare_ms == 0 && !info.transposed && info.repeatable);
+    CHECK(info.bytes == 0 && info.convert_ms == 0 && info.prepare_ms == 0 && !info.transposed &&
+          info.repeatable);
     CHECK(info.cost == 2049 * 4 + 2048 * 7 * 12 + 2 * 2048 * 8);
     bound_free(b);
     CHECK_OK(bound_new(&b, &device, "cpu_sell", &A, HEDDLE_N));
@@ -282,8 +289,8 @@ TEST(every_format_knows_its_size_without_being_built)
         }
 }
 
-/* Rows of 2, 0, 5, 1, 3 and 1 entries begin at the entries 0, 2, 7, 8 and 11: lanes of four entries have the flags 0 and 2; 3;
- * 0 and 3. */
+/* Rows of 2, 0, 5, 1, 3 and 1 entries begin at the entries 0, 2, 7, 8 and 11: lanes of four entries have
+ * the flags 0 and 2; 3; 0 and 3. */
 TEST(the_only_tile_of_a_small_csr5_is_as_worked_out_by_hand)
 {
     int32_t row_ptr[] = {0, 2, 2, 7, 8, 11, 12}, col[] = {1, 4, 0, 1, 2, 3, 5, 3, 0, 2, 4, 5};
@@ -291,16 +298,20 @@ TEST(the_only_tile_of_a_small_csr5_is_as_worked_out_by_hand)
     struct source source = {.csr = {6, 6, 12, HEDDLE_F64, HEDDLE_I32, row_ptr, col, val}};
     struct stored s;
     CHECK_OK(stored_size(&s, FORMAT_csr5, &source, NULL));
-    CHECK(s.dim[CSR5_OMEGA] == 32 && s.dim[CSR5_SIGMA] == 4 && s.dim[CSR5_TILES] == 1 && s.dim[CSR5_EMPTY_ROWS] == 1);
+    CHECK(s.dim[CSR5_OMEGA] == 32 && s.dim[CSR5_SIGMA] == 4 && s.dim[CSR5_TILES] == 1 &&
+          s.dim[CSR5_EMPTY_ROWS] == 1);
     CHECK_OK(stored_build(&s, &source));
-    const uint32_t *tile_ptr = s.array[CSR5_TILE_PTR], *d = s.array[CSR5_DESCRIPTOR], *empty = s.array[CSR5_EMPTY];
+    const uint32_t *tile_ptr = s.array[CSR5_TILE_PTR], *d = s.array[CSR5_DESCRIPTOR],
+                   *empty = s.array[CSR5_EMPTY];
     const int32_t *offset = s.array[CSR5_EMPTY_OFFSET], *to_col = s.array[CSR5_COL];
     const double *to_val = s.array[CSR5_VAL];
     CHECK(tile_ptr[0] == CSR5_GAPS && tile_ptr[1] == 6 && empty[0] == 1u << 1);
-    CHECK(d[0] == CSR5_DESCRIBE(5, 0, 0) && d[1] == CSR5_DESCRIBE(8, 2, 0) && d[2] == CSR5_DESCRIBE(9, 3, 29));
+    CHECK(d[0] == CSR5_DESCRIBE(5, 0, 0) && d[1] == CSR5_DESCRIBE(8, 2, 0) &&
+          d[2] == CSR5_DESCRIBE(9, 3, 29));
     CHECK(d[3] == CSR5_DESCRIBE(0, 5, 28) && d[31] == CSR5_DESCRIBE(0, 5, 0));
     CHECK(CSR5_FLAGS(d[2]) == 9 && CSR5_Y_OFFSET(d[2]) == 3 && CSR5_SEG_OFFSET(d[2]) == 29);
-    CHECK(offset[0] == 0 && offset[1] == 2 && offset[2] == 3 && offset[3] == 4 && offset[4] == 5 && offset[5] == 0);
+    CHECK(offset[0] == 0 && offset[1] == 2 && offset[2] == 3 && offset[3] == 4 && offset[4] == 5 &&
+          offset[5] == 0);
     for (int k = 0; k < 128; k++) {
         CHECK(to_col[k % 4 * 32 + k / 4] == (k < 12 ? col[k] : 0));
         CHECK(to_val[k % 4 * 32 + k / 4] == (k < 12 ? k + 1 : 0));
@@ -310,7 +321,8 @@ TEST(the_only_tile_of_a_small_csr5_is_as_worked_out_by_hand)
 
 static int64_t sigma_for(int64_t rows, int64_t nnz, const int *rule, int64_t option)
 {
-    struct source source = {.csr = {rows, 10, nnz, HEDDLE_F64, HEDDLE_I32, NULL, NULL, NULL}, .longest = 1, .sigma = rule};
+    struct source source = {
+        .csr = {rows, 10, nnz, HEDDLE_F64, HEDDLE_I32, NULL, NULL, NULL}, .longest = 1, .sigma = rule};
     struct stored s;
     CHECK_OK(stored_size(&s, FORMAT_csr5, &source, &option));
     return s.dim[CSR5_SIGMA];
@@ -319,9 +331,12 @@ static int64_t sigma_for(int64_t rows, int64_t nnz, const int *rule, int64_t opt
 TEST(the_tiles_of_csr5_grow_with_the_rows_by_the_rule_of_the_device)
 {
     static const int amd[] = {4, 7, 256, 4};
-    CHECK(sigma_for(100, 100, NULL, 0) == 4 && sigma_for(100, 499, NULL, 0) == 4 && sigma_for(100, 500, NULL, 0) == 8);
-    CHECK(sigma_for(100, 900, NULL, 0) == 16 && sigma_for(100, 20000, NULL, 0) == 16 && sigma_for(100, 25700, NULL, 0) == 8);
-    CHECK(sigma_for(100, 700, amd, 0) == 8 && sigma_for(100, 20000, amd, 0) == 8 && sigma_for(100, 25700, amd, 0) == 4);
+    CHECK(sigma_for(100, 100, NULL, 0) == 4 && sigma_for(100, 499, NULL, 0) == 4 &&
+          sigma_for(100, 500, NULL, 0) == 8);
+    CHECK(sigma_for(100, 900, NULL, 0) == 16 && sigma_for(100, 20000, NULL, 0) == 16 &&
+          sigma_for(100, 25700, NULL, 0) == 8);
+    CHECK(sigma_for(100, 700, amd, 0) == 8 && sigma_for(100, 20000, amd, 0) == 8 &&
+          sigma_for(100, 25700, amd, 0) == 4);
     CHECK(sigma_for(100, 25700, amd, 16) == 16);
 }
 

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * Plans on GPUs: what runs at once, what is converted on the device, what is checked there, and what is refused; on the
- * emulator, at both wave widths.  HEDDLE_TEST_DEVICES="cuda:0" runs the same on another device. */
+ * Plans on GPUs: what runs at once, what is converted on the device, what is checked there, and what is
+ * refused; on the emulator, at both wave widths.  HEDDLE_TEST_DEVICES="cuda:0" runs the same on another
+ * device. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -36,8 +37,10 @@ static void takes_what_balances(const struct device *d)
     static const struct {
         const char *matrix, *n, *t;
     } expected[] = {
-        {"even rows", "csr_weave", "csr_weft"}, {"1 x 5000, full", "csr_weave", "csr_weft"},
-        {"no entries", "scale", "scale"},         {"0 x 0", "scale", "scale"},
+        {"even rows", "csr_weave", "csr_weft"},
+        {"1 x 5000, full", "csr_weave", "csr_weft"},
+        {"no entries", "scale", "scale"},
+        {"0 x 0", "scale", "scale"},
         {"9 x 0", "scale", "scale"},
     };
     for (size_t i = 0; i < sizeof expected / sizeof expected[0]; i++) {
@@ -60,14 +63,17 @@ TEST(the_immediate_product_balances_whatever_it_meets)
 
 static void immediate_is_right(const struct device *d)
 {
-    static const char *const names[] = {"even rows", "tall", "huge first row", "repeated columns", "1 x 5000, full", "no entries"};
+    static const char *const names[] = {"even rows",        "tall",           "huge first row",
+                                        "repeated columns", "1 x 5000, full", "no entries"};
     for (int i = 0; i < 6; i++) {
         struct trial_pair A;
         trial_pair_new(&A, d, names[i]);
         struct view coo = trial_as_coo(d, &A.there);
         for (int op = HEDDLE_N; op <= HEDDLE_H; op++) {
-            CHECK_THAT(trial_wrong_entries(d, &A.there, &A.here, (heddle_op)op, NULL) == 0, "'%s', op %d", names[i], op);
-            CHECK_THAT(trial_wrong_entries(d, &coo, &A.here, (heddle_op)op, NULL) == 0, "'%s' as COO, op %d", names[i], op);
+            CHECK_THAT(trial_wrong_entries(d, &A.there, &A.here, (heddle_op)op, NULL) == 0, "'%s', op %d",
+                       names[i], op);
+            CHECK_THAT(trial_wrong_entries(d, &coo, &A.here, (heddle_op)op, NULL) == 0, "'%s' as COO, op %d",
+                       names[i], op);
         }
         device_free(d, coo.coo.row);
         trial_pair_free(&A, d);
@@ -95,10 +101,12 @@ static int64_t larger(int64_t a, int64_t b)
     return a > b ? a : b;
 }
 
-/* A handle has one room for all of its matrices: whatever a product leaves in the counters, another one would meet. */
+/* A handle has one room for all of its matrices: whatever a product leaves in the counters, another one
+ * would meet. */
 static void leaves_the_counters_as_they_were(const struct device *d)
 {
-    static const char *const specs[] = {"grid2d:n=70", "dense:rows=3,cols=12000", "arrow:n=9000", "rmat:n=4096,degree=12"};
+    static const char *const specs[] = {"grid2d:n=70", "dense:rows=3,cols=12000", "arrow:n=9000",
+                                        "rmat:n=4096,degree=12"};
     enum { MATRICES = 4, N = 12000 };
     const int times = getenv("HEDDLE_TEST_DEVICES") ? 300 : 2;
     struct csr here[MATRICES];
@@ -165,7 +173,8 @@ static void allocates_nothing(const struct device *d)
                 const char *ran;
                 CHECK_OK(immediate_load(d, &views[i]));
                 mem_fail_after(0);
-                CHECK_OK(immediate_run(d, &views[i], (heddle_op)op, (struct scalars){alpha, 2}, x, y, &rooms[i], &ran));
+                CHECK_OK(immediate_run(d, &views[i], (heddle_op)op, (struct scalars){alpha, 2}, x, y,
+                                       &rooms[i], &ran));
                 CHECK_OK(bound_run(b, (struct scalars){alpha, 2}, x, y));
                 mem_fail_after(-1);
             }
@@ -189,8 +198,14 @@ static void follows_no_pointer(const struct device *d)
 {
     void *nowhere = (void *)(uintptr_t)8;
     struct view A = {.format = HEDDLE_CSR,
-                     .csr = {.rows = 300, .cols = 300, .nnz = 900, .value = HEDDLE_F64, .offset = HEDDLE_I32, .row_ptr = nowhere,
-                             .col = nowhere, .val = nowhere}};
+                     .csr = {.rows = 300,
+                             .cols = 300,
+                             .nnz = 900,
+                             .value = HEDDLE_F64,
+                             .offset = HEDDLE_I32,
+                             .row_ptr = nowhere,
+                             .col = nowhere,
+                             .val = nowhere}};
     static const char *const kernels[] = {"csr_naive", "csr_vector", "csr_naive_t"};
     const char *ran;
     void *y = trial_zeros(d, 300);
@@ -222,8 +237,9 @@ static void refuses(const struct device *d)
     int wave = gpu_info_of(d->gpu)->wave;
     trial_pair_new(&A, d, "even rows");
     CHECK_FAILS(bound_new(&b, d, "cpu_csr", &A.there, HEDDLE_N), HEDDLE_NO_KERNEL, "runs on a cpu");
-    CHECK_FAILS(bound_new(&b, &cpu, "csr_vector", &(struct view){.format = HEDDLE_CSR, .csr = A.here}, HEDDLE_N), HEDDLE_NO_KERNEL,
-                "runs on a gpu");
+    CHECK_FAILS(
+        bound_new(&b, &cpu, "csr_vector", &(struct view){.format = HEDDLE_CSR, .csr = A.here}, HEDDLE_N),
+        HEDDLE_NO_KERNEL, "runs on a gpu");
     CHECK_FAILS(bound_new(&b, d, "csr_naive_t", &A.there, HEDDLE_N), HEDDLE_NO_KERNEL, "only");
     CHECK_FAILS(bound_new(&b, d, "csr_vector:lanes=3", &A.there, HEDDLE_N), HEDDLE_BAD_ARGUMENT, "0 2 4 8");
     if (wave == 32)
@@ -231,7 +247,8 @@ static void refuses(const struct device *d)
     CHECK(b == NULL);
     int32_t bad = 5000;
     CHECK_OK(device_copy(d, A.there.csr.col + 77, &bad, sizeof bad));
-    CHECK_FAILS(bound_new(&b, d, "ell", &A.there, HEDDLE_N), HEDDLE_BAD_MATRIX, "entry 77, in row 11, has column 5000");
+    CHECK_FAILS(bound_new(&b, d, "ell", &A.there, HEDDLE_N), HEDDLE_BAD_MATRIX,
+                "entry 77, in row 11, has column 5000");
     CHECK_FAILS(bound_new(&b, d, "csr_vector", &A.there, HEDDLE_T), HEDDLE_BAD_MATRIX, "entry 77");
     CHECK(b == NULL);
     trial_pair_free(&A, d);
@@ -250,7 +267,8 @@ static void describes(const struct device *d)
     trial_pair_new(&A, d, "even rows");
     CHECK_OK(bound_new(&b, d, "csr_vector:lanes=16", &A.there, HEDDLE_N));
     bound_describe(b, &info);
-    CHECK(strcmp(info.kernel, "csr_vector:lanes=16") == 0 && info.bytes == 0 && info.convert_ms == 0 && info.repeatable);
+    CHECK(strcmp(info.kernel, "csr_vector:lanes=16") == 0 && info.bytes == 0 && info.convert_ms == 0 &&
+          info.repeatable);
     CHECK(trial_wrong_entries(d, &A.there, &A.here, HEDDLE_N, b) == 0);
     bound_free(b);
     CHECK_OK(bound_new(&b, d, "ellr", &A.there, HEDDLE_T));
@@ -267,7 +285,8 @@ TEST(a_bound_kernel_tells_what_it_holds)
     trial_on_devices(describes);
 }
 
-/* A kernel on a transpose that others shared, then its own, beside one that made it for itself; with other values, too. */
+/* A kernel on a transpose that others shared, then its own, beside one that made it for itself; with other
+ * values, too. */
 static void adopts(const struct device *d)
 {
     static const char *const kernels[] = {"csr_naive", "csr_adaptive", "ellr"};
@@ -285,13 +304,16 @@ static void adopts(const struct device *d)
         bound_adopt(b, &turned.csr, v, 5);
         bound_describe(alone, &want);
         bound_describe(b, &got);
-        CHECK_THAT(got.transposed && got.bytes == want.bytes && got.convert_ms >= 5 && bound_refers(b) == bound_refers(alone),
-                   "%s holds %lld bytes, not %lld", kernels[i % 3], (long long)got.bytes, (long long)want.bytes);
+        CHECK_THAT(got.transposed && got.bytes == want.bytes && got.convert_ms >= 5 &&
+                       bound_refers(b) == bound_refers(alone),
+                   "%s holds %lld bytes, not %lld", kernels[i % 3], (long long)got.bytes,
+                   (long long)want.bytes);
         CHECK(trial_wrong_entries(d, v, &A.here, HEDDLE_T, b) == 0);
         ((double *)A.here.val)[7] += 3;
         CHECK_OK(device_copy(d, A.there.csr.val, A.here.val, A.here.nnz * 8));
         CHECK_OK(bound_update(b, v));
-        CHECK_THAT(trial_wrong_entries(d, v, &A.here, HEDDLE_T, b) == 0, "%s keeps old values", kernels[i % 3]);
+        CHECK_THAT(trial_wrong_entries(d, v, &A.here, HEDDLE_T, b) == 0, "%s keeps old values",
+                   kernels[i % 3]);
         bound_free(alone);
         bound_free(b);
     }
@@ -332,13 +354,17 @@ static void plans(const struct device *d)
         for (int i = 0; i < 12; i += m < 1 ? 1 : 3) {
             heddle_op op = i % 2 ? HEDDLE_T : HEDDLE_N;
             heddle_plan_options o = {.deterministic = i / 2 % 2,
-                                     .expected_products = i / 4 % 3 == 2 ? 1 : m + i < 2 ? 1000000 : 100};
+                                     .expected_products = i / 4 % 3 == 2 ? 1
+                                                        : m + i < 2      ? 1000000
+                                                                         : 100};
             const struct view *v = &views[i / 4 % 3 == 1];
             struct bound *b;
             heddle_plan_desc desc;
             CHECK_OK(plan_choose(&b, &desc, d, v, op, &o));
-            CHECK_THAT(b && trial_wrong_entries(d, v, &A.here, op, b) == 0, "'%s', %s for op %d", names[m], desc.kernel, op);
-            CHECK_THAT(!o.deterministic || desc.deterministic, "'%s', %s for op %d", names[m], desc.kernel, op);
+            CHECK_THAT(b && trial_wrong_entries(d, v, &A.here, op, b) == 0, "'%s', %s for op %d", names[m],
+                       desc.kernel, op);
+            CHECK_THAT(!o.deterministic || desc.deterministic, "'%s', %s for op %d", names[m], desc.kernel,
+                       op);
             CHECK(strncmp(desc.kernel, "cpu_", 4) != 0);
             bound_free(b);
         }
@@ -361,12 +387,15 @@ static void keeps_limits(const struct device *d)
     CHECK_OK(plan_choose(&b, &desc, d, &A.there, HEDDLE_N, &(heddle_plan_options){.memory_limit = -1}));
     CHECK(desc.bytes == 0);
     bound_free(b);
-    CHECK_FAILS(plan_choose(&b, &desc, d, &A.there, HEDDLE_T, &(heddle_plan_options){.memory_limit = -1, .deterministic = 1}),
+    CHECK_FAILS(plan_choose(&b, &desc, d, &A.there, HEDDLE_T,
+                            &(heddle_plan_options){.memory_limit = -1, .deterministic = 1}),
                 HEDDLE_NO_KERNEL, "no deterministic kernel fits");
-    CHECK_FAILS(plan_choose(&b, &desc, d, &A.there, HEDDLE_T, &(heddle_plan_options){.kernel = "csr_naive_t", .deterministic = 1}),
+    CHECK_FAILS(plan_choose(&b, &desc, d, &A.there, HEDDLE_T,
+                            &(heddle_plan_options){.kernel = "csr_naive_t", .deterministic = 1}),
                 HEDDLE_NO_KERNEL, "not deterministic");
     CHECK_OK(plan_choose(&b, &desc, d, &A.there, HEDDLE_N, &(heddle_plan_options){.kernel = "ell"}));
-    CHECK(strcmp(desc.kernel, "ell") == 0 && desc.prepare_ms > 0 && desc.product_ms > 0 && desc.immediate_ms > 0);
+    CHECK(strcmp(desc.kernel, "ell") == 0 && desc.prepare_ms > 0 && desc.product_ms > 0 &&
+          desc.immediate_ms > 0);
     bound_free(b);
     trial_pair_free(&A, d);
 }

@@ -17,7 +17,8 @@
 #define LAST_COLS 7
 static const int32_t last_length[LAST_ROWS] = {40, 1, 0, 64, 30};
 
-/* The last rows of a matrix with INT32_MAX entries, as it would lie in memory; only what they have is there. */
+/* The last rows of a matrix with INT32_MAX entries, as it would lie in memory; only what they have is
+ * there. */
 struct last_rows {
     void *row_ptr, *col, *val, *x, *y;
     struct stored stored;
@@ -53,8 +54,12 @@ static void last_rows_new(struct last_rows *l, const struct device *d)
     l->val = copied(d, val, n * 8);
     l->x = copied(d, ones, sizeof ones);
     l->y = trial_zeros(d, LAST_COLS);
-    l->stored = (struct stored){.format = format_at(FORMAT_csr), .rows = LAST_ROWS, .cols = LAST_COLS, .nnz = INT32_MAX,
-                                .value = HEDDLE_F64, .offset = HEDDLE_I32};
+    l->stored = (struct stored){.format = format_at(FORMAT_csr),
+                                .rows = LAST_ROWS,
+                                .cols = LAST_COLS,
+                                .nnz = INT32_MAX,
+                                .value = HEDDLE_F64,
+                                .offset = HEDDLE_I32};
     l->stored.array[CSR_ROW_PTR] = l->row_ptr;
     l->stored.array[CSR_COL] = (void *)((uintptr_t)l->col - 4 * (uintptr_t)row_ptr[0]);
     l->stored.array[CSR_VAL] = (void *)((uintptr_t)l->val - 8 * (uintptr_t)row_ptr[0]);
@@ -69,8 +74,13 @@ static void last_rows_free(struct last_rows *l, const struct device *d)
 
 static void counts_to_the_end(const struct device *d)
 {
-    static const char *const specs[] = {"csr_naive", "csr_vector", "csr_vector:lanes=2", "csr_vector:lanes=16",
-                                        "csr_classical:lanes=8,rows=4", "csr_classical", "csr_naive_t"};
+    static const char *const specs[] = {"csr_naive",
+                                        "csr_vector",
+                                        "csr_vector:lanes=2",
+                                        "csr_vector:lanes=16",
+                                        "csr_classical:lanes=8,rows=4",
+                                        "csr_classical",
+                                        "csr_naive_t"};
     struct last_rows l;
     last_rows_new(&l, d);
     for (size_t i = 0; i < sizeof specs / sizeof specs[0]; i++) {
@@ -88,7 +98,8 @@ static void counts_to_the_end(const struct device *d)
         CHECK_OK(kernel->launch(&w));
         CHECK_OK(device_read(d, y, l.y, sizeof y));
         for (int k = 0; k < (turned ? LAST_COLS : LAST_ROWS); k++)
-            CHECK_THAT(y[k] == l.sum[turned][k], "%s: y[%d] is %g, not %g", specs[i], k, y[k], l.sum[turned][k]);
+            CHECK_THAT(y[k] == l.sum[turned][k], "%s: y[%d] is %g, not %g", specs[i], k, y[k],
+                       l.sum[turned][k]);
     }
     last_rows_free(&l, d);
 }
@@ -102,8 +113,9 @@ TEST(padded_formats_refuse_rows_that_they_cannot_count)
 {
     static const enum format_id formats[] = {FORMAT_ell, FORMAT_ellr};
     struct stored s;
-    struct source A = {.csr = {.rows = 1, .cols = 9, .nnz = INT32_MAX, .value = HEDDLE_F32, .offset = HEDDLE_I32},
-                       .longest = INT32_MAX};
+    struct source A = {
+        .csr = {.rows = 1, .cols = 9, .nnz = INT32_MAX, .value = HEDDLE_F32, .offset = HEDDLE_I32},
+        .longest = INT32_MAX};
     for (int i = 0; i < 2; i++)
         CHECK_FAILS(stored_size(&s, formats[i], &A, NULL), HEDDLE_NO_KERNEL, "in 32 bits");
 }
@@ -119,7 +131,8 @@ static heddle_status plan_on(int64_t memory, heddle_plan_desc *desc, int64_t *he
     CHECK_OK(gpu_open(&d.gpu, name));
     trial_pair_new(&A, &d, "even rows");
     *held = csr_bytes(&A.here) + A.there.look.bytes;
-    heddle_status status = plan_choose(&b, desc, &d, &A.there, HEDDLE_N, &(heddle_plan_options){.expected_products = 1000000});
+    heddle_status status =
+        plan_choose(&b, desc, &d, &A.there, HEDDLE_N, &(heddle_plan_options){.expected_products = 1000000});
     CHECK((b != NULL) == (status == HEDDLE_OK));
     if (b && desc->product_ms > 0)
         CHECK(trial_wrong_entries(&d, &A.there, &A.here, HEDDLE_N, b) == 0);
@@ -136,7 +149,8 @@ TEST(a_plan_passes_over_what_does_not_fit_into_the_device)
     CHECK_OK(plan_on(1 << 30, &desc, &held));
     CHECK(desc.product_ms > 0);
     CHECK_OK(plan_on(held + vectors + 4096, &desc, &held)); /* no room for a second copy of A */
-    CHECK_THAT(desc.bytes < held / 2 && desc.product_ms > 0, "%s holds %lld bytes", desc.kernel, (long long)desc.bytes);
+    CHECK_THAT(desc.bytes < held / 2 && desc.product_ms > 0, "%s holds %lld bytes", desc.kernel,
+               (long long)desc.bytes);
     CHECK_OK(plan_on(held + 1024, &desc, &held)); /* none for x and y: nothing is measured */
     CHECK(desc.product_ms == 0 && strcmp(desc.format, "csr") == 0);
 }
@@ -164,29 +178,34 @@ static heddle_status plan_once(void *argument)
     struct request *r = argument;
     struct bound *b;
     heddle_plan_desc desc;
-    heddle_status status = plan_choose(&b, &desc, r->device, r->A, r->op,
-                                       &(heddle_plan_options){.kernel = r->kernel, .values_fixed = r->kernel != NULL});
+    heddle_status status =
+        plan_choose(&b, &desc, r->device, r->A, r->op,
+                    &(heddle_plan_options){.kernel = r->kernel, .values_fixed = r->kernel != NULL});
     CHECK((b != NULL) == (status == HEDDLE_OK));
     bound_free(b);
     return status;
 }
 
-/* A plan passes over what it has no memory for: whichever single allocation fails, it ends with a kernel that is right. */
+/* A plan passes over what it has no memory for: whichever single allocation fails, it ends with a kernel
+ * that is right. */
 static void one_failure(struct request *r, const struct csr *here, int n)
 {
     struct bound *b;
     heddle_plan_desc desc;
     int64_t live = mem_live();
     mem_fail_after(n);
-    heddle_status status = plan_choose(&b, &desc, r->device, r->A, r->op, &(heddle_plan_options){.expected_products = 100});
+    heddle_status status =
+        plan_choose(&b, &desc, r->device, r->A, r->op, &(heddle_plan_options){.expected_products = 100});
     mem_fail_after(-1);
     CHECK_THAT(status == HEDDLE_OK, "allocation %d failing ends in %s", n, heddle_last_error());
     CHECK(!b || trial_wrong_entries(r->device, r->A, here, r->op, b) == 0);
     bound_free(b);
-    CHECK_THAT(mem_live() == live, "allocation %d failing leaks %lld blocks", n, (long long)(mem_live() - live));
+    CHECK_THAT(mem_live() == live, "allocation %d failing leaks %lld blocks", n,
+               (long long)(mem_live() - live));
 }
 
-/* What a device has found once it keeps until it is closed, so everything is found before allocations are counted. */
+/* What a device has found once it keeps until it is closed, so everything is found before allocations are
+ * counted. */
 static void find_everything(struct request r)
 {
     for (int k = 0; k < kernel_count(); k++) {
@@ -197,7 +216,8 @@ static void find_everything(struct request r)
     CHECK_OK(plan_once(&r));
 }
 
-/* The emulator's memory is the host's, so that its allocations fail like all others; a real GPU's cannot be made to. */
+/* The emulator's memory is the host's, so that its allocations fail like all others; a real GPU's cannot
+ * be made to. */
 TEST(every_allocation_may_fail)
 {
     struct device d = {.kind = DEVICE_gpu};

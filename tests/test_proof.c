@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * The exact half of verification through every path: Heddle's choices, plans, every kernel and other libraries, on the CPU, the
- * emulator and the devices of HEDDLE_TEST_DEVICES.  A candidate is right about its matrix; asked about one that differs in a single
- * entry of a long row, it must be called wrong. */
+ * The exact half of verification through every path: Heddle's choices, plans, every kernel and other
+ * libraries, on the CPU, the emulator and the devices of HEDDLE_TEST_DEVICES.  A candidate is right about
+ * its matrix; asked about one that differs in a single entry of a long row, it must be called wrong. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -17,7 +17,8 @@
 
 struct setting {
     heddle *h;
-    struct csr csr, other[2]; /* others: an entry in the next column, an entry in the next row; they own what differs */
+    struct csr csr,
+        other[2]; /* others: an entry in the next column, an entry in the next row; they own what differs */
     heddle_matrix *A;
 };
 
@@ -89,11 +90,13 @@ static int try_all(const char *device, heddle_type type, heddle_op op, const cha
         struct candidate c = {0};
         if (candidate_new(&c, s.h, s.A, op, list.name[i]) != HEDDLE_OK)
             continue;
-        CHECK_THAT(proven(&s, &s.csr, &c, scalars), "%s on %s, op %d, type %d: a right product is called wrong", list.name[i],
-                   device, op, type);
+        CHECK_THAT(proven(&s, &s.csr, &c, scalars),
+                   "%s on %s, op %d, type %d: a right product is called wrong", list.name[i], device, op,
+                   type);
         for (int k = 0; k < 2 && !c.fixed; k++) /* its values cannot be exchanged for integers */
-            CHECK_THAT(!proven(&s, &s.other[k], &c, scalars), "%s on %s, op %d, type %d: an entry is in another %s",
-                       list.name[i], device, op, type, k ? "row" : "column");
+            CHECK_THAT(!proven(&s, &s.other[k], &c, scalars),
+                       "%s on %s, op %d, type %d: an entry is in another %s", list.name[i], device, op, type,
+                       k ? "row" : "column");
         candidate_free(&c);
         ran++;
     }

@@ -25,7 +25,9 @@ static heddle_status read_text(struct json_tree *t, const char *text)
 TEST(json_is_read_back_as_it_was_written)
 {
     struct json_tree t = {0};
-    CHECK_OK(read_text(&t, " {\"a\" : [1, -2.5e3, true, null], \"b\":{\"c\":\"x\\n\\u00e9\\ud83d\\ude00\\\"\"}, \"n\":null} "));
+    CHECK_OK(read_text(
+        &t,
+        " {\"a\" : [1, -2.5e3, true, null], \"b\":{\"c\":\"x\\n\\u00e9\\ud83d\\ude00\\\"\"}, \"n\":null} "));
     const struct json_value *root = &t.value[0], *a = json_member(&t, root, "a");
     CHECK(root->kind == JSON_OBJECT && root->count == 3);
     CHECK(a && a->kind == JSON_ARRAY && a->count == 4);
@@ -39,9 +41,10 @@ TEST(json_is_read_back_as_it_was_written)
 
 TEST(broken_json_is_refused_with_its_column)
 {
-    static const char *const broken[] = {
-        "", "{", "[1,]", "{\"a\":}", "{\"a\" 1}", "{a:1}", "[1 2]", "nul", "\"open", "\"\\x\"", "\"\\u12g4\"", "01", "0x10",
-        "-", "+1", "NaN", "1 2", "{\"a\":1,}", "[\"\t\"]", "\"\\"};
+    static const char *const broken[] = {"",         "{",   "[1,]",   "{\"a\":}", "{\"a\" 1}",   "{a:1}",
+                                         "[1 2]",    "nul", "\"open", "\"\\x\"",  "\"\\u12g4\"", "01",
+                                         "0x10",     "-",   "+1",     "NaN",      "1 2",         "{\"a\":1,}",
+                                         "[\"\t\"]", "\"\\"};
     struct json_tree t = {0};
     for (size_t i = 0; i < sizeof broken / sizeof broken[0]; i++)
         CHECK_FAILS(read_text(&t, broken[i]), HEDDLE_BAD_FILE, "column ");
@@ -56,13 +59,13 @@ TEST(broken_json_is_refused_with_its_column)
 /* ------------------------------------------------------------------ lines */
 
 #define SIZES "\"rows\":100,\"cols\":100,\"nnz\":500"
-#define RUN_OF_M \
+#define RUN_OF_M                                                                                             \
     "\"schema\":1,\"record\":\"run\",\"version\":\"0.1.0\",\"device\":\"GPU\",\"matrix\":\"m\",\"origin\":\"gen:m\","
 #define WHAT RUN_OF_M SIZES
 #define WHAT_A WHAT ",\"kernel\":\"a\",\"op\":\"N\",\"value\":\"f64\""
-#define RUN(kernel, ms) \
-    "{" WHAT ",\"date\":\"2026-01-01T00:00:00Z\",\"kernel\":\"" kernel "\",\"op\":\"N\",\"value\":\"f64\",\"warm_ms\":" ms \
-    ",\"verified\":true}\n"
+#define RUN(kernel, ms)                                                                                      \
+    "{" WHAT ",\"date\":\"2026-01-01T00:00:00Z\",\"kernel\":\"" kernel                                       \
+    "\",\"op\":\"N\",\"value\":\"f64\",\"warm_ms\":" ms ",\"verified\":true}\n"
 
 /* Reads a text as a file and finishes. */
 static void read_lines(struct records *r, const char *text)
@@ -92,7 +95,8 @@ TEST(a_good_line_becomes_a_run)
 TEST(lines_that_were_cut_down_by_hand_are_runs_too)
 {
     struct records r;
-    read_lines(&r, "{\"device\":\"NVIDIA H200\",\"matrix\":\"m\"," SIZES ",\"kernel\":\"auto\",\"op\":\"N\",\"value\":\"f32\","
+    read_lines(&r, "{\"device\":\"NVIDIA H200\",\"matrix\":\"m\"," SIZES
+                   ",\"kernel\":\"auto\",\"op\":\"N\",\"value\":\"f32\","
                    "\"warm_ms\":0.1,\"of_floor\":0.5,\"verified\":true,\"something\":{\"new\":[1]}}\n");
     CHECK(r.plottable == 1 && r.warning_count == 0);
     CHECK(fabs(r.run[0].floor_ms - 0.05) < 1e-12);
@@ -102,8 +106,10 @@ TEST(lines_that_were_cut_down_by_hand_are_runs_too)
 TEST(processors_are_known_by_model_threads_and_instructions)
 {
     struct records r;
-    read_lines(&r, "{\"device\":\"cpu\",\"threads\":2,\"isa\":\"avx2\",\"machine\":{\"cpu\":\"Xeon\"},\"matrix\":\"m\"," SIZES
-                   ",\"kernel\":\"auto\",\"op\":\"N\",\"value\":\"f32\",\"warm_ms\":0.1,\"verified\":true}\n");
+    read_lines(
+        &r,
+        "{\"device\":\"cpu\",\"threads\":2,\"isa\":\"avx2\",\"machine\":{\"cpu\":\"Xeon\"},\"matrix\":\"m\"," SIZES
+        ",\"kernel\":\"auto\",\"op\":\"N\",\"value\":\"f32\",\"warm_ms\":0.1,\"verified\":true}\n");
     CHECK(r.plottable == 1 && strcmp(record_text(&r, r.run[0].device), "Xeon, 2 threads, avx2") == 0);
     records_free(&r);
 }
@@ -129,16 +135,22 @@ TEST(each_wrong_line_is_named_and_left_out)
         {"{" WHAT_A ",\"warm_ms\":1,\"convert_ms\":-1,\"verified\":true}", "\"convert_ms\""},
         {"{" WHAT_A ",\"warm_ms\":1,\"error\":2,\"verified\":true}", "\"error\" is above 1"},
         {"{" WHAT_A ",\"warm_ms\":1,\"gflops\":3,\"verified\":true}", "\"gflops\" is not 2 nnz"},
-        {"{" WHAT ",\"kernel\":\"a\",\"op\":\"Q\",\"value\":\"f64\",\"warm_ms\":1,\"verified\":true}", "\"op\""},
-        {"{" WHAT ",\"kernel\":\"a\",\"op\":\"N\",\"value\":\"f16\",\"warm_ms\":1,\"verified\":true}", "\"value\""},
-        {"{" WHAT ",\"op\":\"N\",\"value\":\"f64\",\"warm_ms\":1,\"verified\":true}", "\"kernel\" is missing"},
+        {"{" WHAT ",\"kernel\":\"a\",\"op\":\"Q\",\"value\":\"f64\",\"warm_ms\":1,\"verified\":true}",
+         "\"op\""},
+        {"{" WHAT ",\"kernel\":\"a\",\"op\":\"N\",\"value\":\"f16\",\"warm_ms\":1,\"verified\":true}",
+         "\"value\""},
+        {"{" WHAT ",\"op\":\"N\",\"value\":\"f64\",\"warm_ms\":1,\"verified\":true}",
+         "\"kernel\" is missing"},
         {"{" WHAT_A ",\"skipped\":\"no\",\"verified\":true}", "\"skipped\" and yet"},
         {"{" RUN_OF_M "\"rows\":1.5,\"cols\":1,\"nnz\":1,\"kernel\":\"a\",\"op\":\"N\",\"value\":\"f64\","
-         "\"warm_ms\":1,\"verified\":true}", "\"rows\" is not a whole number"},
-        {"{\"schema\":1,\"record\":\"matrix\",\"matrix\":\"h\",\"origin\":\"gen:h\"," SIZES ",\"histogram\":[1,2]}",
-            "counts other rows"},
+         "\"warm_ms\":1,\"verified\":true}",
+         "\"rows\" is not a whole number"},
+        {"{\"schema\":1,\"record\":\"matrix\",\"matrix\":\"h\",\"origin\":\"gen:h\"," SIZES
+         ",\"histogram\":[1,2]}",
+         "counts other rows"},
         {"{\"schema\":1,\"record\":\"matrix\",\"matrix\":\"p\",\"origin\":\"gen:p\"," SIZES
-         ",\"picture\":{\"rows\":2,\"cols\":2,\"count\":[1]}}", "\"picture\""},
+         ",\"picture\":{\"rows\":2,\"cols\":2,\"count\":[1]}}",
+         "\"picture\""},
     };
     for (size_t i = 0; i < sizeof wrong / sizeof wrong[0]; i++) {
         char text[2048];
@@ -147,8 +159,8 @@ TEST(each_wrong_line_is_named_and_left_out)
         read_lines(&r, text);
         CHECK_THAT(r.plottable == 2, "%s: %lld runs", wrong[i].line, (long long)r.plottable);
         CHECK_THAT(r.warning_count == 1, "%s: %lld warnings", wrong[i].line, (long long)r.warning_count);
-        CHECK_THAT(warned(&r, "r.jsonl:2: ") && warned(&r, wrong[i].words), "'%s' does not say '%s'", r.warnings.data,
-            wrong[i].words);
+        CHECK_THAT(warned(&r, "r.jsonl:2: ") && warned(&r, wrong[i].words), "'%s' does not say '%s'",
+                   r.warnings.data, wrong[i].words);
         records_free(&r);
     }
 }
@@ -170,10 +182,10 @@ TEST(a_zero_byte_is_a_broken_line)
 TEST(a_later_measurement_takes_the_place_of_an_earlier_one)
 {
     struct records r;
-    read_lines(&r, "{" WHAT_A ",\"date\":\"2026-02-01T00:00:00Z\",\"warm_ms\":3,\"verified\":true}\n"
-                   RUN("a", "1") /* of January */
-                   "{" WHAT ",\"date\":\"2026-03-01T00:00:00Z\",\"kernel\":\"a\",\"op\":\"T\","
-                   "\"value\":\"f64\",\"warm_ms\":4,\"verified\":true}\n");
+    read_lines(&r, "{" WHAT_A ",\"date\":\"2026-02-01T00:00:00Z\",\"warm_ms\":3,\"verified\":true}\n" RUN(
+                       "a", "1") /* of January */
+               "{" WHAT ",\"date\":\"2026-03-01T00:00:00Z\",\"kernel\":\"a\",\"op\":\"T\","
+               "\"value\":\"f64\",\"warm_ms\":4,\"verified\":true}\n");
     CHECK(r.plottable == 2 && r.warning_count == 0 && r.measured_again == 1);
     CHECK(r.run[0].warm_ms == 3 && r.run[1].warm_ms == 4);
     records_free(&r);
@@ -193,15 +205,17 @@ TEST(lines_that_contradict_each_other_are_both_left_out)
     read_lines(&r, RUN("a", "1") RUN("b", "2") RUN("a", "1.5"));
     CHECK(r.plottable == 1 && strcmp(record_text(&r, r.run[0].kernel), "b") == 0);
     CHECK(r.warning_count == 1 && warned(&r, "r.jsonl:3: contradictory: the same run as ") &&
-        warned(&r, "r.jsonl:1, with other times"));
+          warned(&r, "r.jsonl:1, with other times"));
     records_free(&r);
 }
 
 TEST(a_later_measurement_ends_a_contradiction)
 {
     struct records r;
-    read_lines(&r, RUN("a", "1") RUN("a", "1.5")
-                   "{" WHAT_A ",\"date\":\"2026-02-01T00:00:00Z\",\"warm_ms\":3,\"verified\":true}\n");
+    read_lines(&r,
+               RUN("a", "1")
+                   RUN("a", "1.5") "{" WHAT_A
+                                   ",\"date\":\"2026-02-01T00:00:00Z\",\"warm_ms\":3,\"verified\":true}\n");
     CHECK(r.plottable == 1 && r.run[0].warm_ms == 3 && r.warning_count == 1);
     records_free(&r);
 }
@@ -210,24 +224,28 @@ TEST(an_origin_stands_for_one_matrix)
 {
     struct records r;
     read_lines(&r, RUN("a", "1") "{" RUN_OF_M "\"rows\":100,\"cols\":100,\"nnz\":501,\"kernel\":\"b\","
-                   "\"op\":\"N\",\"value\":\"f64\",\"warm_ms\":1,\"verified\":true}\n");
-    CHECK(r.plottable == 1 && warned(&r, "gen:m is 100 x 100 with 501 nonzeros here, but 100 x 100 with 500 at "));
+                                 "\"op\":\"N\",\"value\":\"f64\",\"warm_ms\":1,\"verified\":true}\n");
+    CHECK(r.plottable == 1 &&
+          warned(&r, "gen:m is 100 x 100 with 501 nonzeros here, but 100 x 100 with 500 at "));
     records_free(&r);
 }
 
 TEST(a_generated_matrix_is_not_the_file_of_its_name)
 {
     struct records r;
-#define MATRIX_FROM(origin, longest) \
-    "{\"schema\":1,\"record\":\"matrix\",\"matrix\":\"m\",\"origin\":\"" origin "\"," SIZES \
+#define MATRIX_FROM(origin, longest)                                                                         \
+    "{\"schema\":1,\"record\":\"matrix\",\"matrix\":\"m\",\"origin\":\"" origin "\"," SIZES                  \
     ",\"row\":{\"longest\":" longest "}}\n"
-#define RUN_FROM(origin, ms) \
-    "{\"device\":\"GPU\",\"matrix\":\"m\",\"origin\":\"" origin "\"," SIZES ",\"kernel\":\"a\",\"op\":\"N\",\"value\":\"f64\"," \
+#define RUN_FROM(origin, ms)                                                                                 \
+    "{\"device\":\"GPU\",\"matrix\":\"m\",\"origin\":\"" origin "\"," SIZES                                  \
+    ",\"kernel\":\"a\",\"op\":\"N\",\"value\":\"f64\","                                                      \
     "\"date\":\"2026-01-01T00:00:00Z\",\"warm_ms\":" ms ",\"verified\":true}\n"
     read_lines(&r, MATRIX_FROM("set:paper/m", "6") RUN_FROM("set:paper/m", "1") MATRIX_FROM("here/m.mtx", "9")
-                   RUN_FROM("here/m.mtx", "2") RUN_FROM("there/m.mtx.xz", "2") RUN_FROM("transpose:gen:m", "1"));
+                       RUN_FROM("here/m.mtx", "2") RUN_FROM("there/m.mtx.xz", "2")
+                           RUN_FROM("transpose:gen:m", "1"));
     CHECK(r.warning_count == 0 && r.matrices == 2 && r.plottable == 2);
-    CHECK(strcmp(record_text(&r, r.matrix[0].name), "m (generated)") == 0 && r.matrix[0].stat[STAT_row_longest] == 6);
+    CHECK(strcmp(record_text(&r, r.matrix[0].name), "m (generated)") == 0 &&
+          r.matrix[0].stat[STAT_row_longest] == 6);
     CHECK(strcmp(record_text(&r, r.matrix[1].name), "m") == 0 && r.matrix[1].stat[STAT_row_longest] == 9);
     CHECK(r.run[0].matrix == 0 && r.run[0].warm_ms == 1 && r.run[1].matrix == 1 && r.run[1].warm_ms == 2);
     records_free(&r);
@@ -236,8 +254,9 @@ TEST(a_generated_matrix_is_not_the_file_of_its_name)
 TEST(skipped_runs_are_kept_with_their_reason_and_not_plotted)
 {
     struct records r;
-    read_lines(&r, RUN("a", "1") "{" WHAT ",\"kernel\":\"ell\","
-                   "\"op\":\"N\",\"value\":\"f64\",\"verified\":false,\"skipped\":\"too long\"}\n");
+    read_lines(&r,
+               RUN("a", "1") "{" WHAT ",\"kernel\":\"ell\","
+                             "\"op\":\"N\",\"value\":\"f64\",\"verified\":false,\"skipped\":\"too long\"}\n");
     CHECK(r.runs == 2 && r.plottable == 1 && r.warning_count == 0);
     CHECK(strcmp(record_text(&r, r.run[1].skipped), "too long") == 0);
     records_free(&r);
@@ -250,7 +269,8 @@ TEST(a_picture_is_kept_as_letters_and_counts_of_empty_cells)
                    ",\"histogram\":[0,0,0,100],"
                    "\"row\":{\"shortest\":4,\"longest\":6,\"empty\":0,\"mean\":5,\"deviation\":0.5},"
                    "\"picture\":{\"rows\":2,\"cols\":4,\"count\":[7,0,0,0,0,0,1,7]}}\n" RUN("a", "1"));
-    CHECK(r.matrices == 1 && r.matrix[0].described && r.matrix[0].stat[STAT_row_mean] == 5 && r.matrix[0].bins == 4);
+    CHECK(r.matrices == 1 && r.matrix[0].described && r.matrix[0].stat[STAT_row_mean] == 5 &&
+          r.matrix[0].bins == 4);
     CHECK_THAT(r.matrix[0].picture && strcmp(r.matrix[0].picture, "z5Rz") == 0, "%s", r.matrix[0].picture);
     records_free(&r);
 }
@@ -258,8 +278,9 @@ TEST(a_picture_is_kept_as_letters_and_counts_of_empty_cells)
 TEST(two_descriptions_of_a_matrix_must_agree)
 {
     struct records r;
-#define DESCRIBED(longest) \
-    "{\"schema\":1,\"record\":\"matrix\",\"matrix\":\"m\",\"origin\":\"gen:m\"," SIZES ",\"row\":{\"longest\":" longest "}}\n"
+#define DESCRIBED(longest)                                                                                   \
+    "{\"schema\":1,\"record\":\"matrix\",\"matrix\":\"m\",\"origin\":\"gen:m\"," SIZES                       \
+    ",\"row\":{\"longest\":" longest "}}\n"
     read_lines(&r, DESCRIBED("6.12345678") DESCRIBED("6.1235") RUN("a", "1") DESCRIBED("6.13"));
     CHECK(r.warning_count == 1 && warned(&r, "r.jsonl:4: contradictory: other statistics of m than at"));
     records_free(&r);
@@ -312,11 +333,12 @@ static const char *some_runs(void)
     for (int k = 0; k < 3; k++)
         for (int m = 0; m < 3; m++)
             if (ms[k][m] > 0)
-                size += snprintf(text + size, sizeof text - (size_t)size,
-                                 "{\"schema\":1,\"record\":\"run\",\"device\":\"GPU\",\"matrix\":\"m%d\",\"rows\":10,"
-                                 "\"cols\":10,\"nnz\":%d,\"kernel\":\"%s\",\"op\":\"N\",\"value\":\"f64\",\"warm_ms\":%g,"
-                                 "\"floor_ms\":0.5,\"verified\":true}\n",
-                                 m, 1000 << (4 * m), kernel[k], ms[k][m]);
+                size += snprintf(
+                    text + size, sizeof text - (size_t)size,
+                    "{\"schema\":1,\"record\":\"run\",\"device\":\"GPU\",\"matrix\":\"m%d\",\"rows\":10,"
+                    "\"cols\":10,\"nnz\":%d,\"kernel\":\"%s\",\"op\":\"N\",\"value\":\"f64\",\"warm_ms\":%g,"
+                    "\"floor_ms\":0.5,\"verified\":true}\n",
+                    m, 1000 << (4 * m), kernel[k], ms[k][m]);
     return text;
 }
 
@@ -327,7 +349,7 @@ TEST(what_is_not_chosen_is_what_most_runs_have)
     read_lines(&r, some_runs());
     CHECK_OK(figure_choose(&c, &r));
     CHECK(strcmp(c.device, "GPU") == 0 && strcmp(c.value, "f64") == 0 && strcmp(c.op, "N") == 0 &&
-        strcmp(c.baseline, "auto") == 0);
+          strcmp(c.baseline, "auto") == 0);
     c = (struct figure_choice){.device = "Other"};
     CHECK_FAILS(figure_choose(&c, &r), HEDDLE_BAD_ARGUMENT, "the records hold devices 'GPU'");
     c = (struct figure_choice){.baseline = "nobody"};
@@ -356,7 +378,8 @@ TEST(cases_hold_every_time_in_its_place)
 TEST(libraries_of_others_are_known_by_their_name)
 {
     CHECK(kernel_is_peer("cusparse:csr_alg1") && kernel_is_peer("scipy") && kernel_is_peer("eigen_copy"));
-    CHECK(!kernel_is_peer("csr_vector") && !kernel_is_peer("cpu_sell:slice=8") && !kernel_is_peer("cusparsely"));
+    CHECK(!kernel_is_peer("csr_vector") && !kernel_is_peer("cpu_sell:slice=8") &&
+          !kernel_is_peer("cusparsely"));
 }
 
 /* Tags open and close in good order, and attributes are quoted. */
@@ -391,9 +414,10 @@ TEST(every_figure_is_a_drawing_that_names_its_kernels)
         CHECK_OK(f->draw(&svg, &r, &c));
         CHECK_THAT(svg.data && strncmp(svg.data, "<svg xmlns=", 11) == 0, "%s is no SVG", f->name);
         CHECK_THAT(well_formed(svg.data), "%s is not well-formed", f->name);
-        CHECK_THAT(!strstr(svg.data, "nan") && !strstr(svg.data, "inf"), "%s holds numbers that are none", f->name);
-        CHECK_THAT(strstr(svg.data, ">csr_vector<") && strstr(svg.data, "3 matrices"), "%s does not say what it shows",
-            f->name);
+        CHECK_THAT(!strstr(svg.data, "nan") && !strstr(svg.data, "inf"), "%s holds numbers that are none",
+                   f->name);
+        CHECK_THAT(strstr(svg.data, ">csr_vector<") && strstr(svg.data, "3 matrices"),
+                   "%s does not say what it shows", f->name);
         text_free(&svg);
     }
     records_free(&r);
@@ -425,7 +449,8 @@ TEST(one_run_alone_can_be_drawn)
     for (const struct figure *f = figures; f->name; f++) {
         struct text svg = {0};
         CHECK_OK(f->draw(&svg, &r, &c));
-        CHECK_THAT(svg.data && well_formed(svg.data) && !strstr(svg.data, "nan") && !strstr(svg.data, "inf"), "%s", f->name);
+        CHECK_THAT(svg.data && well_formed(svg.data) && !strstr(svg.data, "nan") && !strstr(svg.data, "inf"),
+                   "%s", f->name);
         CHECK_THAT(svg.data && strstr(svg.data, "a&lt;b&gt;&amp;c"), "%s does not escape the name", f->name);
         text_free(&svg);
     }
@@ -457,7 +482,8 @@ TEST(the_page_holds_template_style_script_and_records)
     } else {
         CHECK_OK(status);
         CHECK(page.data && strstr(page.data, "<!doctype html>") == page.data && strstr(page.data, "</html>"));
-        CHECK(page.data && strstr(page.data, "\\u003c/script>\\u003cb>") && !strstr(page.data, "</script><b>"));
+        CHECK(page.data && strstr(page.data, "\\u003c/script>\\u003cb>") &&
+              !strstr(page.data, "</script><b>"));
         CHECK_THAT(page.data && !strstr(page.data, "@@"), "a mark of the template is left");
         CHECK(page.data && !strstr(page.data, "src=\"http") && !strstr(page.data, "href=\"http"));
     }
@@ -467,7 +493,8 @@ TEST(the_page_holds_template_style_script_and_records)
 
 TEST(parts_that_are_not_there_are_empty)
 {
-    CHECK(report_part("nothing").size == 0 && report_part("template").size > 500 && report_part("script").size > 10000);
+    CHECK(report_part("nothing").size == 0 && report_part("template").size > 500 &&
+          report_part("script").size > 10000);
 }
 
 /* ------------------------------------------------------------------ memory */
@@ -497,8 +524,10 @@ done:
 TEST(every_allocation_may_fail)
 {
     char text[9000];
-    snprintf(text, sizeof text, "%s{]\n{\"schema\":1,\"record\":\"matrix\",\"matrix\":\"m\",\"origin\":\"gen:m\"," SIZES
-             ",\"picture\":{\"rows\":1,\"cols\":2,\"count\":[1,0]}}\n{\"schema\":1,\"record\":\"other\"}\n", some_runs());
+    snprintf(text, sizeof text,
+             "%s{]\n{\"schema\":1,\"record\":\"matrix\",\"matrix\":\"m\",\"origin\":\"gen:m\"," SIZES
+             ",\"picture\":{\"rows\":1,\"cols\":2,\"count\":[1,0]}}\n{\"schema\":1,\"record\":\"other\"}\n",
+             some_runs());
     char path[512];
     snprintf(path, sizeof path, "%s", test_file("memory.jsonl", text));
     CHECK(test_every_allocation(whole_way, path) > 50);

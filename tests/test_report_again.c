@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Measurements that were taken again: the latest counts, and the earlier ones are kept for those who ask for a version or day. */
+ * Measurements that were taken again: the latest counts, and the earlier ones are kept for those who ask
+ * for a version or day. */
 #include <string.h>
 
 #include "report/report.h"
@@ -8,9 +9,11 @@
 
 /* A run of kernel a on a day of 2026. */
 #define SIZES "\"rows\":10,\"cols\":10,\"nnz\":1000000"
-#define AT(day, version, rest)                                                                                                \
-    "{\"schema\":1,\"record\":\"run\",\"version\":\"" version "\",\"date\":\"2026-" day "T00:00:00Z\",\"device\":\"GPU\","    \
-    "\"matrix\":\"m\",\"origin\":\"gen:m\"," SIZES ",\"kernel\":\"a\",\"op\":\"N\",\"value\":\"f64\"," rest "}\n"
+#define AT(day, version, rest)                                                                               \
+    "{\"schema\":1,\"record\":\"run\",\"version\":\"" version "\",\"date\":\"2026-" day                      \
+    "T00:00:00Z\",\"device\":\"GPU\","                                                                       \
+    "\"matrix\":\"m\",\"origin\":\"gen:m\"," SIZES ",\"kernel\":\"a\",\"op\":\"N\",\"value\":\"f64\"," rest  \
+    "}\n"
 #define RUN(day, version, ms) AT(day, version, "\"warm_ms\":" ms ",\"verified\":true")
 #define SKIPPED(day) AT(day, "0.1.0", "\"skipped\":\"no memory\",\"verified\":false")
 
@@ -23,16 +26,18 @@ static void read_lines(struct records *r, const char *text)
 
 TEST(of_a_measurement_taken_again_the_latest_counts_and_the_earlier_ones_are_kept)
 {
-    static const char *const orders[] = {RUN("01-01", "0.1.0", "3") RUN("02-01", "0.2.0", "2") RUN("03-01", "0.2.0", "1"),
-                                         RUN("03-01", "0.2.0", "1") RUN("02-01", "0.2.0", "2") RUN("01-01", "0.1.0", "3"),
-                                         RUN("02-01", "0.2.0", "2") RUN("03-01", "0.2.0", "1") RUN("01-01", "0.1.0", "3")};
+    static const char *const orders[] = {
+        RUN("01-01", "0.1.0", "3") RUN("02-01", "0.2.0", "2") RUN("03-01", "0.2.0", "1"),
+        RUN("03-01", "0.2.0", "1") RUN("02-01", "0.2.0", "2") RUN("01-01", "0.1.0", "3"),
+        RUN("02-01", "0.2.0", "2") RUN("03-01", "0.2.0", "1") RUN("01-01", "0.1.0", "3")};
     for (size_t o = 0; o < sizeof orders / sizeof *orders; o++) {
         struct records r;
         read_lines(&r, orders[o]);
         CHECK(r.runs == 1 && r.plottable == 1 && r.run[0].warm_ms == 1 && r.measured_again == 2);
         CHECK(r.earlier_runs == 2 && r.earlier[0].warm_ms + r.earlier[1].warm_ms == 5);
         for (int i = 0; i < 2 && r.earlier_runs == 2; i++)
-            CHECK(strcmp(record_text(&r, r.earlier[i].version), r.earlier[i].warm_ms == 3 ? "0.1.0" : "0.2.0") == 0);
+            CHECK(strcmp(record_text(&r, r.earlier[i].version),
+                         r.earlier[i].warm_ms == 3 ? "0.1.0" : "0.2.0") == 0);
         records_free(&r);
     }
 }
@@ -82,6 +87,7 @@ static heddle_status read_again(void *path)
 TEST(every_allocation_may_fail)
 {
     char path[512];
-    snprintf(path, sizeof path, "%s", test_file("memory.jsonl", RUN("01-01", "0.1.0", "3") RUN("02-01", "0.2.0", "2")));
+    snprintf(path, sizeof path, "%s",
+             test_file("memory.jsonl", RUN("01-01", "0.1.0", "3") RUN("02-01", "0.2.0", "2")));
     CHECK(test_every_allocation(read_again, path) > 5);
 }

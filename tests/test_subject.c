@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * What arguments name: kernels, families, sets, files and directories; and the vectors and shapes that go with matrices. */
+ * What arguments name: kernels, families, sets, files and directories; and the vectors and shapes that go
+ * with matrices. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -127,7 +128,8 @@ TEST(a_shape_counts_every_row_and_every_entry_once)
     struct csr A;
     struct shape *s = mem_alloc(1, sizeof *s);
     int64_t rows = 0, entries = 0;
-    if (!s || !CHECK_OK(gen_matrix(&A, "random:rows=500,cols=90,mean=6", HEDDLE_F64)) || !CHECK_OK(shape_of(s, &A)))
+    if (!s || !CHECK_OK(gen_matrix(&A, "random:rows=500,cols=90,mean=6", HEDDLE_F64)) ||
+        !CHECK_OK(shape_of(s, &A)))
         return;
     for (int b = 0; b < s->bins; b++)
         rows += s->histogram[b];
@@ -137,7 +139,8 @@ TEST(a_shape_counts_every_row_and_every_entry_once)
     csr_free(&A);
     CHECK_OK(gen_matrix(&A, "diagonal:n=10", HEDDLE_F64));
     CHECK_OK(shape_of(s, &A));
-    CHECK(s->rows == 10 && s->bins == 2 && s->histogram[1] == 10 && s->picture[0] == 1 && s->picture[11] == 1);
+    CHECK(s->rows == 10 && s->bins == 2 && s->histogram[1] == 10 && s->picture[0] == 1 &&
+          s->picture[11] == 1);
     csr_free(&A);
     mem_free(s);
 }

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * A matrix may be shared by many handles and threads: many threads, each with a handle of its own, do everything that heddle.h
- * offers with the same matrices, on every kind of device.  With HEDDLE_SLOW_TESTS=1 for a minute a device. */
+ * A matrix may be shared by many handles and threads: many threads, each with a handle of its own, do
+ * everything that heddle.h offers with the same matrices, on every kind of device.  With
+ * HEDDLE_SLOW_TESTS=1 for a minute a device. */
 #include <pthread.h>
 #include <stdarg.h>
 #include <string.h>
@@ -15,8 +16,8 @@
 #define SIDE 20 /* of the grid that the matrices are of */
 #define ROWS (SIDE * SIDE)
 
-/* The matrices, all the same but for the format, and what every product with them must give.  Values and x are small integers,
- * whose sums are exact in any order. */
+/* The matrices, all the same but for the format, and what every product with them must give.  Values and x
+ * are small integers, whose sums are exact in any order. */
 struct site {
     const char *device;
     int computes; /* 0: a driver without a device, on which only statuses mean anything */
@@ -218,8 +219,8 @@ static void share_matrices(const char *device, int computes)
 
 /* -------------------------------------------------------- the first use ----------------------- */
 
-/* All at once ask for kernels that the device of the matrix has not loaded yet: by handles of their own, and by those of another
- * device, which have none for it. */
+/* All at once ask for kernels that the device of the matrix has not loaded yet: by handles of their own,
+ * and by those of another device, which have none for it. */
 struct first_use {
     pthread_t thread;
     heddle *h;
@@ -258,7 +259,8 @@ static void meet_at_the_first_use(const char *device)
         }
         for (int i = 0; i < THREADS; i++) {
             pthread_join(u[i].thread, NULL);
-            CHECK_THAT(u[i].status == HEDDLE_OK, "%s, thread %d: %s", device, i, heddle_status_name(u[i].status));
+            CHECK_THAT(u[i].status == HEDDLE_OK, "%s, thread %d: %s", device, i,
+                       heddle_status_name(u[i].status));
         }
         site_free(&s);
         heddle_close(h);
@@ -294,8 +296,8 @@ TEST(threads_share_matrices_on_a_gpu)
     share_matrices("cuda:0", 0);
     const struct fake_state *s = fake_state_of(v);
     CHECK_THAT(s->memory == 0 && s->modules == 0 && s->contexts == 0 && s->graphs == 0 && s->events == 0,
-               "%d allocations, %d modules, %d contexts, %d graphs, %d events are left", (int)s->memory, (int)s->modules,
-               (int)s->contexts, (int)s->graphs, (int)s->events);
+               "%d allocations, %d modules, %d contexts, %d graphs, %d events are left", (int)s->memory,
+               (int)s->modules, (int)s->contexts, (int)s->graphs, (int)s->events);
     unsetenv("HEDDLE_MODULE_DIR");
     unsetenv(v->variable);
     unsetenv("FAKE_FAIL");

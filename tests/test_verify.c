@@ -20,8 +20,14 @@ static double ones[COLS] = {1, 1, 1, 1};
 
 static struct csr small(void)
 {
-    return (struct csr){.rows = ROWS, .cols = COLS, .nnz = 9, .value = HEDDLE_F64, .offset = HEDDLE_I32,
-                        .row_ptr = offsets, .col = columns, .val = values};
+    return (struct csr){.rows = ROWS,
+                        .cols = COLS,
+                        .nnz = 9,
+                        .value = HEDDLE_F64,
+                        .offset = HEDDLE_I32,
+                        .row_ptr = offsets,
+                        .col = columns,
+                        .val = values};
 }
 
 static struct verdict judged(const struct equation *p, const void *y)
@@ -202,15 +208,23 @@ TEST(the_reference_is_right_where_plain_sums_are_not)
 TEST(the_reference_keeps_what_products_and_sums_round_off)
 {
     int32_t ptr[] = {0, 3, 6, 9}, col[] = {0, 1, 1, 1, 1, 1, 1, 1, 1};
-    double val[] = {1 + 0x1p-30, -1, -0x1p-29, /* times 1 + 2^-30: the product is rounded */
-                    1, 0x1p-60, -1,            /* the term is lost in the sum */
-                    0x1p-60, 1, -1};           /* the sum is lost in the term */
+    double val[] = {1 + 0x1p-30, -1,      -0x1p-29, /* times 1 + 2^-30: the product is rounded */
+                    1,           0x1p-60, -1,       /* the term is lost in the sum */
+                    0x1p-60,     1,       -1};      /* the sum is lost in the term */
     double x[] = {1 + 0x1p-30, 1};
-    struct csr A = {.rows = 3, .cols = 2, .nnz = 9, .value = HEDDLE_F64, .offset = HEDDLE_I32, .row_ptr = ptr, .col = col, .val = val};
+    struct csr A = {.rows = 3,
+                    .cols = 2,
+                    .nnz = 9,
+                    .value = HEDDLE_F64,
+                    .offset = HEDDLE_I32,
+                    .row_ptr = ptr,
+                    .col = col,
+                    .val = val};
     struct reference r;
     if (CHECK_OK(reference_new(&r, &(struct equation){.A = &A, .op = HEDDLE_N, .alpha = 1, .x = x}))) {
         for (int i = 0; i < 3; i++)
-            CHECK_THAT(r.high[i] + r.low[i] == 0x1p-60, "row %d: %.17g is not 2^-60", i, r.high[i] + r.low[i]);
+            CHECK_THAT(r.high[i] + r.low[i] == 0x1p-60, "row %d: %.17g is not 2^-60", i,
+                       r.high[i] + r.low[i]);
         reference_free(&r);
     }
 }

@@ -32,7 +32,8 @@ int trial_brief(void)
 
 void trial_on_devices(void (*body)(const struct device *d))
 {
-    const char *asked = getenv("HEDDLE_TEST_DEVICES"), *names[] = {"emu:wave=32,seed=1", "emu:wave=64,seed=2"};
+    const char *asked = getenv("HEDDLE_TEST_DEVICES"),
+               *names[] = {"emu:wave=32,seed=1", "emu:wave=64,seed=2"};
     for (int i = 0; i < (asked ? 1 : 2); i++) {
         struct device d = {.kind = DEVICE_gpu};
         int64_t live = mem_live();
@@ -102,8 +103,8 @@ int64_t trial_wrong(const struct trial *t, struct scalars s, int exact)
     size_t guard = GUARD * type_size(t->A.value);
     for (int64_t i = 0; i < t->n_y; i++)
         wrong += !awkward_good(value_at(t->got, t->A.value, i + GUARD), &t->exact[i],
-                               (struct awkward_scalars){s.alpha, s.beta}, value_at(t->y0, t->A.value, i + GUARD), t->A.value,
-                               exact);
+                               (struct awkward_scalars){s.alpha, s.beta},
+                               value_at(t->y0, t->A.value, i + GUARD), t->A.value, exact);
     wrong += memcmp(t->got, t->y0, guard) != 0;
     wrong += memcmp(trial_at(t, t->got, t->n_y + GUARD), trial_at(t, t->y0, t->n_y + GUARD), guard) != 0;
     return wrong;
@@ -113,8 +114,9 @@ struct bound *trial_bind(struct trial *t)
 {
     struct bound *b;
     heddle_status status = bound_new(&b, &t->device, t->kernel, &t->view, t->op);
-    CHECK_THAT(status == HEDDLE_OK || (status == HEDDLE_NO_KERNEL && !b && heddle_last_error()[0]), "%s on %s, '%s': %s (%s)",
-               t->kernel, t->name, t->matrix, heddle_status_name(status), heddle_last_error());
+    CHECK_THAT(status == HEDDLE_OK || (status == HEDDLE_NO_KERNEL && !b && heddle_last_error()[0]),
+               "%s on %s, '%s': %s (%s)", t->kernel, t->name, t->matrix, heddle_status_name(status),
+               heddle_last_error());
     return b;
 }
 
@@ -180,9 +182,11 @@ void trial_room_free(const struct device *d, struct room *room)
     device_free(d, room->counters);
 }
 
-int64_t trial_wrong_entries(const struct device *d, const struct view *A, const struct csr *here, heddle_op op, struct bound *b)
+int64_t trial_wrong_entries(const struct device *d, const struct view *A, const struct csr *here,
+                            heddle_op op, struct bound *b)
 {
-    int64_t n_x = op == HEDDLE_N ? here->cols : here->rows, n_y = op == HEDDLE_N ? here->rows : here->cols, count = 0;
+    int64_t n_x = op == HEDDLE_N ? here->cols : here->rows, n_y = op == HEDDLE_N ? here->rows : here->cols,
+            count = 0;
     double *x = awkward_vector(n_x, HEDDLE_F64, 3, 1), *y = awkward_vector(n_y, HEDDLE_F64, 4, 1);
     struct exact *want = mem_alloc(n_y, sizeof *want);
     void *x_there = trial_zeros(d, n_x), *y_there = trial_zeros(d, n_y);
@@ -191,12 +195,14 @@ int64_t trial_wrong_entries(const struct device *d, const struct view *A, const 
     struct room room = trial_room_new(d, A);
     CHECK_OK(device_copy(d, x_there, x, n_x * 8));
     CHECK_OK(device_copy(d, y_there, y, n_y * 8));
-    CHECK_OK(b ? bound_run(b, s, x_there, y_there) : immediate_run(d, A, op, s, x_there, y_there, &room, &ran));
+    CHECK_OK(b ? bound_run(b, s, x_there, y_there)
+               : immediate_run(d, A, op, s, x_there, y_there, &room, &ran));
     double *got = awkward_vector(n_y, HEDDLE_F64, 5, 1);
     CHECK_OK(device_read(d, got, y_there, n_y * 8));
     awkward_reference(want, here, op != HEDDLE_N, x);
     for (int64_t i = 0; i < n_y; i++)
-        count += !awkward_good(got[i], &want[i], (struct awkward_scalars){s.alpha, s.beta}, y[i], HEDDLE_F64, 1);
+        count +=
+            !awkward_good(got[i], &want[i], (struct awkward_scalars){s.alpha, s.beta}, y[i], HEDDLE_F64, 1);
     device_free(d, x_there);
     device_free(d, y_there);
     trial_room_free(d, &room);
@@ -215,9 +221,11 @@ void trial_products(struct trial *t, int exact, int pairs)
     for (int i = 0; b && i < pairs; i++) {
         trial_multiply(t, b, scalars[i]);
         int64_t wrong = trial_wrong(t, scalars[i], exact);
-        CHECK_THAT(wrong == 0, "%s on %s, '%s', op %d, type %d/%d, threads %d, isa %s, alpha %g, beta %g: %lld entries are wrong",
-                   t->kernel, t->name, t->matrix, t->op, t->A.value, t->A.offset, t->device.threads, isa_name(t->device.isa),
-                   scalars[i].alpha, scalars[i].beta, (long long)wrong);
+        CHECK_THAT(
+            wrong == 0,
+            "%s on %s, '%s', op %d, type %d/%d, threads %d, isa %s, alpha %g, beta %g: %lld entries are wrong",
+            t->kernel, t->name, t->matrix, t->op, t->A.value, t->A.offset, t->device.threads,
+            isa_name(t->device.isa), scalars[i].alpha, scalars[i].beta, (long long)wrong);
     }
     bound_free(b);
 }
@@ -250,8 +258,9 @@ void trial_other_storage(struct trial *t, int pairs)
     CHECK_OK(device_copy(d, row, entries.row, entries.nnz * (int64_t)sizeof *entries.row));
     struct view views[] = {
         {.format = HEDDLE_CSC, .csr = transposed_there},
-        {.format = HEDDLE_COO, .coo = {entries.rows, entries.cols, entries.nnz, entries.value, row, t->on_device.col,
-                                       t->on_device.val}},
+        {.format = HEDDLE_COO,
+         .coo = {entries.rows, entries.cols, entries.nnz, entries.value, row, t->on_device.col,
+                 t->on_device.val}},
     };
     for (int i = 0; i < 2; i++) {
         t->view = views[i];
@@ -272,7 +281,8 @@ void trial_repeatable(struct trial *t)
         trial_multiply(t, b, (struct scalars){1.5, 0.25});
         if (i == 0)
             memcpy(first, t->got, (size_t)trial_bytes(t));
-        CHECK_THAT(memcmp(first, t->got, (size_t)trial_bytes(t)) == 0, "%s, '%s' differs from run to run", t->kernel, t->matrix);
+        CHECK_THAT(memcmp(first, t->got, (size_t)trial_bytes(t)) == 0, "%s, '%s' differs from run to run",
+                   t->kernel, t->matrix);
     }
     mem_free(first);
     bound_free(b);
@@ -285,7 +295,8 @@ void trial_inputs_not_read(struct trial *t)
         trial_set_y(t, 2);
         CHECK_OK(bound_run(b, (struct scalars){0, 2}, (void *)(uintptr_t)8, trial_at(t, t->y, GUARD)));
         CHECK_OK(device_read(&t->device, t->got, t->y, trial_bytes(t)));
-        CHECK_THAT(trial_wrong(t, (struct scalars){0, 2}, 1) == 0, "%s, '%s': alpha = 0", t->kernel, t->matrix);
+        CHECK_THAT(trial_wrong(t, (struct scalars){0, 2}, 1) == 0, "%s, '%s': alpha = 0", t->kernel,
+                   t->matrix);
     }
     bound_free(b);
 }
@@ -304,7 +315,8 @@ void trial_specials(struct trial *t)
     if (t->A.nnz == 0)
         return;
     uint64_t random = (uint64_t)t->A.nnz;
-    const int64_t bad[2][2] = {{0, (int64_t)(test_random(&random) % (uint64_t)t->n_x)}, {t->n_x - 1, t->n_x / 2}};
+    const int64_t bad[2][2] = {{0, (int64_t)(test_random(&random) % (uint64_t)t->n_x)},
+                               {t->n_x - 1, t->n_x / 2}};
     const int64_t bad_k = t->A.nnz / 3;
     double x_before[2], val_before = value_at(t->A.val, t->A.value, bad_k);
     awkward_put(t->A.val, t->A.value, bad_k, NAN);
@@ -323,8 +335,8 @@ void trial_specials(struct trial *t)
             double got = value_at(t->got, t->A.value, k + GUARD), want = (double)t->exact[k].sum;
             wrong += isnan(want) ? !isnan(got) : got != want;
         }
-        CHECK_THAT(wrong == 0, "%s, '%s', op %d: Inf at x[%lld] and NaN at x[%lld] are in %lld wrong entries", t->kernel, t->matrix,
-                   t->op, (long long)bad[i][0], (long long)bad[i][1], (long long)wrong);
+        CHECK_THAT(wrong == 0, "%s, '%s', op %d: Inf at x[%lld] and NaN at x[%lld] are in %lld wrong entries",
+                   t->kernel, t->matrix, t->op, (long long)bad[i][0], (long long)bad[i][1], (long long)wrong);
         for (int k = 1; k >= 0; k--) { /* the two may be one */
             awkward_put(t->x_here, t->A.value, bad[i][k], x_before[k]);
             poke(t, t->x, bad[i][k], x_before[k]);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * trial.h: one case of the tests of kernels, on a device of either kind: a matrix in a numeric variant, an operation, vectors with
- * guards around y, and the exact result.  Failures name all of it. */
+ * trial.h: one case of the tests of kernels, on a device of either kind: a matrix in a numeric variant, an
+ * operation, vectors with guards around y, and the exact result.  Failures name all of it. */
 #ifndef TESTS_TRIAL_H
 #define TESTS_TRIAL_H
 
@@ -12,22 +12,23 @@
 #define GUARD 8   /* entries before and behind y that must survive */
 #define SCALARS 6 /* pairs of them, in `scalars` */
 #define ALL_VARIANTS ((1u << VARIANT_COUNT) - 1)
-#define TWO_VARIANTS (1u << VARIANT_f64_i32 | 1u << VARIANT_f32_o64) /* each type once: for what does not depend on types */
+#define TWO_VARIANTS                                                                                         \
+    (1u << VARIANT_f64_i32 | 1u << VARIANT_f32_o64) /* each type once: for what does not depend on types */
 
 extern const struct scalars scalars[SCALARS];
 extern const heddle_type trial_types[VARIANT_COUNT][2]; /* of values and of offsets */
 
 struct trial {
-    const char *name;          /* of the device */
+    const char *name; /* of the device */
     const char *kernel, *matrix;
     struct device device;
-    struct csr A, on_device;   /* in host memory, and the same on the device */
-    struct view view;          /* of the latter */
+    struct csr A, on_device; /* in host memory, and the same on the device */
+    struct view view;        /* of the latter */
     heddle_op op;
     int64_t n_x, n_y;
-    void *x, *y;               /* on the device; y with its guards */
-    void *x_here, *y0, *got;   /* x; y before; y behind a product, with its guards */
-    struct exact *exact;       /* of op(A) x */
+    void *x, *y;             /* on the device; y with its guards */
+    void *x_here, *y0, *got; /* x; y before; y behind a product, with its guards */
+    struct exact *exact;     /* of op(A) x */
 };
 
 /* Name and device of `t` are set, and its kernel will be. */
@@ -66,7 +67,8 @@ void *trial_zeros(const struct device *d, int64_t n);
 struct room trial_room_new(const struct device *d, const struct view *A);
 void trial_room_free(const struct device *d, struct room *room);
 /* y = op(A) x for a view, by the immediate product or a bound kernel: as many entries wrong. */
-int64_t trial_wrong_entries(const struct device *d, const struct view *A, const struct csr *here, heddle_op op, struct bound *b);
+int64_t trial_wrong_entries(const struct device *d, const struct view *A, const struct csr *here,
+                            heddle_op op, struct bound *b);
 
 /* ---- properties of a kernel, each of which takes a trial ---- */
 
@@ -80,8 +82,8 @@ void trial_other_storage(struct trial *t, int pairs);
 void trial_repeatable(struct trial *t);
 /* alpha = 0: x and A are not read, even if they are not there. */
 void trial_inputs_not_read(struct trial *t);
-/* NaN in a value, and Inf and NaN in x, show in exactly the entries of y that touch them: at the first and last place, which padding
- * would read, in the middle and anywhere. */
+/* NaN in a value, and Inf and NaN in x, show in exactly the entries of y that touch them: at the first and
+ * last place, which padding would read, in the middle and anywhere. */
 void trial_specials(struct trial *t);
 /* Vectors and arrays may begin one element off what the allocation gave. */
 void trial_unaligned(struct trial *t, int pairs);
@@ -91,8 +93,9 @@ void trial_on_devices(void (*body)(const struct device *d));
 
 /* With HEDDLE_SLOW_TESTS=1, as `make check-full` sets it, everything meets everything. */
 int trial_slow(void);
-/* Under AddressSanitizer a product takes four times as long.  Which addresses it touches depends neither on scalars nor, but for their
- * size, on types, so there a test may take fewer of these, unless there is time. */
+/* Under AddressSanitizer a product takes four times as long.  Which addresses it touches depends neither
+ * on scalars nor, but for their size, on types, so there a test may take fewer of these, unless there is
+ * time. */
 int trial_brief(void);
 
 #endif

@@ -24,32 +24,33 @@ struct outgrown {
 };
 
 struct heddle {
-    atomic_int taken;        /* 1: a call is under way (handle_take) */
+    atomic_int taken; /* 1: a call is under way (handle_take) */
     struct device device;
     struct shared_gpu *shared; /* NULL on the CPU */
-    struct gpu_event *left;  /* GPU: behind the last work in the stream that was left last; NULL before the first */
-    int behind;              /* the stream does not wait for `left` yet: it was being captured when it was set */
-    int used;                /* the stream may have work of this handle that nobody has waited for */
-    int debug;               /* check the matrix before every product */
-    int deterministic;       /* immediate products are repeatable */
-    struct room room;        /* of the immediate product, on the device; grows by heddle_reserve only */
+    struct gpu_event
+        *left;         /* GPU: behind the last work in the stream that was left last; NULL before the first */
+    int behind;        /* the stream does not wait for `left` yet: it was being captured when it was set */
+    int used;          /* the stream may have work of this handle that nobody has waited for */
+    int debug;         /* check the matrix before every product */
+    int deterministic; /* immediate products are repeatable */
+    struct room room;  /* of the immediate product, on the device; grows by heddle_reserve only */
     struct outgrown *outgrown; /* rooms that became too small: graphs may know their addresses */
-    void *stage;             /* GPU: where x and y of the host go, on the device; grows likewise */
+    void *stage;               /* GPU: where x and y of the host go, on the device; grows likewise */
     int64_t stage_bytes;
     const char *last_kernel; /* "" before the first product */
 };
 
 struct heddle_matrix {
-    struct view view;        /* borrowed arrays, or those that `owned` or `file` keep alive */
-    struct view owned;       /* arrays to free: all pointers NULL when borrowed or mapped */
-    struct file_matrix file; /* a mapped file, when it came from one */
-    char *path;              /* its name, for messages */
-    struct device device;    /* where the arrays of `view` lie: the CPU or a GPU */
+    struct view view;          /* borrowed arrays, or those that `owned` or `file` keep alive */
+    struct view owned;         /* arrays to free: all pointers NULL when borrowed or mapped */
+    struct file_matrix file;   /* a mapped file, when it came from one */
+    char *path;                /* its name, for messages */
+    struct device device;      /* where the arrays of `view` lie: the CPU or a GPU */
     struct shared_gpu *shared; /* keeps that GPU open */
-    void *placed[3];         /* arrays on the device to release */
+    void *placed[3];           /* arrays on the device to release */
     int sorted_now;
-    atomic_int unchecked;    /* 1: the contents of the file were not looked at yet */
-    pthread_mutex_t lock;    /* guards the first look */
+    atomic_int unchecked; /* 1: the contents of the file were not looked at yet */
+    pthread_mutex_t lock; /* guards the first look */
 };
 
 struct heddle_plan {
@@ -57,13 +58,13 @@ struct heddle_plan {
     const heddle_matrix *A;
     struct bound *bound[2]; /* N, T; NULL: not asked for */
     heddle_plan_desc desc[2];
-    int64_t limit;          /* bytes it may hold */
-    int fixed;              /* values never change */
-    void *values;           /* on the device: new values that came from the host, where a bound kernel refers to them */
+    int64_t limit; /* bytes it may hold */
+    int fixed;     /* values never change */
+    void *values; /* on the device: new values that came from the host, where a bound kernel refers to them */
 };
 
-/* A handle serves one thread at a time.  Every public function that uses it, also through a plan, takes it first and gives it
- * back before it returns; who comes meanwhile is refused, and has touched nothing. */
+/* A handle serves one thread at a time.  Every public function that uses it, also through a plan, takes it
+ * first and gives it back before it returns; who comes meanwhile is refused, and has touched nothing. */
 heddle_status handle_refused(const heddle *h);
 static inline heddle_status handle_take(heddle *h)
 {
@@ -74,46 +75,52 @@ static inline void handle_give(heddle *h)
     atomic_store_explicit(&h->taken, 0, memory_order_release);
 }
 /* The end of a public function: `call` has the handle to itself. */
-#define RETURN_ALONE(h, call)                       \
-    do {                                            \
-        heddle_status alone = handle_take(h);       \
-        if (alone != HEDDLE_OK)                     \
-            return alone;                           \
-        alone = (call);                             \
-        handle_give(h);                             \
-        return alone;                               \
+#define RETURN_ALONE(h, call)                                                                                \
+    do {                                                                                                     \
+        heddle_status alone = handle_take(h);                                                                \
+        if (alone != HEDDLE_OK)                                                                              \
+            return alone;                                                                                    \
+        alone = (call);                                                                                      \
+        handle_give(h);                                                                                      \
+        return alone;                                                                                        \
     } while (0)
 
 /* memory.c: what lies where. */
 struct shared_gpu *gpu_use(struct shared_gpu *shared); /* both take NULL */
 void gpu_leave(struct shared_gpu *shared);
-/* Moves the host arrays that `A->view` holds to the device of h, and frees those that A owns; nothing to do on the CPU. */
+/* Moves the host arrays that `A->view` holds to the device of h, and frees those that A owns; nothing to
+ * do on the CPU. */
 heddle_status matrix_place(heddle_matrix *A, heddle *h);
 /* Copies from the device to newly allocated host memory, and waits. */
 heddle_status fetch(void **host, const struct device *device, const void *from, int64_t bytes);
-/* A's arrays on the host: `host` borrows where they are there, else `fetched` is filled through `eyes`, a device that A lies on,
- * and the caller frees it. */
-heddle_status matrix_on_host(struct view *host, struct view *fetched, const struct device *eyes, const heddle_matrix *A);
+/* A's arrays on the host: `host` borrows where they are there, else `fetched` is filled through `eyes`, a
+ * device that A lies on, and the caller frees it. */
+heddle_status matrix_on_host(struct view *host, struct view *fetched, const struct device *eyes,
+                             const heddle_matrix *A);
 void view_free(struct view *v);
 /* Room on the device for an x and a y of A, each aligned to MEM_ALIGN. */
 int64_t stage_bytes(const struct view *A);
 int64_t stage_y(const struct view *A, heddle_op op); /* where y begins */
 
-/* workspace.c: what goes to the handle's stream from now on comes after what it gave to others; for all who use its workspace. */
+/* workspace.c: what goes to the handle's stream from now on comes after what it gave to others; for all
+ * who use its workspace. */
 heddle_status stream_use(heddle *h);
 void workspace_free(heddle *h);
 
-/* Allocates an empty matrix; matrix_done gives it to the caller once the handle has reserved workspace for it. */
+/* Allocates an empty matrix; matrix_done gives it to the caller once the handle has reserved workspace for
+ * it. */
 heddle_status matrix_new(heddle_matrix **A);
 heddle_status matrix_done(heddle_matrix **out, heddle *h, heddle_matrix *A);
 /* HEDDLE_OK, or what is wrong with the contents of a file that is looked at for the first time. */
 heddle_status matrix_ready(const heddle_matrix *A);
-heddle_status matrix_check(const heddle *h, const heddle_matrix *A); /* heddle_check, for who has the handle */
-heddle_status handle_reserve(heddle *h, const heddle_matrix *A);     /* heddle_reserve, likewise */
-/* A as CSR on the host: `csr` borrows where A is that, else it is built into `made`, which the caller frees. */
+heddle_status matrix_check(const heddle *h,
+                           const heddle_matrix *A);              /* heddle_check, for who has the handle */
+heddle_status handle_reserve(heddle *h, const heddle_matrix *A); /* heddle_reserve, likewise */
+/* A as CSR on the host: `csr` borrows where A is that, else it is built into `made`, which the caller
+ * frees. */
 heddle_status matrix_as_csr(struct csr *csr, struct csr *made, const heddle *h, const heddle_matrix *A);
-/* A product whose arguments are known to be good: by a bound kernel, or (NULL) by the immediate one.  x and y may lie on the
- * host or on the device. */
+/* A product whose arguments are known to be good: by a bound kernel, or (NULL) by the immediate one.  x
+ * and y may lie on the host or on the device. */
 struct request {
     const heddle_matrix *A;
     heddle_op op;

@@ -14,7 +14,8 @@ static heddle_status check_value(heddle_type value)
     return HEDDLE_OK;
 }
 
-static heddle_status read_matrix(heddle_matrix **out, heddle *h, const char *path, const heddle_read_options *given)
+static heddle_status read_matrix(heddle_matrix **out, heddle *h, const char *path,
+                                 const heddle_read_options *given)
 {
     heddle_status status = HEDDLE_OK;
     heddle_matrix *A = NULL;
@@ -87,7 +88,10 @@ heddle_status heddle_write_vector(const void *x, int64_t n, heddle_type type, co
     if (status != HEDDLE_OK)
         return status;
     if ((!x && n > 0) || n < 0 || !path)
-        return fail(HEDDLE_BAD_ARGUMENT, "%s", n < 0 ? "n is negative" : !path ? "path is NULL" : "x is NULL");
+        return fail(HEDDLE_BAD_ARGUMENT, "%s",
+                    n < 0   ? "n is negative"
+                    : !path ? "path is NULL"
+                            : "x is NULL");
     return vector_write(x, n, type ? type : HEDDLE_F64, path);
 }
 

@@ -33,7 +33,8 @@ static void describe_cpu(heddle_device_desc *desc)
     desc->cache = cpu->cache;
     snprintf(desc->name, sizeof desc->name, "cpu");
     snprintf(desc->arch, sizeof desc->arch, "%s", isa_name(cpu->isa));
-    snprintf(desc->description, sizeof desc->description, "%s, %d core%s", cpu->model, cpu->cores, cpu->cores == 1 ? "" : "s");
+    snprintf(desc->description, sizeof desc->description, "%s, %d core%s", cpu->model, cpu->cores,
+             cpu->cores == 1 ? "" : "s");
 }
 
 heddle_status heddle_device_info(int number, heddle_device_desc *desc)
@@ -45,7 +46,8 @@ heddle_status heddle_device_info(int number, heddle_device_desc *desc)
         return fail(HEDDLE_BAD_ARGUMENT, "desc is NULL");
     *desc = (heddle_device_desc){0};
     if (number < 0 || number >= heddle_device_count())
-        return fail(HEDDLE_NO_DEVICE, "there is no device number %d: this machine has %d", number, heddle_device_count());
+        return fail(HEDDLE_NO_DEVICE, "there is no device number %d: this machine has %d", number,
+                    heddle_device_count());
     int before = gpus_before_cpu();
     if (number == before) {
         describe_cpu(desc);
@@ -158,7 +160,8 @@ heddle_status handle_refused(const heddle *h)
 {
     if (!h)
         return fail(HEDDLE_BAD_ARGUMENT, "the handle is NULL");
-    return fail(HEDDLE_BAD_ARGUMENT, "the handle is in use by another thread: open a handle for each, they may share matrices");
+    return fail(HEDDLE_BAD_ARGUMENT,
+                "the handle is in use by another thread: open a handle for each, they may share matrices");
 }
 
 heddle_status heddle_set_debug(heddle *h, int on)

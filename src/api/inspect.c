@@ -8,7 +8,8 @@
 
 heddle_status matrix_ready(const heddle_matrix *A)
 {
-    heddle_matrix *file = (heddle_matrix *)(uintptr_t)A; /* the note that it was looked at is not part of its value */
+    heddle_matrix *file =
+        (heddle_matrix *)(uintptr_t)A; /* the note that it was looked at is not part of its value */
     heddle_status status = HEDDLE_OK;
     if (!atomic_load(&file->unchecked))
         return HEDDLE_OK;
@@ -41,7 +42,9 @@ heddle_status heddle_matrix_info(const heddle_matrix *A, heddle_matrix_desc *des
         .types = {view_value(v), coo ? offset_for(v->coo.nnz) : v->csr.offset, HEDDLE_I32},
         .copied = A->owned.csr.row_ptr || A->owned.coo.row || A->file.copied || A->placed[0],
         .sorted_now = A->sorted_now,
-        .bytes = coo ? coo_bytes(&v->coo) : csr_bytes(&v->csr), .look_bytes = v->look.bytes, .look_ms = v->look.ms,
+        .bytes = coo ? coo_bytes(&v->coo) : csr_bytes(&v->csr),
+        .look_bytes = v->look.bytes,
+        .look_ms = v->look.ms,
         .ptr = coo ? NULL : v->csr.row_ptr,
         .index = coo ? v->coo.col : v->csr.col,
         .row = coo ? v->coo.row : NULL,
@@ -50,8 +53,8 @@ heddle_status heddle_matrix_info(const heddle_matrix *A, heddle_matrix_desc *des
     return HEDDLE_OK;
 }
 
-/* What looks at A: the handle's own device where A lies on it, so that threads with handles of their own share nothing but A;
- * else the one that A was made on. */
+/* What looks at A: the handle's own device where A lies on it, so that threads with handles of their own
+ * share nothing but A; else the one that A was made on. */
 static const struct device *eyes(const heddle *h, const heddle_matrix *A)
 {
     return h->shared && A->shared && gpu_same(h->device.gpu, A->device.gpu) ? &h->device : &A->device;
@@ -153,6 +156,7 @@ heddle_status heddle_convert(heddle_matrix **B, heddle *h, const heddle_matrix *
         return fail(HEDDLE_BAD_ARGUMENT, "the new matrix' pointer is NULL");
     *B = NULL;
     if ((unsigned)format > HEDDLE_COO)
-        return fail(HEDDLE_BAD_ARGUMENT, "%d is not a format: HEDDLE_CSR, HEDDLE_CSC or HEDDLE_COO", (int)format);
+        return fail(HEDDLE_BAD_ARGUMENT, "%d is not a format: HEDDLE_CSR, HEDDLE_CSC or HEDDLE_COO",
+                    (int)format);
     RETURN_ALONE(h, convert(B, h, A, format));
 }

@@ -62,11 +62,14 @@ static heddle_status check_types(heddle_types *types)
     types->offset = types->offset ? types->offset : HEDDLE_I32;
     types->index = types->index ? types->index : HEDDLE_I32;
     if (types->value != HEDDLE_F32 && types->value != HEDDLE_F64)
-        return fail(HEDDLE_BAD_ARGUMENT, "types.value is %d: values are HEDDLE_F32 or HEDDLE_F64", (int)types->value);
+        return fail(HEDDLE_BAD_ARGUMENT, "types.value is %d: values are HEDDLE_F32 or HEDDLE_F64",
+                    (int)types->value);
     if (types->offset != HEDDLE_I32 && types->offset != HEDDLE_I64)
-        return fail(HEDDLE_BAD_ARGUMENT, "types.offset is %d: offsets are HEDDLE_I32 or HEDDLE_I64", (int)types->offset);
+        return fail(HEDDLE_BAD_ARGUMENT, "types.offset is %d: offsets are HEDDLE_I32 or HEDDLE_I64",
+                    (int)types->offset);
     if (types->index != HEDDLE_I32 && types->index != HEDDLE_I64)
-        return fail(HEDDLE_BAD_ARGUMENT, "types.index is %d: indices are HEDDLE_I32 or HEDDLE_I64", (int)types->index);
+        return fail(HEDDLE_BAD_ARGUMENT, "types.index is %d: indices are HEDDLE_I32 or HEDDLE_I64",
+                    (int)types->index);
     return HEDDLE_OK;
 }
 
@@ -75,7 +78,8 @@ static int64_t integer_at(const void *array, heddle_type type, int64_t i)
     return type == HEDDLE_I64 ? ((const int64_t *)array)[i] : ((const int32_t *)array)[i];
 }
 
-/* Any C compiler assumes that an array is aligned to its elements: x86 forgives what vector loads and ARM do not. */
+/* Any C compiler assumes that an array is aligned to its elements: x86 forgives what vector loads and ARM
+ * do not. */
 static heddle_status check_alignment(const struct arrays *a)
 {
     const struct {
@@ -125,13 +129,18 @@ static heddle_status check_arrays(struct arrays *a, const heddle *h)
     if (a->where != HEDDLE_ON_HOST && (a->where != HEDDLE_ON_DEVICE || !h->shared))
         return fail(HEDDLE_BAD_ARGUMENT, "the arrays of a matrix on the CPU lie on the host");
     if (a->rows < 0 || a->cols < 0 || a->nnz < 0 || a->rows >= INDEX_LIMIT || a->cols >= INDEX_LIMIT)
-        return fail(HEDDLE_BAD_ARGUMENT, "the sizes %" PRId64 ", %" PRId64 " with %" PRId64 " entries: none is negative, and rows and cols stay below 2^31",
+        return fail(HEDDLE_BAD_ARGUMENT,
+                    "the sizes %" PRId64 ", %" PRId64 " with %" PRId64
+                    " entries: none is negative, and rows and cols stay below 2^31",
                     a->rows, a->cols, a->nnz);
     if (a->nnz > 0 && (a->rows == 0 || a->cols == 0))
         return fail(HEDDLE_BAD_ARGUMENT, "%" PRId64 " entries in a matrix without rows or columns", a->nnz);
     if (a->nnz > 0 && (!a->index || !a->val || (a->row_name && !a->row)))
         return fail(HEDDLE_BAD_ARGUMENT, "%s is NULL, but there are %" PRId64 " entries",
-                    !a->index ? a->index_name : !a->val ? "val" : a->row_name, a->nnz);
+                    !a->index ? a->index_name
+                    : !a->val ? "val"
+                              : a->row_name,
+                    a->nnz);
     if ((status = check_alignment(a)) != HEDDLE_OK)
         return status;
     if (!a->ptr_name)
@@ -148,13 +157,13 @@ static heddle_status check_arrays(struct arrays *a, const heddle *h)
     if (status != HEDDLE_OK)
         return status;
     if (last < a->base || last - a->base != a->nnz)
-        return fail(HEDDLE_BAD_ARGUMENT, "%s[%" PRId64 "] is %" PRId64 ", but nnz is %" PRId64 "%s", a->ptr_name, a->rows, last,
-                    a->nnz, a->base ? " (base 1: one more is expected)" : "");
+        return fail(HEDDLE_BAD_ARGUMENT, "%s[%" PRId64 "] is %" PRId64 ", but nnz is %" PRId64 "%s",
+                    a->ptr_name, a->rows, last, a->nnz, a->base ? " (base 1: one more is expected)" : "");
     return HEDDLE_OK;
 }
 
-/* A copy with the base taken off and indices narrowed.  Cut into parts as products are, each thread copies what it will
- * later read, so that on machines with several memories each page lies near its reader. */
+/* A copy with the base taken off and indices narrowed.  Cut into parts as products are, each thread copies
+ * what it will later read, so that on machines with several memories each page lies near its reader. */
 struct narrowing {
     const struct arrays *a;
     void *ptr;
@@ -180,19 +189,22 @@ static void copy_part(void *argument, const struct team *team)
 {
     struct narrowing *n = argument;
     const struct arrays *a = n->a;
-    int64_t begin = part_begin(a->nnz, team->thread, team->threads), end = part_begin(a->nnz, team->thread + 1, team->threads);
+    int64_t begin = part_begin(a->nnz, team->thread, team->threads),
+            end = part_begin(a->nnz, team->thread + 1, team->threads);
     size_t size = type_size(a->types.value);
     narrow(n->index, a->index, a->types.index, a->base, begin, end, &n->unfit);
     if (n->row)
         narrow(n->row, a->row, a->types.index, a->base, begin, end, &n->unfit);
     if (end > begin)
-        memcpy((char *)n->val + (size_t)begin * size, (const char *)a->val + (size_t)begin * size, (size_t)(end - begin) * size);
+        memcpy((char *)n->val + (size_t)begin * size, (const char *)a->val + (size_t)begin * size,
+               (size_t)(end - begin) * size);
     if (!n->ptr)
         return;
     begin = part_begin(a->rows + 1, team->thread, team->threads);
     end = part_begin(a->rows + 1, team->thread + 1, team->threads);
     for (int64_t i = begin; i < end; i++) {
-        int64_t offset = integer_at(a->ptr, a->types.offset, i), based = offset < a->base ? -1 : offset - a->base;
+        int64_t offset = integer_at(a->ptr, a->types.offset, i),
+                based = offset < a->base ? -1 : offset - a->base;
         if (a->types.offset == HEDDLE_I64)
             ((int64_t *)n->ptr)[i] = based; /* what is below the base stays wrong: heddle_check finds it */
         else
@@ -210,7 +222,8 @@ static heddle_status copy_arrays(struct narrowing *n, const heddle *h)
     return HEDDLE_OK;
 }
 
-/* Arrays of the device that must change (another base, narrower indices, another order) come to the host first. */
+/* Arrays of the device that must change (another base, narrower indices, another order) come to the host
+ * first. */
 static heddle_status fetch_arrays(struct arrays *a, const heddle *h)
 {
     heddle_status status = HEDDLE_OK;
@@ -270,9 +283,14 @@ static heddle_status create_compressed(heddle_matrix **out, heddle *h, struct ar
         TRY(copy_arrays(&n, h));
         A->view.csr = *own;
     } else {
-        A->view.csr = (struct csr){.rows = a->rows, .cols = a->cols, .nnz = a->nnz, .value = a->types.value,
-                                   .offset = a->types.offset, .row_ptr = (void *)(uintptr_t)a->ptr,
-                                   .col = (int32_t *)(uintptr_t)a->index, .val = (void *)(uintptr_t)a->val};
+        A->view.csr = (struct csr){.rows = a->rows,
+                                   .cols = a->cols,
+                                   .nnz = a->nnz,
+                                   .value = a->types.value,
+                                   .offset = a->types.offset,
+                                   .row_ptr = (void *)(uintptr_t)a->ptr,
+                                   .col = (int32_t *)(uintptr_t)a->index,
+                                   .val = (void *)(uintptr_t)a->val};
     }
     TRY(matrix_settle(A, h, a->where));
     TRY(matrix_done(out, h, A));
@@ -287,9 +305,18 @@ heddle_status heddle_csr(heddle_matrix **A, heddle *h, const heddle_csr_desc *d)
 {
     if (!A || !d)
         return nothing_made(A, "desc");
-    struct arrays a = {.rows = d->rows, .cols = d->cols, .nnz = d->nnz, .ptr = d->row_ptr, .index = d->col, .val = d->val,
-                       .types = d->types, .base = d->base, .copy = d->copy, .where = d->where,
-                       .ptr_name = "row_ptr", .index_name = "col"};
+    struct arrays a = {.rows = d->rows,
+                       .cols = d->cols,
+                       .nnz = d->nnz,
+                       .ptr = d->row_ptr,
+                       .index = d->col,
+                       .val = d->val,
+                       .types = d->types,
+                       .base = d->base,
+                       .copy = d->copy,
+                       .where = d->where,
+                       .ptr_name = "row_ptr",
+                       .index_name = "col"};
     *A = NULL;
     RETURN_ALONE(h, create_compressed(A, h, &a, HEDDLE_CSR));
 }
@@ -298,9 +325,18 @@ heddle_status heddle_csc(heddle_matrix **A, heddle *h, const heddle_csc_desc *d)
 {
     if (!A || !d)
         return nothing_made(A, "desc");
-    struct arrays a = {.rows = d->cols, .cols = d->rows, .nnz = d->nnz, .ptr = d->col_ptr, .index = d->row, .val = d->val,
-                       .types = d->types, .base = d->base, .copy = d->copy, .where = d->where,
-                       .ptr_name = "col_ptr", .index_name = "row"};
+    struct arrays a = {.rows = d->cols,
+                       .cols = d->rows,
+                       .nnz = d->nnz,
+                       .ptr = d->col_ptr,
+                       .index = d->row,
+                       .val = d->val,
+                       .types = d->types,
+                       .base = d->base,
+                       .copy = d->copy,
+                       .where = d->where,
+                       .ptr_name = "col_ptr",
+                       .index_name = "row"};
     *A = NULL;
     RETURN_ALONE(h, create_compressed(A, h, &a, HEDDLE_CSC));
 }
@@ -326,8 +362,14 @@ static heddle_status create_coo(heddle_matrix **out, heddle *h, struct arrays *a
 {
     heddle_status status = HEDDLE_OK;
     heddle_matrix *A = NULL;
-    struct coo given = {a->rows, a->cols, a->nnz, HEDDLE_F64, (int32_t *)(uintptr_t)a->row, (int32_t *)(uintptr_t)a->index,
-                        (void *)(uintptr_t)a->val}, sorted = {0};
+    struct coo given = {a->rows,
+                        a->cols,
+                        a->nnz,
+                        HEDDLE_F64,
+                        (int32_t *)(uintptr_t)a->row,
+                        (int32_t *)(uintptr_t)a->index,
+                        (void *)(uintptr_t)a->val},
+               sorted = {0};
     TRY(check_arrays(a, h));
     if (a->where == HEDDLE_ON_DEVICE) { /* whether it is sorted is found out on the host */
         TRY(fetch_arrays(a, h));
@@ -335,7 +377,8 @@ static heddle_status create_coo(heddle_matrix **out, heddle *h, struct arrays *a
     }
     given.value = a->types.value;
     if (!given.row)
-        given.row = &no_row; /* a matrix without entries still has coordinates, as far as everyone below is concerned */
+        given.row =
+            &no_row; /* a matrix without entries still has coordinates, as far as everyone below is concerned */
     TRY(matrix_new(&A));
     A->view.format = HEDDLE_COO;
     if (must_copy(a)) {
@@ -365,9 +408,18 @@ heddle_status heddle_coo(heddle_matrix **A, heddle *h, const heddle_coo_desc *d)
 {
     if (!A || !d)
         return nothing_made(A, "desc");
-    struct arrays a = {.rows = d->rows, .cols = d->cols, .nnz = d->nnz, .row = d->row, .index = d->col, .val = d->val,
-                       .types = d->types, .base = d->base, .copy = d->copy, .where = d->where,
-                       .row_name = "row", .index_name = "col"};
+    struct arrays a = {.rows = d->rows,
+                       .cols = d->cols,
+                       .nnz = d->nnz,
+                       .row = d->row,
+                       .index = d->col,
+                       .val = d->val,
+                       .types = d->types,
+                       .base = d->base,
+                       .copy = d->copy,
+                       .where = d->where,
+                       .row_name = "row",
+                       .index_name = "col"};
     *A = NULL;
     RETURN_ALONE(h, create_coo(A, h, &a));
 }

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT
  *
- * memory.c: what lies on the host and what on the device, and how it gets there.  Everything here happens when matrices are
- * made or inspected, never in a product. */
-#include "api/api.h"
+ * memory.c: what lies on the host and what on the device, and how it gets there.  Everything here happens
+ * when matrices are made or inspected, never in a product. */
 #include "base/memory.h"
+#include "api/api.h"
 
 /* ---- the GPU that handles and matrices share ---- */
 
@@ -34,7 +34,8 @@ static struct pieces pieces_of(struct view *v)
 {
     int64_t values = (int64_t)type_size(view_value(v)), nnz = view_nnz(v);
     if (v->format == HEDDLE_COO)
-        return (struct pieces){{(void **)&v->coo.row, (void **)&v->coo.col, &v->coo.val}, {4 * nnz, 4 * nnz, values * nnz}};
+        return (struct pieces){{(void **)&v->coo.row, (void **)&v->coo.col, &v->coo.val},
+                               {4 * nnz, 4 * nnz, values * nnz}};
     return (struct pieces){{&v->csr.row_ptr, (void **)&v->csr.col, &v->csr.val},
                            {(v->csr.rows + 1) * (int64_t)type_size(v->csr.offset), 4 * nnz, values * nnz}};
 }
@@ -79,7 +80,8 @@ heddle_status fetch(void **host, const struct device *device, const void *from, 
     return status;
 }
 
-heddle_status matrix_on_host(struct view *host, struct view *fetched, const struct device *eyes, const heddle_matrix *A)
+heddle_status matrix_on_host(struct view *host, struct view *fetched, const struct device *eyes,
+                             const heddle_matrix *A)
 {
     heddle_status status = HEDDLE_OK;
     *fetched = (struct view){.format = A->view.format};

@@ -27,7 +27,8 @@ static heddle_status check_call(heddle *h, const struct call *c, struct scalars 
     if (!gpu_same(c->A->device.gpu, h->device.gpu))
         return fail(HEDDLE_BAD_ARGUMENT, "the matrix lies on another device than the handle's");
     if ((unsigned)c->op > HEDDLE_H)
-        return fail(HEDDLE_BAD_ARGUMENT, "%d is not an operation: HEDDLE_N, HEDDLE_T or HEDDLE_H", (int)c->op);
+        return fail(HEDDLE_BAD_ARGUMENT, "%d is not an operation: HEDDLE_N, HEDDLE_T or HEDDLE_H",
+                    (int)c->op);
     const struct view *v = &c->A->view;
     int64_t rows = view_rows(v), cols = view_cols(v);
     int64_t x_count = c->op == HEDDLE_N ? cols : rows, y_count = c->op == HEDDLE_N ? rows : cols;
@@ -37,9 +38,11 @@ static heddle_status check_call(heddle *h, const struct call *c, struct scalars 
         return fail(HEDDLE_BAD_ARGUMENT, "y is NULL, but has %" PRId64 " entries", y_count);
     uintptr_t size = type_size(view_value(v)), x = (uintptr_t)c->x, y = (uintptr_t)c->y;
     if (x_count > 0 && y_count > 0 && x < y + (uintptr_t)y_count * size && y < x + (uintptr_t)x_count * size)
-        return fail(HEDDLE_BAD_ARGUMENT, "x and y overlap: the product would read what it has already written");
+        return fail(HEDDLE_BAD_ARGUMENT,
+                    "x and y overlap: the product would read what it has already written");
     if (x % size || y % size)
-        return fail(HEDDLE_BAD_ARGUMENT, "%s is not aligned to its elements of %d bytes", x % size ? "x" : "y", (int)size);
+        return fail(HEDDLE_BAD_ARGUMENT, "%s is not aligned to its elements of %d bytes",
+                    x % size ? "x" : "y", (int)size);
     s->alpha = scalar_of(c->alpha, view_value(v), 1);
     s->beta = scalar_of(c->beta, view_value(v), 0);
     return h->debug ? matrix_check(h, c->A) : HEDDLE_OK;
@@ -54,20 +57,22 @@ static int on_device(const heddle *h, const void *p)
 static heddle_status launch(heddle *h, const struct request *m, const void *x, void *y)
 {
     if (m->bound) {
-        bound_use_stream(m->bound, h->device.stream); /* the caller may have changed it since the plan was made */
+        bound_use_stream(m->bound,
+                         h->device.stream); /* the caller may have changed it since the plan was made */
         return bound_run(m->bound, m->scalars, x, y);
     }
-    return (h->deterministic ? repeatable_run : immediate_run)(&h->device, &m->A->view, m->op, m->scalars, x, y, &h->room,
-                                                               &h->last_kernel);
+    return (h->deterministic ? repeatable_run : immediate_run)(&h->device, &m->A->view, m->op, m->scalars, x,
+                                                               y, &h->room, &h->last_kernel);
 }
 
-/* What the device does not know must be memory of the host, or it is nothing: freed on the device, for example. */
+/* What the device does not know must be memory of the host, or it is nothing: freed on the device, for
+ * example. */
 static heddle_status on_host(const char *name, const void *p, int64_t bytes)
 {
     if (mem_readable(p, bytes))
         return HEDDLE_OK;
-    return fail(HEDDLE_BAD_ARGUMENT, "%s (%p, %" PRId64 " bytes) is memory neither of the device nor of the host", name, p,
-                bytes);
+    return fail(HEDDLE_BAD_ARGUMENT,
+                "%s (%p, %" PRId64 " bytes) is memory neither of the device nor of the host", name, p, bytes);
 }
 
 /* x and y of the host go through the device; the call then waits for the result. */
@@ -80,7 +85,8 @@ static heddle_status launch_staged(heddle *h, const struct request *m)
     const void *x = m->x;
     void *y = m->y;
     if (h->stage_bytes < stage_bytes(v))
-        return fail(HEDDLE_NO_WORKSPACE, "the handle has no room to stage x and y of this matrix: call heddle_reserve once");
+        return fail(HEDDLE_NO_WORKSPACE,
+                    "the handle has no room to stage x and y of this matrix: call heddle_reserve once");
     if (!on_device(h, x)) {
         TRY(on_host("x", x, x_bytes));
         TRY(device_copy(&h->device, h->stage, m->x, x_bytes));
@@ -125,13 +131,14 @@ static heddle_status product(heddle *h, const struct call *c, struct bound *boun
     return status == HEDDLE_OK ? multiply(h, &(struct request){c->A, c->op, bound, s, c->x, c->y}) : status;
 }
 
-heddle_status heddle_mv(heddle *h, heddle_op op, const void *alpha, const heddle_matrix *A, const void *x, const void *beta,
-                        void *y)
+heddle_status heddle_mv(heddle *h, heddle_op op, const void *alpha, const heddle_matrix *A, const void *x,
+                        const void *beta, void *y)
 {
     RETURN_ALONE(h, product(h, &(struct call){op, A, alpha, x, beta, y}, NULL));
 }
 
-static heddle_status plan_create(heddle_plan **out, heddle *h, const heddle_matrix *A, const heddle_plan_options *given)
+static heddle_status plan_create(heddle_plan **out, heddle *h, const heddle_matrix *A,
+                                 const heddle_plan_options *given)
 {
     heddle_status status = HEDDLE_OK;
     heddle_plan *p = NULL;
@@ -141,9 +148,12 @@ static heddle_status plan_create(heddle_plan **out, heddle *h, const heddle_matr
     if (options.ops & ~(HEDDLE_PLAN_N | HEDDLE_PLAN_T))
         return fail(HEDDLE_BAD_ARGUMENT, "ops is %d: HEDDLE_PLAN_N, HEDDLE_PLAN_T or both", options.ops);
     if (options.expected_products < 0 || options.memory_limit < -1)
-        return fail(HEDDLE_BAD_ARGUMENT, "%s is negative", options.expected_products < 0 ? "expected_products" : "memory_limit");
+        return fail(HEDDLE_BAD_ARGUMENT, "%s is negative",
+                    options.expected_products < 0 ? "expected_products" : "memory_limit");
     if ((int)options.cache < HEDDLE_CACHE_UNKNOWN || options.cache > HEDDLE_CACHE_WARM)
-        return fail(HEDDLE_BAD_ARGUMENT, "cache is %d: HEDDLE_CACHE_UNKNOWN, HEDDLE_CACHE_COLD or HEDDLE_CACHE_WARM", (int)options.cache);
+        return fail(HEDDLE_BAD_ARGUMENT,
+                    "cache is %d: HEDDLE_CACHE_UNKNOWN, HEDDLE_CACHE_COLD or HEDDLE_CACHE_WARM",
+                    (int)options.cache);
     options.ops = options.ops ? options.ops : HEDDLE_PLAN_N;
     options.expected_products = options.expected_products ? options.expected_products : 1000;
     TRY(matrix_check(h, A)); /* a preparation follows every index */
@@ -165,7 +175,8 @@ done:
     return status;
 }
 
-heddle_status heddle_plan_create(heddle_plan **p, heddle *h, const heddle_matrix *A, const heddle_plan_options *opt)
+heddle_status heddle_plan_create(heddle_plan **p, heddle *h, const heddle_matrix *A,
+                                 const heddle_plan_options *opt)
 {
     if (!p)
         return fail(HEDDLE_BAD_ARGUMENT, "the plan's pointer is NULL");
@@ -209,7 +220,8 @@ static heddle_status no_plan(void)
     return fail(HEDDLE_BAD_ARGUMENT, "the plan is NULL");
 }
 
-heddle_status heddle_plan_mv(heddle_plan *p, heddle_op op, const void *alpha, const void *x, const void *beta, void *y)
+heddle_status heddle_plan_mv(heddle_plan *p, heddle_op op, const void *alpha, const void *x, const void *beta,
+                             void *y)
 {
     if (!p)
         return no_plan();
@@ -228,7 +240,8 @@ static heddle_status check_values(const struct view *A, const void *val)
     return HEDDLE_OK;
 }
 
-/* Are the values that products with A read a copy of Heddle's own?  A's arrays on a GPU are placed there, if not borrowed. */
+/* Are the values that products with A read a copy of Heddle's own?  A's arrays on a GPU are placed there,
+ * if not borrowed. */
 static int owns_values(const heddle_matrix *A, const void *own)
 {
     for (int i = 0; i < 3; i++)
@@ -250,8 +263,8 @@ static heddle_status matrix_values(heddle *h, heddle_matrix *A, const void *val)
     if (bytes == 0)
         return HEDDLE_OK;
     if (!owns_values(A, own))
-        TRY(fail(HEDDLE_BAD_ARGUMENT, "the values of the matrix are %s: products read them there", A->path ? "those of a mapped file"
-                 : "borrowed, change them in place"));
+        TRY(fail(HEDDLE_BAD_ARGUMENT, "the values of the matrix are %s: products read them there",
+                 A->path ? "those of a mapped file" : "borrowed, change them in place"));
     if (h->shared) {
         TRY(stream_use(h));
         if (!on_device(h, val))
@@ -285,8 +298,10 @@ static heddle_status values_stage(heddle_plan *p, const void *val, int64_t bytes
     TRY(on_host("val", val, bytes));
     if (!p->values) {
         if (op >= 0 && p->desc[op].bytes > p->limit - bytes)
-            TRY(fail(HEDDLE_NO_MEMORY, "%s would hold %" PRId64 " bytes of values beyond the matrix, %" PRId64
-                     " are allowed: give them on the device", p->desc[op].kernel, bytes, p->limit));
+            TRY(fail(HEDDLE_NO_MEMORY,
+                     "%s would hold %" PRId64 " bytes of values beyond the matrix, %" PRId64
+                     " are allowed: give them on the device",
+                     p->desc[op].kernel, bytes, p->limit));
         TRY(device_alloc(&p->h->device, &p->values, bytes));
         if (op >= 0)
             p->desc[op].bytes += bytes;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * workspace.c: what a handle works in, and in which order.  The products of a handle share its workspace, so they must run one
- * after another, also when the caller changes the stream between them; and a graph that was captured goes on using the
- * addresses that it met, so memory which has become too small stays. */
+ * workspace.c: what a handle works in, and in which order.  The products of a handle share its workspace,
+ * so they must run one after another, also when the caller changes the stream between them; and a graph
+ * that was captured goes on using the addresses that it met, so memory which has become too small stays. */
 #include "api/api.h"
 #include "base/memory.h"
 
@@ -105,7 +105,8 @@ done:
     return status;
 }
 
-/* At least twice as much as before where there is memory for it, so that all that is kept is less than what is in use. */
+/* At least twice as much as before where there is memory for it, so that all that is kept is less than
+ * what is in use. */
 static heddle_status alloc_larger(const heddle *h, void **p, int64_t have, int64_t *bytes)
 {
     struct error_text kept;
@@ -136,7 +137,8 @@ done:
     return status;
 }
 
-/* Nothing that goes through the stage can be captured, and every product that does is waited for: the old one goes at once. */
+/* Nothing that goes through the stage can be captured, and every product that does is waited for: the old
+ * one goes at once. */
 static heddle_status grow_stage(heddle *h, int64_t bytes)
 {
     heddle_status status = HEDDLE_OK;

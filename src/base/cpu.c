@@ -50,10 +50,12 @@ int isa_runs(enum isa isa)
 {
 #if defined(__x86_64__)
     if (isa == ISA_avx2)
-        return __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma") && __builtin_cpu_supports("bmi2");
+        return __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma") &&
+               __builtin_cpu_supports("bmi2");
     if (isa == ISA_avx512)
-        return isa_runs(ISA_avx2) && __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512vl") &&
-               __builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512bw");
+        return isa_runs(ISA_avx2) && __builtin_cpu_supports("avx512f") &&
+               __builtin_cpu_supports("avx512vl") && __builtin_cpu_supports("avx512dq") &&
+               __builtin_cpu_supports("avx512bw");
 #elif defined(__aarch64__)
     if (isa == ISA_sve)
         return (getauxval(AT_HWCAP) & HWCAP_SVE) != 0;
@@ -86,8 +88,9 @@ static void find_model(char *model, size_t size)
 {
     static const struct {
         const char *part, *name;
-    } arm[] = {{"0xd0c", "Neoverse-N1"}, {"0xd40", "Neoverse-V1"}, {"0xd49", "Neoverse-N2"}, {"0xd4f", "Neoverse-V2"},
-               {"0xd84", "Neoverse-V3"}, {"0xd8e", "Neoverse-N3"}, {"0xd08", "Cortex-A72"}, {"0xd0b", "Cortex-A76"}};
+    } arm[] = {{"0xd0c", "Neoverse-N1"}, {"0xd40", "Neoverse-V1"}, {"0xd49", "Neoverse-N2"},
+               {"0xd4f", "Neoverse-V2"}, {"0xd84", "Neoverse-V3"}, {"0xd8e", "Neoverse-N3"},
+               {"0xd08", "Cortex-A72"},  {"0xd0b", "Cortex-A76"}};
     char part[64];
     if (cpuinfo("model name", model, size))
         return;

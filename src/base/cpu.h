@@ -6,8 +6,9 @@
 
 #include <stdint.h>
 
-/* Instruction sets that CPU kernels are compiled for, narrowest first.  A library holds those of its own architecture
- * (isas.def); generic is whatever the compiler targets by default, which people know as sse2 or neon. */
+/* Instruction sets that CPU kernels are compiled for, narrowest first.  A library holds those of its own
+ * architecture (isas.def); generic is whatever the compiler targets by default, which people know as sse2
+ * or neon. */
 enum isa {
 #define ISA(name, flags) ISA_##name,
 #include "base/isas.def"
@@ -25,7 +26,8 @@ struct cpu {
 
 const struct cpu *cpu_this(void);
 const char *isa_name(enum isa isa); /* "avx2"; of ISA_generic "sse2" or "neon" */
-int isa_by_name(const char *name); /* -1 when there is none; "generic" is the narrowest on every architecture */
-int isa_runs(enum isa isa);        /* does this processor have it? */
+int isa_by_name(
+    const char *name);      /* -1 when there is none; "generic" is the narrowest on every architecture */
+int isa_runs(enum isa isa); /* does this processor have it? */
 
 #endif

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * json.h: writes one JSON value into a growing text.  Commas are put where they belong; numbers that JSON does not have
- * (NaN, infinities) become null; strings are escaped and invalid UTF-8 bytes are replaced. */
+ * json.h: writes one JSON value into a growing text.  Commas are put where they belong; numbers that JSON
+ * does not have (NaN, infinities) become null; strings are escaped and invalid UTF-8 bytes are replaced. */
 #ifndef BASE_JSON_H
 #define BASE_JSON_H
 

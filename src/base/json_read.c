@@ -46,8 +46,10 @@ static long hex4(const char *s)
     long code = 0;
     for (int i = 0; i < 4; i++) {
         int c = s[i];
-        int digit = c >= '0' && c <= '9' ? c - '0' : c >= 'a' && c <= 'f' ? c - 'a' + 10
-                  : c >= 'A' && c <= 'F' ? c - 'A' + 10 : -1;
+        int digit = c >= '0' && c <= '9' ? c - '0'
+                  : c >= 'a' && c <= 'f' ? c - 'a' + 10
+                  : c >= 'A' && c <= 'F' ? c - 'A' + 10
+                                         : -1;
         if (digit < 0)
             return -1;
         code = code * 16 + digit;
@@ -75,8 +77,8 @@ static char *put_utf8(char *to, long code)
     return to;
 }
 
-/* \uXXXX, or a pair of them; r->at stands on the u.  A half of a pair becomes the replacement character; so does a zero,
- * which would end the string. */
+/* \uXXXX, or a pair of them; r->at stands on the u.  A half of a pair becomes the replacement character;
+ * so does a zero, which would end the string. */
 static heddle_status unicode(struct reader *r, char **to)
 {
     long code = hex4(r->at + 1);
@@ -153,7 +155,8 @@ static int by_text(const void *a, const void *b)
     return strcmp(*(const char *const *)a, *(const char *const *)b);
 }
 
-/* Refuses an object that has a member twice.  Sorted, because comparing each with all takes minutes for a line of a MB. */
+/* Refuses an object that has a member twice.  Sorted, because comparing each with all takes minutes for a
+ * line of a MB. */
 static heddle_status check_keys(struct json_tree *t, const struct json_value *object)
 {
     int64_t n = 0;
@@ -280,7 +283,8 @@ void json_tree_free(struct json_tree *t)
     *t = (struct json_tree){0};
 }
 
-const struct json_value *json_member(const struct json_tree *t, const struct json_value *object, const char *key)
+const struct json_value *json_member(const struct json_tree *t, const struct json_value *object,
+                                     const char *key)
 {
     if (!object || object->kind != JSON_OBJECT || object->count == 0)
         return NULL;
@@ -296,7 +300,8 @@ const char *json_member_text(const struct json_tree *t, const struct json_value 
     return v && v->kind == JSON_STRING ? v->string : NULL;
 }
 
-double json_member_number(const struct json_tree *t, const struct json_value *object, const char *key, double otherwise)
+double json_member_number(const struct json_tree *t, const struct json_value *object, const char *key,
+                          double otherwise)
 {
     const struct json_value *v = json_member(t, object, key);
     return v && v->kind == JSON_NUMBER ? v->number : otherwise;

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * json_read.h: reads one JSON value into a flat array.  Strings are unescaped where they stand, so that the text must be
- * the caller's to change and must outlive the tree; the array is used again by the next call. */
+ * json_read.h: reads one JSON value into a flat array.  Strings are unescaped where they stand, so that
+ * the text must be the caller's to change and must outlive the tree; the array is used again by the next
+ * call. */
 #ifndef BASE_JSON_READ_H
 #define BASE_JSON_READ_H
 
@@ -22,18 +23,22 @@ struct json_value {
 struct json_tree {
     struct json_value *value; /* value[0] is the outermost */
     int64_t count, capacity;
-    const char **keys;        /* size key_capacity: of the object that was read last, sorted */
+    const char **keys; /* size key_capacity: of the object that was read last, sorted */
     int64_t key_capacity;
 };
 
-/* HEDDLE_BAD_FILE with the column and what is wrong there.  A member that stands twice in an object is wrong. */
+/* HEDDLE_BAD_FILE with the column and what is wrong there.  A member that stands twice in an object is
+ * wrong. */
 heddle_status json_read(struct json_tree *t, char *text);
 void json_tree_free(struct json_tree *t);
 
-/* A member of an object, or NULL when there is none or `object` is NULL or something else; a null counts as none. */
-const struct json_value *json_member(const struct json_tree *t, const struct json_value *object, const char *key);
+/* A member of an object, or NULL when there is none or `object` is NULL or something else; a null counts
+ * as none. */
+const struct json_value *json_member(const struct json_tree *t, const struct json_value *object,
+                                     const char *key);
 /* The same for members of a kind: a text or NULL, a number or `otherwise`. */
 const char *json_member_text(const struct json_tree *t, const struct json_value *object, const char *key);
-double json_member_number(const struct json_tree *t, const struct json_value *object, const char *key, double otherwise);
+double json_member_number(const struct json_tree *t, const struct json_value *object, const char *key,
+                          double otherwise);
 
 #endif

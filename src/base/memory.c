@@ -28,7 +28,8 @@ void *mem_alloc(int64_t count, size_t size)
 {
     size_t bytes;
     if (count < 0 || __builtin_mul_overflow((size_t)count, size, &bytes) || bytes > SIZE_MAX / 2) {
-        fail(HEDDLE_NO_MEMORY, "a request for %lld items of %zu bytes exceeds the address space", (long long)count, size);
+        fail(HEDDLE_NO_MEMORY, "a request for %lld items of %zu bytes exceeds the address space",
+             (long long)count, size);
         return NULL;
     }
     size_t rounded = (bytes + MEM_ALIGN) / MEM_ALIGN * MEM_ALIGN; /* never 0, as aligned_alloc wants */
@@ -80,7 +81,8 @@ int64_t mem_live(void)
 }
 
 #ifdef __linux__
-/* The kernel copies for us and reports what would be a signal otherwise.  Where that is forbidden it says so. */
+/* The kernel copies for us and reports what would be a signal otherwise.  Where that is forbidden it says
+ * so. */
 static int readable_at(uintptr_t at)
 {
     char byte;

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * memory.h: checked memory.  Every allocation of the library goes through here, so that sizes cannot overflow, a failure
- * always ends in HEDDLE_NO_MEMORY with a text, and tests can make the n-th allocation fail. */
+ * memory.h: checked memory.  Every allocation of the library goes through here, so that sizes cannot
+ * overflow, a failure always ends in HEDDLE_NO_MEMORY with a text, and tests can make the n-th allocation
+ * fail. */
 #ifndef BASE_MEMORY_H
 #define BASE_MEMORY_H
 
@@ -9,16 +10,16 @@
 
 #define MEM_ALIGN 64 /* bytes: a cache line, and the widest vector of any instruction set in use */
 
-/* count items of `size` bytes, aligned to MEM_ALIGN; NULL (with the text kept) when it fails.  A count of 0 gives a
- * pointer that can be freed; a negative one fails. */
+/* count items of `size` bytes, aligned to MEM_ALIGN; NULL (with the text kept) when it fails.  A count of
+ * 0 gives a pointer that can be freed; a negative one fails. */
 void *mem_alloc(int64_t count, size_t size);
 void *mem_zeroed(int64_t count, size_t size);
 /* Grows or shrinks to new_count items, keeping the smaller number of them; on failure `p` stays valid. */
 void *mem_resize(void *p, int64_t old_count, int64_t new_count, size_t size);
 void mem_free(void *p);
 
-/* 0 when the system knows that the first or the last of these bytes cannot be read, so that a wild pointer of the caller's can
- * end in a text instead of a signal; 1 when they can, or nobody can say. */
+/* 0 when the system knows that the first or the last of these bytes cannot be read, so that a wild pointer
+ * of the caller's can end in a text instead of a signal; 1 when they can, or nobody can say. */
 int mem_readable(const void *p, int64_t bytes);
 
 /* TRY(NEW(array, n)) allocates and passes the failure on. */

@@ -52,7 +52,8 @@ heddle_status fail(heddle_status status, const char *format, ...)
     va_start(args, format);
     vsnprintf(text, sizeof text, format, args);
     va_end(args);
-    text_printable(last_error.text, sizeof last_error.text, text, ""); /* names of files and members may hold anything */
+    text_printable(last_error.text, sizeof last_error.text, text,
+                   ""); /* names of files and members may hold anything */
     return status;
 }
 

@@ -15,7 +15,8 @@ static heddle_status take(char *out, const char *from, const char *to, const cha
 {
     size_t n = (size_t)(to - from);
     if (n >= SPEC_TEXT)
-        return fail(HEDDLE_BAD_ARGUMENT, "the %s '%.20s...' is longer than %d characters", what, from, SPEC_TEXT - 1);
+        return fail(HEDDLE_BAD_ARGUMENT, "the %s '%.20s...' is longer than %d characters", what, from,
+                    SPEC_TEXT - 1);
     memcpy(out, from, n);
     out[n] = 0;
     return HEDDLE_OK;
@@ -65,8 +66,8 @@ heddle_status spec_int(struct spec *spec, const char *key, int64_t low, int64_t 
     if (parse_int(text, &n) != HEDDLE_OK)
         return fail(HEDDLE_BAD_ARGUMENT, "%s: %s=%s is not an integer", spec->name, key, text);
     if (n < low || n > high)
-        return fail(HEDDLE_BAD_ARGUMENT, "%s: %s=%s is outside %lld..%lld", spec->name, key, text, (long long)low,
-                    (long long)high);
+        return fail(HEDDLE_BAD_ARGUMENT, "%s: %s=%s is outside %lld..%lld", spec->name, key, text,
+                    (long long)low, (long long)high);
     *value = n;
     return HEDDLE_OK;
 }
@@ -75,7 +76,8 @@ heddle_status spec_done(const struct spec *spec, const char *known)
 {
     for (int i = 0; i < spec->keys; i++)
         if (!spec->item[i].used)
-            return fail(HEDDLE_BAD_ARGUMENT, "%s has no '%s' (it has: %s)", spec->name, spec->item[i].key, known);
+            return fail(HEDDLE_BAD_ARGUMENT, "%s has no '%s' (it has: %s)", spec->name, spec->item[i].key,
+                        known);
     return HEDDLE_OK;
 }
 
@@ -166,8 +168,11 @@ char *text_bytes(char buffer[NUMBER_TEXT], double bytes)
 int text_letter(const char *s)
 {
     const unsigned char *u = (const unsigned char *)s;
-    int n = u[0] < 0x80 ? 1 : u[0] >= 0xc2 && u[0] < 0xe0 ? 2 : u[0] >= 0xe0 && u[0] < 0xf0 ? 3
-          : u[0] >= 0xf0 && u[0] < 0xf5 ? 4 : 0;
+    int n = u[0] < 0x80                 ? 1
+          : u[0] >= 0xc2 && u[0] < 0xe0 ? 2
+          : u[0] >= 0xe0 && u[0] < 0xf0 ? 3
+          : u[0] >= 0xf0 && u[0] < 0xf5 ? 4
+                                        : 0;
     for (int i = 1; i < n; i++)
         if ((u[i] & 0xc0) != 0x80)
             return 0;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * text.h: specs such as "grid3d:n=100,dof=3", which name families, kernels with options and devices alike; numbers as
- * people write them; text that grows. */
+ * text.h: specs such as "grid3d:n=100,dof=3", which name families, kernels with options and devices alike;
+ * numbers as people write them; text that grows. */
 #ifndef BASE_TEXT_H
 #define BASE_TEXT_H
 
@@ -23,9 +23,11 @@ struct spec {
 heddle_status spec_parse(struct spec *spec, const char *text);
 /* The value of a key, or NULL; marks it as known. */
 const char *spec_text(struct spec *spec, const char *key);
-/* An integer ("100", "1e6", "4k", "2M": powers of 1000) within [low, high]; `value` is left alone if the key is absent. */
+/* An integer ("100", "1e6", "4k", "2M": powers of 1000) within [low, high]; `value` is left alone if the
+ * key is absent. */
 heddle_status spec_int(struct spec *spec, const char *key, int64_t low, int64_t high, int64_t *value);
-/* HEDDLE_BAD_ARGUMENT naming the first key that was never asked for; `known` lists those that would be valid. */
+/* HEDDLE_BAD_ARGUMENT naming the first key that was never asked for; `known` lists those that would be
+ * valid. */
 heddle_status spec_done(const struct spec *spec, const char *known);
 
 /* An integer as people write it; HEDDLE_BAD_ARGUMENT when `text` is anything else or does not fit. */
@@ -33,7 +35,8 @@ heddle_status parse_int(const char *text, int64_t *value);
 /* A finite number or inf/nan that takes up the whole text. */
 heddle_status parse_real(const char *text, double *value);
 
-/* Text that grows; `failed` stays set after the first allocation that failed, and later additions do nothing. */
+/* Text that grows; `failed` stays set after the first allocation that failed, and later additions do
+ * nothing. */
 struct text {
     char *data; /* zero-terminated when not NULL */
     int64_t size, capacity;
@@ -50,8 +53,9 @@ char *text_bytes(char buffer[NUMBER_TEXT], double bytes);
 
 /* The bytes of the UTF-8 letter at s, 0 if there is none. */
 int text_letter(const char *s);
-/* Copies what a terminal may be shown: control characters, which it would obey, and bytes that are no UTF-8 become \x1b, except
- * for the characters of `keep`.  What does not fit into `size` bytes is left out; the copy ends in a zero.  Returns its length. */
+/* Copies what a terminal may be shown: control characters, which it would obey, and bytes that are no
+ * UTF-8 become \x1b, except for the characters of `keep`.  What does not fit into `size` bytes is left
+ * out; the copy ends in a zero.  Returns its length. */
 int64_t text_printable(char *out, int64_t size, const char *text, const char *keep);
 
 /* Does `text` end in `ending`? */

@@ -17,22 +17,25 @@
 
 /* -------------------------------------------------------- waiting ----------------------------- */
 
-/* A number that one thread changes and others wait for.  They look at it for a while, because products follow one another within
- * microseconds and a thread that sleeps takes tens of them to wake up; then they sleep. */
+/* A number that one thread changes and others wait for.  They look at it for a while, because products
+ * follow one another within microseconds and a thread that sleeps takes tens of them to wake up; then they
+ * sleep. */
 struct signal {
     atomic_uint value;
     atomic_int sleepers;
 };
 
 #define SPIN_MS 0.05 /* about what it takes to wake up */
-#define LOOKS 32 /* between two looks at the clock */
+#define LOOKS 32     /* between two looks at the clock */
 
 static inline void relax(void)
 {
 #if defined(__x86_64__)
     __builtin_ia32_pause();
 #elif defined(__aarch64__)
-    __asm__ volatile("isb" ::: "memory"); /* about as long as a pause of x86; yield is over at once on most cores */
+    __asm__ volatile(
+        "isb" ::
+            : "memory"); /* about as long as a pause of x86; yield is over at once on most cores */
 #endif
 }
 
@@ -47,8 +50,8 @@ static void wait_for_change(struct signal *s, unsigned old, int spins)
             relax();
         }
     } while (spins && now_ms() - begin < SPIN_MS);
-    /* Who changes the value looks for sleepers afterwards, and the system looks at the value once more before it lets one sleep:
-     * one of the two sees the other. */
+    /* Who changes the value looks for sleepers afterwards, and the system looks at the value once more
+     * before it lets one sleep: one of the two sees the other. */
     atomic_fetch_add(&s->sleepers, 1);
     while (atomic_load(&s->value) == old)
         syscall(SYS_futex, &s->value, FUTEX_WAIT_PRIVATE, old, NULL, NULL, 0);
@@ -64,7 +67,8 @@ static void change(struct signal *s)
 
 /* -------------------------------------------------------- workers ----------------------------- */
 
-/* What the threads of a team have in common; on the stack of the one that called team_run, who is the last to leave. */
+/* What the threads of a team have in common; on the stack of the one that called team_run, who is the last
+ * to leave. */
 struct crew {
     team_work *work;
     void *argument;
@@ -84,8 +88,9 @@ struct worker {
     _Alignas(64) struct signal done;  /* counts jobs: as many as were given, or one less */
 };
 
-/* All workers of the process.  There are at most as many as the largest team has asked for, or one fewer than there are
- * processors: teams that run at the same time share them, and do with fewer threads instead of getting into each other's way. */
+/* All workers of the process.  There are at most as many as the largest team has asked for, or one fewer
+ * than there are processors: teams that run at the same time share them, and do with fewer threads instead
+ * of getting into each other's way. */
 static struct {
     pthread_mutex_t lock; /* guards everything below */
     int workers;          /* made so far */
@@ -101,7 +106,8 @@ static _Thread_local int in_team;
 static int processors(void)
 {
     cpu_set_t set;
-    int n = sched_getaffinity(0, sizeof set, &set) == 0 ? CPU_COUNT(&set) : (int)sysconf(_SC_NPROCESSORS_ONLN);
+    int n =
+        sched_getaffinity(0, sizeof set, &set) == 0 ? CPU_COUNT(&set) : (int)sysconf(_SC_NPROCESSORS_ONLN);
     return n < 1 ? 1 : n;
 }
 
@@ -128,8 +134,8 @@ static void *serve(void *argument)
     return NULL;
 }
 
-/* A child after fork has the memory of the workers, but not the workers.  The lock is held across the fork, so that all of this
- * is whole. */
+/* A child after fork has the memory of the workers, but not the workers.  The lock is held across the
+ * fork, so that all of this is whole. */
 static void before_fork(void)
 {
     pthread_mutex_lock(&pool.lock);
@@ -185,8 +191,9 @@ static int create(struct worker *w)
     return code == 0;
 }
 
-/* Called with the lock held: the first worker at or behind `from` that nobody has, or a new one; the number of workers when there
- * is none.  The lowest first, so that a team's threads are the same each time, and find near them what they have written. */
+/* Called with the lock held: the first worker at or behind `from` that nobody has, or a new one; the
+ * number of workers when there is none.  The lowest first, so that a team's threads are the same each
+ * time, and find near them what they have written. */
 static int free_worker(int from)
 {
     while (from < pool.workers && pool.worker[from].taken)

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: MIT
  *
- * thread.h: all parallel work goes through here.  The workers are a pool of Heddle's own, for all handles of the process: made
- * when they are first needed, asleep when there is nothing to do, and made anew in a child after fork.
+ * thread.h: all parallel work goes through here.  The workers are a pool of Heddle's own, for all handles
+ * of the process: made when they are first needed, asleep when there is nothing to do, and made anew in a
+ * child after fork.
  *
- * Work is always cut into `parts`, a number that the caller fixes; how many threads take the parts may vary, the result
- * may not.  That is how results stay the same for any number of threads. */
+ * Work is always cut into `parts`, a number that the caller fixes; how many threads take the parts may
+ * vary, the result may not.  That is how results stay the same for any number of threads. */
 #ifndef BASE_THREAD_H
 #define BASE_THREAD_H
 
@@ -20,14 +21,15 @@ struct team {
 
 typedef void team_work(void *argument, const struct team *team);
 
-/* Runs work(argument, team) on up to `threads` threads, the caller's among them, and returns when all are done.  Fewer run where
- * others have the workers, or the system grants no more; calls from inside run with a team of one. */
+/* Runs work(argument, team) on up to `threads` threads, the caller's among them, and returns when all are
+ * done.  Fewer run where others have the workers, or the system grants no more; calls from inside run with
+ * a team of one. */
 void team_run(int threads, team_work *work, void *argument);
 /* Waits for the others of the team.  Every thread of the team must come by equally often. */
 void team_barrier(const struct team *team);
 
-/* Runs work(argument, part) once for each part of `parts`, on as many threads as there are by default; the next free
- * thread takes the next part.  For work whose parts do not depend on each other. */
+/* Runs work(argument, part) once for each part of `parts`, on as many threads as there are by default; the
+ * next free thread takes the next part.  For work whose parts do not depend on each other. */
 typedef void part_work(void *argument, int part);
 void parts_run(int parts, part_work *work, void *argument);
 

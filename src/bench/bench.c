@@ -149,12 +149,14 @@ static int64_t cache_of(const struct device *d)
     return d->kind == DEVICE_gpu ? gpu_info_of(d->gpu)->cache : cpu_this()->cache;
 }
 
-/* A, its values once more as whole numbers, another copy in the format of a kernel, and x, y and the reference twice over. */
+/* A, its values once more as whole numbers, another copy in the format of a kernel, and x, y and the
+ * reference twice over. */
 static heddle_status within_limit(const struct stage *s)
 {
     char need_text[NUMBER_TEXT], limit_text[NUMBER_TEXT];
     double need = 2 * (double)csr_bytes(&s->csr) + (double)s->csr.nnz * (double)type_size(s->csr.value) +
-                  64 * (double)(s->csr.rows + s->csr.cols), limit = (double)s->b->memory_limit;
+                  64 * (double)(s->csr.rows + s->csr.cols),
+           limit = (double)s->b->memory_limit;
     if (limit <= 0 || need <= limit)
         return HEDDLE_OK;
     return fail(HEDDLE_NO_MEMORY, "the matrix needs about %s; the limit is %s", text_bytes(need_text, need),
@@ -254,7 +256,8 @@ static heddle_status bench_all(struct bench *b, const struct subject *subject)
     if (b->events.begins)
         b->events.begins(b->events.argument, &s->base);
     status = ready_matrix(s);
-    b->unreadable += status == HEDDLE_BAD_FILE || status == HEDDLE_FILE_ERROR || status == HEDDLE_BAD_ARGUMENT;
+    b->unreadable +=
+        status == HEDDLE_BAD_FILE || status == HEDDLE_FILE_ERROR || status == HEDDLE_BAD_ARGUMENT;
     TRY(stage_absorb(s, status, b->keep_going));
     for (int i = 0; i < b->type_count && !stopped(b); i++) {
         s->base.value = b->type[i];
@@ -267,8 +270,8 @@ done:
     return status;
 }
 
-/* The device stays current meanwhile, as it is in a program that uses the vendor's runtime: kernels and peers alike are spared
- * the switch. */
+/* The device stays current meanwhile, as it is in a program that uses the vendor's runtime: kernels and
+ * peers alike are spared the switch. */
 heddle_status bench_subject(struct bench *b, const struct subject *subject)
 {
     void *before;

@@ -16,7 +16,8 @@ static heddle_status new_auto(struct candidate *c, const char *name)
     c->deterministic = choice.deterministic;
     if (!c->deterministic)
         return HEDDLE_OK;
-    struct room all = repeatable_room(&c->h->device, &c->A->view), usual = immediate_room(&c->h->device, &c->A->view);
+    struct room all = repeatable_room(&c->h->device, &c->A->view),
+                usual = immediate_room(&c->h->device, &c->A->view);
     TRY(heddle_set_deterministic(c->h, 1));
     TRY(heddle_reserve(c->h, c->A));
     c->bytes = all.workspace_bytes + all.counters_bytes - usual.workspace_bytes - usual.counters_bytes;
@@ -71,7 +72,8 @@ static heddle_status new_bound(struct candidate *c, const char *name)
     return HEDDLE_OK;
 }
 
-/* The bytes of the arrays that a library is given; what it makes of them for itself, as those of CPUs do, nobody tells. */
+/* The bytes of the arrays that a library is given; what it makes of them for itself, as those of CPUs do,
+ * nobody tells. */
 static double peer_reads(const struct peer *p)
 {
     double entries = (double)p->A.nnz * (double)(sizeof(int32_t) + type_size(p->A.value));
@@ -80,12 +82,14 @@ static double peer_reads(const struct peer *p)
         return NAN;
     if (p->row->format == PEER_csr)
         return (double)csr_bytes(&p->A);
-    return p->row->format == PEER_bsr ? fmin(entries, (double)p->arrays.bytes) : entries; /* sell: without padding; coo: and rows */
+    return p->row->format == PEER_bsr ? fmin(entries, (double)p->arrays.bytes)
+                                      : entries; /* sell: without padding; coo: and rows */
 }
 
 static heddle_status new_peer(struct candidate *c, const char *name)
 {
-    static const char *const formats[] = {[PEER_csr] = "csr", [PEER_coo] = "coo", [PEER_sell] = "sell", [PEER_bsr] = "bsr"};
+    static const char *const formats[] = {
+        [PEER_csr] = "csr", [PEER_coo] = "coo", [PEER_sell] = "sell", [PEER_bsr] = "bsr"};
     heddle_status status = HEDDLE_OK;
     if (c->A->view.format != HEDDLE_CSR)
         return fail(HEDDLE_NOT_SUPPORTED, "peers are measured on CSR matrices");
@@ -101,7 +105,8 @@ done:
     return status;
 }
 
-heddle_status candidate_new(struct candidate *c, heddle *h, const heddle_matrix *A, heddle_op op, const char *name)
+heddle_status candidate_new(struct candidate *c, heddle *h, const heddle_matrix *A, heddle_op op,
+                            const char *name)
 {
     heddle_status status = HEDDLE_OK;
     *c = (struct candidate){.h = h, .A = A, .op = op, .format = "csr", .repeatable = 1};
@@ -171,7 +176,8 @@ heddle_status candidate_check(const char *name)
 static heddle_status add(struct candidate_list *list, const char *name, size_t size)
 {
     if (size >= CANDIDATE_NAME)
-        return fail(HEDDLE_BAD_ARGUMENT, "the kernel '%.20s...' is longer than %d characters", name, CANDIDATE_NAME - 1);
+        return fail(HEDDLE_BAD_ARGUMENT, "the kernel '%.20s...' is longer than %d characters", name,
+                    CANDIDATE_NAME - 1);
     if (list->count == CANDIDATES_MOST)
         return fail(HEDDLE_BAD_ARGUMENT, "more than %d kernels are asked for", CANDIDATES_MOST);
     char *item = list->name[list->count];
@@ -230,8 +236,8 @@ done:
     return status;
 }
 
-/* Every algorithm of a library, and without its preparation where that can be left out.  Where the device cannot have it, the first
- * one is enough to say so. */
+/* Every algorithm of a library, and without its preparation where that can be left out.  Where the device
+ * cannot have it, the first one is enough to say so. */
 static heddle_status add_library(struct candidate_list *list, int library, const char *driver)
 {
     heddle_status status = HEDDLE_OK;

@@ -24,20 +24,22 @@ struct candidate {
     char ran[64];        /* the kernel with its options; for "auto" known after the first run */
     char format[16];
     int transposed, repeatable; /* of "auto" known after the first run */
-    int deterministic;   /* "auto" was asked to be */
-    int fixed;           /* values never change: candidate_use fails */
-    int64_t bytes;                /* held beyond A */
-    double read;                  /* bytes of the matrix that a product reads, as it is stored; NaN: not known */
+    int deterministic;          /* "auto" was asked to be */
+    int fixed;                  /* values never change: candidate_use fails */
+    int64_t bytes;              /* held beyond A */
+    double read; /* bytes of the matrix that a product reads, as it is stored; NaN: not known */
     double convert_ms, prepare_ms; /* a plan counts all its work as preparation */
-    double plan_ms;               /* of a plan: its choice; 0 for others */
-    int64_t break_even;           /* of a plan, as in heddle_plan_desc; 0 for others */
+    double plan_ms;                /* of a plan: its choice; 0 for others */
+    int64_t break_even;            /* of a plan, as in heddle_plan_desc; 0 for others */
 };
 
 /* HEDDLE_NO_KERNEL and HEDDLE_NO_MEMORY mean that it does not apply here, with the reason in the text. */
-heddle_status candidate_new(struct candidate *c, heddle *h, const heddle_matrix *A, heddle_op op, const char *name);
+heddle_status candidate_new(struct candidate *c, heddle *h, const heddle_matrix *A, heddle_op op,
+                            const char *name);
 void candidate_free(struct candidate *c);
-/* Another matrix of the same pattern, which must outlive the candidate: what the pattern decides stays as it was made.  A peer is made
- * anew, because not every library takes new values; after a failure it is gone. */
+/* Another matrix of the same pattern, which must outlive the candidate: what the pattern decides stays as
+ * it was made.  A peer is made anew, because not every library takes new values; after a failure it is
+ * gone. */
 heddle_status candidate_use(struct candidate *c, const heddle_matrix *A);
 heddle_status candidate_run(struct candidate *c, struct scalars s, const void *x, void *y);
 
@@ -52,13 +54,13 @@ struct candidate_list {
     char name[CANDIDATES_MOST][CANDIDATE_NAME];
 };
 
-/* Adds the names in `text`, which are separated by commas: "auto,cpu_sell:slice=8,window=512,cpu_csr" is three, because a
- * comma before key=value goes on with the options.  "all" stands for auto, plan and every kernel of the kind of device:
- * "cpu" or "gpu". */
+/* Adds the names in `text`, which are separated by commas: "auto,cpu_sell:slice=8,window=512,cpu_csr" is
+ * three, because a comma before key=value goes on with the options.  "all" stands for auto, plan and every
+ * kernel of the kind of device: "cpu" or "gpu". */
 heddle_status candidates_add(struct candidate_list *list, const char *text, const char *device);
 
-/* The same for peers: "cusparse" stands for all its algorithms, "cusparse:csr_alg2" for one, "all" for every library that
- * computes on devices of this driver ("cuda", "cpu"). */
+/* The same for peers: "cusparse" stands for all its algorithms, "cusparse:csr_alg2" for one, "all" for
+ * every library that computes on devices of this driver ("cuda", "cpu"). */
 heddle_status candidates_add_peers(struct candidate_list *list, const char *text, const char *driver);
 
 #endif

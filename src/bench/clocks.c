@@ -11,7 +11,9 @@
 
 /* NVML's numbers, from its documentation. */
 enum { CLOCK_SM = 1, CLOCK_MEMORY = 2 };
-#define SLOWED (0x04ULL /* power limit */ | 0x08ULL /* hardware */ | 0x20ULL | 0x40ULL /* heat */ | 0x80ULL /* power supply */)
+#define SLOWED                                                                                               \
+    (0x04ULL /* power limit */ | 0x08ULL /* hardware */ | 0x20ULL | 0x40ULL /* heat */ |                     \
+     0x80ULL /* power supply */)
 
 static struct {
     int (*start)(void);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * floor.h: what no product can go below: the time to read as many bytes as it does, again and again, on the same threads, from
- * wherever they stay in the meantime.  The emulator has none. */
+ * floor.h: what no product can go below: the time to read as many bytes as it does, again and again, on
+ * the same threads, from wherever they stay in the meantime.  The emulator has none. */
 #ifndef BENCH_FLOOR_H
 #define BENCH_FLOOR_H
 
@@ -15,13 +15,15 @@ struct floors {
     struct probe *probe;
     double launch_ms; /* on a GPU no floor is below */
     int count;
-    struct { double bytes, ms; } kept[FLOORS_KEPT];
+    struct {
+        double bytes, ms;
+    } kept[FLOORS_KEPT];
 };
 
 /* NaN on the emulator, and for bytes that are not known (NaN). */
 double floor_ms(struct floors *f, double bytes);
-/* The same for a product that took `ms`: while it seems faster than its floor the loop runs again, for up to three seconds,
- * because whatever disturbs a measurement makes it longer. */
+/* The same for a product that took `ms`: while it seems faster than its floor the loop runs again, for up
+ * to three seconds, because whatever disturbs a measurement makes it longer. */
 double floor_beside_ms(struct floors *f, double bytes, double ms);
 
 /* Rows and columns with at least one entry: of x a product reads no more. */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "bench/guarded.h"
 
-#define GUARD 4096     /* bytes: more than the last block of rows can overshoot by, at a row a thread */
+#define GUARD 4096      /* bytes: more than the last block of rows can overshoot by, at a row a thread */
 #define GUARD_BYTE 0x5a /* repeated, a number that no product of ordinary data comes to */
 
 heddle_status guarded_new(struct guarded *g, const struct device *device, int64_t bytes)

@@ -25,7 +25,8 @@ static heddle_status launched(struct gpu_watch *watch, const char *entry)
     if (number >= LAUNCHES_MOST)
         return HEDDLE_OK;
     snprintf(t->now.entry[number], LAUNCH_NAME, "%s", entry);
-    return gpu_driver_of(t->device->gpu)->event_record(t->device->gpu, t->event[number + 1], t->device->stream);
+    return gpu_driver_of(t->device->gpu)
+        ->event_record(t->device->gpu, t->event[number + 1], t->device->stream);
 }
 
 static heddle_status add_up(struct launches *l, const struct taking *t, int first)
@@ -42,8 +43,8 @@ done:
     return status;
 }
 
-heddle_status launches_take(struct launches *l, const struct device *d, void (*before)(void *), heddle_status (*product)(void *),
-                            void *argument)
+heddle_status launches_take(struct launches *l, const struct device *d, void (*before)(void *),
+                            heddle_status (*product)(void *), void *argument)
 {
     heddle_status status = HEDDLE_OK;
     struct taking t = {.watch = {launched}, .device = d};
@@ -55,7 +56,8 @@ heddle_status launches_take(struct launches *l, const struct device *d, void (*b
     struct gpu_head *head = (struct gpu_head *)d->gpu;
     for (int i = 0; i <= LAUNCHES_MOST; i++)
         TRY(driver->event_new(d->gpu, &t.event[i]));
-    for (int pass = 0; pass < PASSES && t.count <= LAUNCHES_MOST && (pass == 0 || now_ms() - begin < LIMIT_MS); pass++) {
+    for (int pass = 0;
+         pass < PASSES && t.count <= LAUNCHES_MOST && (pass == 0 || now_ms() - begin < LIMIT_MS); pass++) {
         before(argument);
         t.count = 0;
         TRY(driver->event_record(d->gpu, t.event[0], d->stream));

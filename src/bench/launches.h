@@ -15,9 +15,10 @@ struct launches {
     double ms[LAUNCHES_MOST]; /* each the least of several products */
 };
 
-/* `product` runs once; `before` comes first each time and keeps the device busy, so that launches queue up behind it and the time
- * between them is the device's.  Left empty where the device is none or a product has more launches than fit. */
-heddle_status launches_take(struct launches *l, const struct device *d, void (*before)(void *), heddle_status (*product)(void *),
-                            void *argument);
+/* `product` runs once; `before` comes first each time and keeps the device busy, so that launches queue up
+ * behind it and the time between them is the device's.  Left empty where the device is none or a product
+ * has more launches than fit. */
+heddle_status launches_take(struct launches *l, const struct device *d, void (*before)(void *),
+                            heddle_status (*product)(void *), void *argument);
 
 #endif

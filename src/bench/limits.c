@@ -11,11 +11,11 @@
 /* What is measured, in this order: additions write to the buffer, launches flush the caches. */
 struct limit_row {
     const char *limit, *pattern;
-    int64_t span;  /* bytes; WHOLE: the probe's buffer, far more than the caches hold */
+    int64_t span; /* bytes; WHOLE: the probe's buffer, far more than the caches hold */
     enum limit_loop loop;
     enum limit_pattern at;
-    int launches;  /* of LIMIT_NOTHING: how many in a row */
-    int filled;    /* LIMIT_NOTHING: the grid fills the device */
+    int launches; /* of LIMIT_NOTHING: how many in a row */
+    int filled;   /* LIMIT_NOTHING: the grid fills the device */
 };
 #define WHOLE 0
 static const struct limit_row rows[] = {
@@ -68,8 +68,8 @@ static heddle_status run(const struct bench_limits *b)
     return status;
 }
 
-/* Something runs before, so that the device is awake and the host's part of the launch costs no time: the loop itself, or for
- * launches the flush of a cold product. */
+/* Something runs before, so that the device is awake and the host's part of the launch costs no time: the
+ * loop itself, or for launches the flush of a cold product. */
 static heddle_status once(void *argument, double *ms)
 {
     heddle_status status = HEDDLE_OK;
@@ -93,8 +93,13 @@ static void set_work(struct bench_limits *b, struct limit *l)
     int64_t span = r->span == WHOLE ? b->bytes : r->span < most ? r->span : most;
     while (r->span != WHOLE && span > b->bytes)
         span /= 2;
-    b->work = (struct limit_work){.loop = r->loop, .value = l->value ? l->value : HEDDLE_F32, .pattern = r->at,
-                                  .span = span / size, .x = b->buffer, .y = b->buffer, .index = b->index};
+    b->work = (struct limit_work){.loop = r->loop,
+                                  .value = l->value ? l->value : HEDDLE_F32,
+                                  .pattern = r->at,
+                                  .span = span / size,
+                                  .x = b->buffer,
+                                  .y = b->buffer,
+                                  .index = b->index};
     if (r->loop == LIMIT_READ)
         b->work.count = span / size;
     else if (r->loop == LIMIT_COPY) {
@@ -103,7 +108,9 @@ static void set_work(struct bench_limits *b, struct limit *l)
     } else if (r->loop == LIMIT_NOTHING)
         b->work.count = r->filled ? limit_blocks(&b->p->device) : 1;
     else
-        b->work.count = r->loop == LIMIT_GATHER ? b->sizes.gathers : r->at == LIMIT_ONE ? b->sizes.same : b->sizes.adds;
+        b->work.count = r->loop == LIMIT_GATHER ? b->sizes.gathers
+                      : r->at == LIMIT_ONE      ? b->sizes.same
+                                                : b->sizes.adds;
     l->span = r->loop == LIMIT_NOTHING ? 0 : r->at == LIMIT_ONE ? size : span;
     l->count = r->loop == LIMIT_NOTHING ? r->launches : b->work.count;
 }
@@ -126,7 +133,8 @@ static void rate(struct limit *l, enum limit_loop loop)
     }
 }
 
-static heddle_status measure_row(struct bench_limits *b, heddle_type value, limit_heard *heard, void *argument)
+static heddle_status measure_row(struct bench_limits *b, heddle_type value, limit_heard *heard,
+                                 void *argument)
 {
     heddle_status status = HEDDLE_OK;
     struct limit l = {.limit = b->row->limit, .pattern = b->row->pattern, .value = value};
@@ -148,8 +156,13 @@ static heddle_status tell_wide_read(struct bench_limits *b, limit_heard *heard, 
     b->p->words = b->bytes / 8;
     double gbs = probe_read_gbs(b->p);
     b->p->words = words;
-    struct limit l = {.limit = "read", .pattern = "16 bytes at once", .span = b->bytes, .count = b->bytes / 16, .figure = gbs,
-                      .unit = "GB/s", .floor_us = NAN};
+    struct limit l = {.limit = "read",
+                      .pattern = "16 bytes at once",
+                      .span = b->bytes,
+                      .count = b->bytes / 16,
+                      .figure = gbs,
+                      .unit = "GB/s",
+                      .floor_us = NAN};
     l.timing = (struct timing){.median_ms = (double)b->bytes / (gbs * 1e6), .repetitions = 1};
     return heard(argument, &l);
 }
@@ -157,7 +170,11 @@ static heddle_status tell_wide_read(struct bench_limits *b, limit_heard *heard, 
 static heddle_status tell_many_launches(struct bench_limits *b, limit_heard *heard, void *argument)
 {
     double ms = probe_launch_ms(b->p);
-    struct limit l = {.limit = "launch", .pattern = "each of many", .count = 1, .figure = 1e3 * ms, .unit = "us",
+    struct limit l = {.limit = "launch",
+                      .pattern = "each of many",
+                      .count = 1,
+                      .figure = 1e3 * ms,
+                      .unit = "us",
                       .floor_us = 1e3 * ms};
     l.timing = (struct timing){.median_ms = ms, .repetitions = 1};
     return heard(argument, &l);
@@ -176,8 +193,8 @@ static void restrain(struct sizes *s, int64_t memory)
     while (memory > 0 && s->most > LEAST && s->most > memory)
         s->most /= 2;
     if (memory > 0)
-        *s = (struct sizes){lesser(s->gathers, s->most / 4), lesser(s->adds, s->most / 4), lesser(s->same, s->most / 4),
-                            s->most};
+        *s = (struct sizes){lesser(s->gathers, s->most / 4), lesser(s->adds, s->most / 4),
+                            lesser(s->same, s->most / 4), s->most};
 }
 
 /* CPUs have no atomic additions in their products and no grids. */
@@ -190,7 +207,11 @@ heddle_status limits_measure(struct probe *p, int64_t memory, limit_heard *heard
 {
     heddle_status status = HEDDLE_OK;
     int gpu = p->device.kind == DEVICE_gpu, emulated = gpu_is_emulated(p->device.gpu);
-    struct bench_limits b = {.p = p, .sizes = emulated ? emu_sizes : gpu ? gpu_sizes : cpu_sizes, .emulated = emulated};
+    struct bench_limits b = {.p = p,
+                             .sizes = emulated ? emu_sizes
+                                    : gpu      ? gpu_sizes
+                                               : cpu_sizes,
+                             .emulated = emulated};
     void *index = NULL;
     restrain(&b.sizes, memory);
     b.buffer = gpu ? p->buffer : (void *)p->data;
@@ -198,7 +219,8 @@ heddle_status limits_measure(struct probe *p, int64_t memory, limit_heard *heard
     TRY(stopwatch_new(&b.watch, &p->device));
     TRY(device_alloc(&p->device, &index, b.sizes.gathers * (int64_t)sizeof *b.index));
     b.index = index;
-    TRY(device_fill(&p->device, b.buffer, 0, b.bytes)); /* what is read is never negative, and no number slows a CPU down */
+    TRY(device_fill(&p->device, b.buffer, 0,
+                    b.bytes)); /* what is read is never negative, and no number slows a CPU down */
     TRY(tell_wide_read(&b, heard, argument));
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
         b.row = &rows[i];

@@ -12,8 +12,8 @@ static int by_size(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-/* Sorts the samples and sums them up; quartiles are samples, without interpolation, and the median of an even number is
- * the mean of the middle two. */
+/* Sorts the samples and sums them up; quartiles are samples, without interpolation, and the median of an
+ * even number is the mean of the middle two. */
 static struct timing summary(double *sample, int n)
 {
     qsort(sample, (size_t)n, sizeof *sample, by_size);

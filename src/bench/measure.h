@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * measure.h: repeat until it is known well enough.  A measurement ends when the middle half of its repetitions lies close
- * enough together, and no later than the largest number of repetitions or the time limit allow. */
+ * measure.h: repeat until it is known well enough.  A measurement ends when the middle half of its
+ * repetitions lies close enough together, and no later than the largest number of repetitions or the time
+ * limit allow. */
 #ifndef BENCH_MEASURE_H
 #define BENCH_MEASURE_H
 
@@ -20,8 +21,8 @@ struct timing {
     int dropped;     /* repetitions that did not count */
 };
 
-/* Does it once and tells how long that took: as a negative number if the device was slowed down meanwhile.  Such repetitions do
- * not count, unless all were like that. */
+/* Does it once and tells how long that took: as a negative number if the device was slowed down meanwhile.
+ * Such repetitions do not count, unless all were like that. */
 typedef heddle_status measured(void *argument, double *ms);
 
 heddle_status measure(struct timing *t, const struct rule *rule, measured *once, void *argument);

@@ -75,7 +75,8 @@ static int is_true(const struct past_line *l, const char *key)
     return v && v->kind == JSON_TRUE;
 }
 
-static struct timing timing_of(const struct past_line *l, const char *ms, const char *least, const char *spread, const char *count)
+static struct timing timing_of(const struct past_line *l, const char *ms, const char *least,
+                               const char *spread, const char *count)
 {
     struct timing t = {number_of(l, ms), number_of(l, least), number_of(l, spread), 0, 0};
     double repetitions = number_of(l, count);
@@ -245,5 +246,6 @@ const struct past_run *past_find(const struct past *p, const struct past_run *wh
 
 int past_describes(const struct past *p, const char *origin)
 {
-    return p->matrices > 0 && bsearch(&origin, p->matrix, (size_t)p->matrices, sizeof *p->matrix, by_text) != NULL;
+    return p->matrices > 0 &&
+           bsearch(&origin, p->matrix, (size_t)p->matrices, sizeof *p->matrix, by_text) != NULL;
 }

@@ -15,14 +15,14 @@
 #include "gpu/module.h"
 
 #define SMALLEST (256 << 20) /* bytes of the buffer, unless memory is short */
-#define CPU_CACHES 8  /* the buffer is so many times the last-level cache */
+#define CPU_CACHES 8         /* the buffer is so many times the last-level cache */
 #define GPU_CACHES 32 /* whose replacement keeps some of what a sweep of a few caches would throw out */
 #define PASSES 8
-#define PASS_MS 0.1   /* about, at least */
-#define LIMIT_MS 250  /* for all passes */
+#define PASS_MS 0.1  /* about, at least */
+#define LIMIT_MS 250 /* for all passes */
 
-/* Far larger than the last-level cache, and never more than an eighth of the memory; HEDDLE_PROBE_MB, which tests set whose times
- * nobody reads, has its own say. */
+/* Far larger than the last-level cache, and never more than an eighth of the memory; HEDDLE_PROBE_MB,
+ * which tests set whose times nobody reads, has its own say. */
 static int64_t buffer_bytes(int64_t cache, int64_t memory, int caches)
 {
     const char *asked = environment("HEDDLE_PROBE_MB");
@@ -53,8 +53,8 @@ static void flush_part(void *argument, const struct team *team)
     write_part(p, p->words / 2, team);
 }
 
-/* On a GPU 256 MiB, or four caches where that is more.  The product that is timed next waits in the stream behind it, so that
- * the host's part of starting it costs no time. */
+/* On a GPU 256 MiB, or four caches where that is more.  The product that is timed next waits in the stream
+ * behind it, so that the host's part of starting it costs no time. */
 static int64_t flush_bytes(const struct probe *p)
 {
     int64_t caches = 4 * gpu_info_of(p->device.gpu)->cache, bytes = caches > SMALLEST ? caches : SMALLEST;
@@ -91,8 +91,8 @@ static double one_pass(struct probe *p, team_work *work, int threads, int batch)
     return (now_ms() - begin) / batch;
 }
 
-/* The shortest pass, in milliseconds.  Short work is repeated within a pass, so that the clock can tell; on a busy machine,
- * where threads wait for each other, the limit ends it. */
+/* The shortest pass, in milliseconds.  Short work is repeated within a pass, so that the clock can tell;
+ * on a busy machine, where threads wait for each other, the limit ends it. */
 static double shortest(struct probe *p, team_work *work, int threads, int passes)
 {
     double begin = now_ms(), best = one_pass(p, work, threads, 1);
@@ -119,7 +119,8 @@ static double shortest_read(struct probe *p, int threads)
     return fmin(least, shortest(p, read_part, threads, PASSES));
 }
 
-/* The loop that reads memory fastest: each reads another piece of the buffer, so that none finds what another left in the cache. */
+/* The loop that reads memory fastest: each reads another piece of the buffer, so that none finds what
+ * another left in the cache. */
 static read_loop *fastest_from_memory(struct probe *p)
 {
     read_loop *const *loops = read_loops(p->device.isa), *best = loops[0];
@@ -149,11 +150,13 @@ static double cpu_read_ms(struct probe *p)
 
 /* ---- GPU: the same by its own clock ---- */
 
-/* The shortest of a few batches of reads of `bytes`; infinite if the device fails, which the products will then report. */
+/* The shortest of a few batches of reads of `bytes`; infinite if the device fails, which the products will
+ * then report. */
 static double shortest_on_gpu(struct probe *p, int64_t bytes, int batch)
 {
     double begin = now_ms(), best = INFINITY, ms;
-    for (int pass = 0; pass < PASSES && (pass == 0 || now_ms() - begin < LIMIT_MS); pass++) { /* an emulated one takes long */
+    for (int pass = 0; pass < PASSES && (pass == 0 || now_ms() - begin < LIMIT_MS);
+         pass++) { /* an emulated one takes long */
         heddle_status status = stopwatch_start(&p->watch);
         for (int i = 0; i < batch && status == HEDDLE_OK; i++)
             status = gpu_read_all(&p->device, p->buffer, bytes);
@@ -186,7 +189,8 @@ static heddle_status new_on_cpu(struct probe *p)
     p->words = buffer_bytes(cpu_this()->cache, cpu_this()->memory, CPU_CACHES) / 8;
     TRY(NEW(p->data, p->words));
 #ifdef MADV_HUGEPAGE
-    uintptr_t page = 4096, begin = ((uintptr_t)p->data + page - 1) / page * page; /* as the arrays of formats have them: */
+    uintptr_t page = 4096,
+              begin = ((uintptr_t)p->data + page - 1) / page * page; /* as the arrays of formats have them: */
     madvise((void *)begin, (size_t)(p->words * 8 - (int64_t)page) / page * page, MADV_HUGEPAGE); /* a hint */
 #endif
     TRY(NEW_ZEROED(p->sums, 8 * (int64_t)p->threads));
@@ -223,7 +227,8 @@ double probe_read_gbs(struct probe *p)
 
 double probe_launch_ms(struct probe *p)
 {
-    return p->device.kind == DEVICE_gpu ? shortest_on_gpu(p, 0, GPU_BATCH) : shortest(p, nothing, p->threads, PASSES);
+    return p->device.kind == DEVICE_gpu ? shortest_on_gpu(p, 0, GPU_BATCH)
+                                        : shortest(p, nothing, p->threads, PASSES);
 }
 
 int probe_has_calls(const struct probe *p)
@@ -243,7 +248,8 @@ double probe_call_us(struct probe *p)
         gpu_kernel(gpu, &empty, "read_all", variant_of(HEDDLE_F32, HEDDLE_I32), "read_all") != HEDDLE_OK)
         return NAN;
     for (int pass = 0; pass < PASSES; pass++) {
-        if (gpu_driver_of(gpu)->launches_ms(gpu, &ms, empty, &nothing_to_read, CALLS, p->device.stream) != HEDDLE_OK ||
+        if (gpu_driver_of(gpu)->launches_ms(gpu, &ms, empty, &nothing_to_read, CALLS, p->device.stream) !=
+                HEDDLE_OK ||
             device_sync(&p->device) != HEDDLE_OK)
             return NAN;
         best = ms / CALLS < best ? ms / CALLS : best;
@@ -251,7 +257,9 @@ double probe_call_us(struct probe *p)
     return 1e3 * best;
 }
 
-#define FEW_BYTES (4 << 20) /* below, one thread may be faster than all of them, which have to be started, and wait for each other */
+#define FEW_BYTES                                                                                            \
+    (4                                                                                                       \
+     << 20) /* below, one thread may be faster than all of them, which have to be started, and wait for each other */
 
 double probe_again_ms(struct probe *p, double bytes)
 {

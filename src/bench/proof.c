@@ -17,8 +17,13 @@ static heddle_status host_new(void **p, int64_t bytes)
 static heddle_status matrix_with(heddle_matrix **B, heddle *h, const heddle_matrix *A, const void *val)
 {
     const struct csr *csr = &A->view.csr;
-    heddle_csr_desc desc = {.rows = csr->rows, .cols = csr->cols, .nnz = csr->nnz, .row_ptr = csr->row_ptr, .col = csr->col,
-                            .val = val, .types = {csr->value, csr->offset, HEDDLE_I32},
+    heddle_csr_desc desc = {.rows = csr->rows,
+                            .cols = csr->cols,
+                            .nnz = csr->nnz,
+                            .row_ptr = csr->row_ptr,
+                            .col = csr->col,
+                            .val = val,
+                            .types = {csr->value, csr->offset, HEDDLE_I32},
                             .where = h->device.kind == DEVICE_gpu ? HEDDLE_ON_DEVICE : HEDDLE_ON_HOST};
     return heddle_csr(B, h, &desc);
 }
@@ -38,13 +43,15 @@ done:
     return status;
 }
 
-heddle_status proof_new(struct proof *p, heddle *h, const heddle_matrix *A, const struct csr *csr, heddle_op op, struct scalars s)
+heddle_status proof_new(struct proof *p, heddle *h, const heddle_matrix *A, const struct csr *csr,
+                        heddle_op op, struct scalars s)
 {
     heddle_status status = HEDDLE_OK;
     const int64_t size = (int64_t)type_size(csr->value), x_count = op == HEDDLE_N ? csr->cols : csr->rows;
     const int64_t y_count = op == HEDDLE_N ? csr->rows : csr->cols;
     struct csr whole = *csr;
-    *p = (struct proof){.device = &h->device, .scalars = s, .x_bytes = x_count * size, .y_bytes = y_count * size};
+    *p = (struct proof){
+        .device = &h->device, .scalars = s, .x_bytes = x_count * size, .y_bytes = y_count * size};
     whole.val = NULL;
     TRY(host_new(&whole.val, csr->nnz * size));
     TRY(host_new(&p->x, p->x_bytes));

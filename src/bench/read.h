@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * read.h: loops that read memory and do nothing else, in several ways.  Which one is fastest depends on the processor and on the
- * level of the memory that the words lie in: whoever wants to know the most that can be read tries all of them. */
+ * read.h: loops that read memory and do nothing else, in several ways.  Which one is fastest depends on
+ * the processor and on the level of the memory that the words lie in: whoever wants to know the most that
+ * can be read tries all of them. */
 #ifndef BENCH_READ_H
 #define BENCH_READ_H
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * record.h: measurements as JSON, one object a line, for programs that come later.  What was not measured is null. */
+ * record.h: measurements as JSON, one object a line, for programs that come later.  What was not measured
+ * is null. */
 #ifndef BENCH_RECORD_H
 #define BENCH_RECORD_H
 

@@ -11,8 +11,9 @@
 #include "bench/stage.h"
 #include "subject/fill.h"
 
-/* Products that are shorter are timed in batches of about this length.  On a GPU that waits for work, a product begins some
- * microseconds after the clock: a batch of a millisecond makes that less than half a percent. */
+/* Products that are shorter are timed in batches of about this length.  On a GPU that waits for work, a
+ * product begins some microseconds after the clock: a batch of a millisecond makes that less than half a
+ * percent. */
 #define BATCH_MS 0.05
 #define BATCH_GPU_MS 1.0
 #define BATCH_MOST 1000
@@ -66,9 +67,10 @@ static heddle_status warm_once(void *argument, double *ms)
     return judged(t, several(t, t->batch, ms), ms);
 }
 
-/* Of launches that are all alike, one after another, every other one (of two kernels, two of four) starts 0.8 us later, or none
- * does (H200; probably by its place in the driver's ring of launches): of 41 samples 4.5 and 5.3 us in turn, and the median was
- * either.  So up to three products go before the flush, another number each time, and about a quarter of the samples is slow. */
+/* Of launches that are all alike, one after another, every other one (of two kernels, two of four) starts
+ * 0.8 us later, or none does (H200; probably by its place in the driver's ring of launches): of 41 samples
+ * 4.5 and 5.3 us in turn, and the median was either.  So up to three products go before the flush, another
+ * number each time, and about a quarter of the samples is slow. */
 #define SHORT_MS 0.1
 
 static heddle_status move_on(struct timed *t)
@@ -97,11 +99,11 @@ done:
 
 #define CALLS_MOST 100 /* at a time: a driver that has too many launches before it makes the caller wait */
 #define CALLS_LEAST 6
-#define CALLS_MS 20    /* of products, about */
+#define CALLS_MS 20 /* of products, about */
 #define CALL_PASSES 5
 
-/* What a call costs the host: several in a row without waiting, the shortest of a few passes.  The first wakes the device, and
- * is not counted.  Who wants a product's time soon waits no longer for this. */
+/* What a call costs the host: several in a row without waiting, the shortest of a few passes.  The first
+ * wakes the device, and is not counted.  Who wants a product's time soon waits no longer for this. */
 static heddle_status take_calls(struct run *r, struct timed *t)
 {
     heddle_status status = HEDDLE_OK;
@@ -147,7 +149,8 @@ static heddle_status poison(struct stage *s)
     fill_nan(s->y, s->base.value, s->reference.n);
     if (s->y_there == s->y || s->reference.n == 0)
         return HEDDLE_OK;
-    heddle_status status = device_fill(s->base.device, s->y_first, 0xff, stage_y_bytes(s) + (s->y_places - 1) * Y_STEP);
+    heddle_status status =
+        device_fill(s->base.device, s->y_first, 0xff, stage_y_bytes(s) + (s->y_places - 1) * Y_STEP);
     return status != HEDDLE_OK ? status : device_sync(s->base.device);
 }
 
@@ -215,14 +218,16 @@ static double own_bytes(const struct stage *s, const struct candidate *c)
     return c->read + (double)vectors * (double)type_size(s->base.value);
 }
 
-/* What the emulator takes says nothing of any GPU: its runs have times, to see that something goes on, and no rates. */
+/* What the emulator takes says nothing of any GPU: its runs have times, to see that something goes on, and
+ * no rates. */
 static void rate(struct stage *s, struct run *r, const struct candidate *c)
 {
     double ms = gpu_is_emulated(r->device->gpu) ? NAN : r->warm.median_ms;
     r->own_bytes = own_bytes(s, c);
     r->own_floor_ms = floor_beside_ms(&s->floors, r->own_bytes, ms);
     r->of_own_floor = r->own_floor_ms / ms;
-    if (r->own_bytes > 0) /* faster a byte than the product was: its own floor was not disturbed, so CSR's should not be */
+    if (r->own_bytes >
+        0) /* faster a byte than the product was: its own floor was not disturbed, so CSR's should not be */
         r->floor_ms = floor_beside_ms(&s->floors, r->bytes, ms * r->bytes / r->own_bytes);
     r->of_floor = r->floor_ms / ms;
     r->gflops = 2 * (double)r->nnz / (ms * 1e6);
@@ -258,7 +263,8 @@ heddle_status stage_run(struct stage *s, struct run *r)
         TRY(stage_absorb(s, candidate_new(&candidate, s->b->h, s->A, r->op, r->kernel), 0));
     if (!s->skip[0]) {
         struct quiet before_it = quiet_now();
-        TRY(stage_absorb(s, take_times(r, &timed), 0)); /* another library may refuse even a product that it has prepared */
+        TRY(stage_absorb(s, take_times(r, &timed),
+                         0)); /* another library may refuse even a product that it has prepared */
         r->others = quiet_others(&before_it);
     }
     if (!s->skip[0])

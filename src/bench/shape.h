@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * shape.h: what a matrix looks like, small enough for a record: how long its rows are and where its entries lie. */
+ * shape.h: what a matrix looks like, small enough for a record: how long its rows are and where its
+ * entries lie. */
 #ifndef BENCH_SHAPE_H
 #define BENCH_SHAPE_H
 

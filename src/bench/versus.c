@@ -8,8 +8,8 @@
 
 #include "base/memory.h"
 
-heddle_status versus_add(struct versus *v, const struct subject *subject, const char *kernel, heddle_type value, heddle_op op,
-                         double ms)
+heddle_status versus_add(struct versus *v, const struct subject *subject, const char *kernel,
+                         heddle_type value, heddle_op op, double ms)
 {
     if (v->count == v->capacity) {
         int64_t capacity = v->capacity ? 2 * v->capacity : 64;
@@ -20,7 +20,8 @@ heddle_status versus_add(struct versus *v, const struct subject *subject, const 
         v->capacity = capacity;
     }
     struct versus_time *t = &v->item[v->count];
-    *t = (struct versus_time){.value = value, .op = op, .ms = ms, .peer = peer_is_name(kernel), .order = v->count};
+    *t = (struct versus_time){
+        .value = value, .op = op, .ms = ms, .peer = peer_is_name(kernel), .order = v->count};
     size_t name = strlen(subject->name) + 1, origin = strlen(subject->origin) + 1;
     if (!(t->matrix = mem_alloc((int64_t)(name + origin), 1)))
         return HEDDLE_NO_MEMORY;
@@ -76,7 +77,8 @@ static int in_row(const struct versus *v, int64_t i, const struct versus_row *ro
     const struct versus_time *t = &v->item[i];
     if (t->peer || t->value != row->value || t->op != row->op)
         return 0;
-    return strcmp(row->kernel, VERSUS_BEST) == 0 ? fastest(v, i, 0) == t : strcmp(row->kernel, t->kernel) == 0;
+    return strcmp(row->kernel, VERSUS_BEST) == 0 ? fastest(v, i, 0) == t
+                                                 : strcmp(row->kernel, t->kernel) == 0;
 }
 
 static int worst_first(const void *a, const void *b)
@@ -85,7 +87,8 @@ static int worst_first(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-heddle_status versus_matrices(const struct versus *v, const struct versus_row *row, struct versus_ratio **list, int64_t *count)
+heddle_status versus_matrices(const struct versus *v, const struct versus_row *row,
+                              struct versus_ratio **list, int64_t *count)
 {
     *count = 0;
     if (!(*list = mem_alloc(v->count, sizeof **list)))
@@ -93,7 +96,8 @@ heddle_status versus_matrices(const struct versus *v, const struct versus_row *r
     for (int64_t i = 0; i < v->count; i++) {
         const struct versus_time *peer = in_row(v, i, row) ? fastest(v, i, 1) : NULL;
         if (peer && v->item[i].ms > 0)
-            (*list)[(*count)++] = (struct versus_ratio){v->item[i].matrix, peer->kernel, peer->ms / v->item[i].ms};
+            (*list)[(*count)++] =
+                (struct versus_ratio){v->item[i].matrix, peer->kernel, peer->ms / v->item[i].ms};
     }
     qsort(*list, (size_t)*count, sizeof **list, worst_first);
     return HEDDLE_OK;
@@ -122,7 +126,8 @@ done:
 }
 
 /* The row of a kernel, added if it is new. */
-static struct versus_row *row_of(struct versus_row *rows, int64_t begin, int64_t *count, const struct versus_time *t)
+static struct versus_row *row_of(struct versus_row *rows, int64_t begin, int64_t *count,
+                                 const struct versus_time *t)
 {
     for (int64_t i = begin; i < *count; i++)
         if (strcmp(rows[i].kernel, t->kernel) == 0)
@@ -140,7 +145,8 @@ static int by_first(const void *a, const void *b)
 }
 
 /* The rows of one type and operation. */
-static heddle_status add_rows(const struct versus *v, struct versus_row *rows, int64_t *count, heddle_type value, heddle_op op)
+static heddle_status add_rows(const struct versus *v, struct versus_row *rows, int64_t *count,
+                              heddle_type value, heddle_op op)
 {
     heddle_status status = HEDDLE_OK;
     int64_t begin = *count, end = *count, kept = *count;

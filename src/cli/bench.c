@@ -21,28 +21,42 @@ struct choices {
 static const struct cli_option options[] = {
     {"device", 'd', OPTION_TEXT, AT(device), "DEVICE", "where to compute (auto)"},
     {"kernel", 'k', OPTION_LIST, AT(kernels), "K,...|all", "what to time (auto,plan)"},
-    {"peer", 'p', OPTION_LIST, AT(peers), "P,...|all", "other libraries beside them: cusparse, or one algorithm of it"},
+    {"peer", 'p', OPTION_LIST, AT(peers), "P,...|all",
+     "other libraries beside them: cusparse, or one algorithm of it"},
     {"type", 't', OPTION_LIST, AT(types), "f32,f64", "types of the numbers (f64)"},
     {"op", 0, OPTION_LIST, AT(ops), "N,T", "A itself, its transpose (N)"},
     {"json", 0, OPTION_JSON, AT(json), "FILE", "records as " JSON_WHAT "; what FILE holds is kept"},
-    {"fresh", 0, OPTION_FLAG, AT(fresh), NULL, "start the file of --json over instead of going on where it ends"},
+    {"fresh", 0, OPTION_FLAG, AT(fresh), NULL,
+     "start the file of --json over instead of going on where it ends"},
     {"time-limit", 0, OPTION_REAL, AT(time_limit), "SECONDS", "at most, for one time (0.5)"},
     {"repetitions", 0, OPTION_COUNT, AT(repetitions), "N", "at most, for one time (1000)"},
-    {"spread", 0, OPTION_REAL, AT(spread), "PERCENT", "close enough to stop: quartile distance over median (2)"},
-    {"memory", 0, OPTION_COUNT, AT(memory), "BYTES", "skip matrices that need more (8G is 8e9; no limit), or limit --limits"},
+    {"spread", 0, OPTION_REAL, AT(spread), "PERCENT",
+     "close enough to stop: quartile distance over median (2)"},
+    {"memory", 0, OPTION_COUNT, AT(memory), "BYTES",
+     "skip matrices that need more (8G is 8e9; no limit), or limit --limits"},
     {"limits", 0, OPTION_FLAG, AT(limits), NULL, "no matrix: what the device can do at best"},
     {"brief", 0, OPTION_FLAG, AT(brief), NULL, "a line a matrix instead of a line a run"},
-    {"launches", 0, OPTION_FLAG, AT(launches), NULL, "records: the time of each kernel that a product launches on a GPU"},
+    {"launches", 0, OPTION_FLAG, AT(launches), NULL,
+     "records: the time of each kernel that a product launches on a GPU"},
     {"no-cold", 0, OPTION_FLAG, AT(no_cold), NULL, "no times with flushed caches"},
     {0}};
 
 #define KERNEL_WIDTH 33 /* "plan: cpu_sell:slice=8,window=512" */
 
 /* Columns of the table; the width of the first follows the names at hand. */
-static const struct column columns[] = {
-    {"matrix", 0, 0},  {"type", 0, 0}, {"op", 0, 0},       {"kernel", 0, KERNEL_WIDTH}, {"cold ms", 1, 9},
-    {"ms", 1, 9},      {"±", 1, 5},    {"GFLOP/s", 1, 7},  {"GB/s", 1, 6},              {"of floor", 1, 9},
-    {"of CSR's", 1, 8}, {"verified", 0, 0}, {0}};
+static const struct column columns[] = {{"matrix", 0, 0},
+                                        {"type", 0, 0},
+                                        {"op", 0, 0},
+                                        {"kernel", 0, KERNEL_WIDTH},
+                                        {"cold ms", 1, 9},
+                                        {"ms", 1, 9},
+                                        {"±", 1, 5},
+                                        {"GFLOP/s", 1, 7},
+                                        {"GB/s", 1, 6},
+                                        {"of floor", 1, 9},
+                                        {"of CSR's", 1, 8},
+                                        {"verified", 0, 0},
+                                        {0}};
 
 void mean_add(struct mean *m, double value)
 {
@@ -111,8 +125,8 @@ void benching_begins(void *argument, const struct run *r)
     struct benching *k = argument;
     char left[32];
     if (r->kernel)
-        progress(k->s, k->done, k->total, "%s%s %s %s %s", benching_time_left(k, left), r->subject->name, type_name(r->value),
-                 op_name(r->op), r->kernel);
+        progress(k->s, k->done, k->total, "%s%s %s %s %s", benching_time_left(k, left), r->subject->name,
+                 type_name(r->value), op_name(r->op), r->kernel);
     else
         progress(k->s, k->done, k->total, "%sloading %s", benching_time_left(k, left), r->subject->name);
 }
@@ -121,7 +135,8 @@ void benching_device(struct benching *k)
 {
     const struct device *d = &k->bench.h->device;
     if (d->kind == DEVICE_gpu)
-        out(k->s, "heddle %s on %s, %s", heddle_version(), gpu_info_of(d->gpu)->name, gpu_info_of(d->gpu)->arch);
+        out(k->s, "heddle %s on %s, %s", heddle_version(), gpu_info_of(d->gpu)->name,
+            gpu_info_of(d->gpu)->arch);
     else
         out(k->s, "heddle %s on %s: %d thread%s, %s", heddle_version(), cpu_this()->model, d->threads,
             d->threads == 1 ? "" : "s", isa_name(d->isa));
@@ -132,7 +147,8 @@ void benching_head(struct benching *k)
     k->headed = 1;
     benching_device(k);
     if (gpu_is_emulated(k->bench.h->device.gpu))
-        out(k->s, "\nThe times are the emulator's and say nothing of a GPU: GFLOP/s, GB/s, the floor and speed-ups are left out.\n\n");
+        out(k->s,
+            "\nThe times are the emulator's and say nothing of a GPU: GFLOP/s, GB/s, the floor and speed-ups are left out.\n\n");
     else
         out(k->s, "\nmemory read at %.1f GB/s, an empty launch %.1f us\n\n", probe_read_gbs(&k->bench.probe),
             1e3 * probe_launch_ms(&k->bench.probe));
@@ -169,19 +185,23 @@ static void add_row(struct benching *k, const struct run *r)
     char cold[32] = "", rates[64] = "\t\t\t";
     double ms = r->warm.median_ms, cold_ms = r->cold.median_ms;
     int chosen = r->made && (choice_is(r->kernel, "auto") || choice_is(r->kernel, "plan"));
-    snprintf(kernel, sizeof kernel, "%s%s%s", chosen ? r->kernel : r->made ? r->made->ran : r->kernel,
+    snprintf(kernel, sizeof kernel, "%s%s%s",
+             chosen    ? r->kernel
+             : r->made ? r->made->ran
+                       : r->kernel,
              chosen ? ": " : "", chosen ? r->made->ran : "");
     if (r->cold.repetitions > 0)
         snprintf(cold, sizeof cold, "%.*f", cold_ms < 100 ? 4 : 1, cold_ms);
     if (!isnan(r->gflops))
-        snprintf(rates, sizeof rates, "%.2f\t%.1f\t%s%s\t%s", r->gflops, r->gbs, percent(own, r->of_own_floor),
-                 r->fits_cache ? "*" : " ", percent(csr, r->of_floor));
+        snprintf(rates, sizeof rates, "%.2f\t%.1f\t%s%s\t%s", r->gflops, r->gbs,
+                 percent(own, r->of_own_floor), r->fits_cache ? "*" : " ", percent(csr, r->of_floor));
     if (r->skipped[0])
-        table_add(&k->table, "%s\t%s\t%s\t%s\t\t\t\t\t\t\t\t" DIM "skipped: %.*s", r->subject->name, type_name(r->value),
-                  op_name(r->op), kernel, first_clause(r->skipped), r->skipped);
+        table_add(&k->table, "%s\t%s\t%s\t%s\t\t\t\t\t\t\t\t" DIM "skipped: %.*s", r->subject->name,
+                  type_name(r->value), op_name(r->op), kernel, first_clause(r->skipped), r->skipped);
     else
-        table_add(&k->table, "%s\t%s\t%s\t%s\t%s\t%.*f\t%s\t%s\t%s%s", r->subject->name, type_name(r->value), op_name(r->op),
-                  kernel, cold, ms < 100 ? 4 : 1, ms, percent(scatter, r->warm.repetitions > 1 ? r->warm.spread / 2 : NAN), rates,
+        table_add(&k->table, "%s\t%s\t%s\t%s\t%s\t%.*f\t%s\t%s\t%s%s", r->subject->name, type_name(r->value),
+                  op_name(r->op), kernel, cold, ms < 100 ? 4 : 1, ms,
+                  percent(scatter, r->warm.repetitions > 1 ? r->warm.spread / 2 : NAN), rates,
                   r->verdict.passed ? GREEN "yes" : RED "NO: ", r->wrong);
 }
 
@@ -274,7 +294,8 @@ static heddle_status add_peer(void *argument, const char *words)
 {
     struct bench *b = argument;
     const struct device *d = &b->h->device;
-    return candidates_add_peers(&b->kernels, words, d->kind == DEVICE_gpu ? gpu_driver_of(d->gpu)->name : "cpu");
+    return candidates_add_peers(&b->kernels, words,
+                                d->kind == DEVICE_gpu ? gpu_driver_of(d->gpu)->name : "cpu");
 }
 
 /* Visits every value of a repeatable option, or its default. */
@@ -301,8 +322,8 @@ static heddle_status set_rules(struct bench *b, const struct choices *c)
 {
     b->warm = bench_warm;
     b->cold = b->h->device.kind == DEVICE_gpu && !gpu_is_emulated(b->h->device.gpu)
-                  ? bench_cold_gpu
-                  : bench_cold; /* the emulator flushes as a CPU does */
+                ? bench_cold_gpu
+                : bench_cold; /* the emulator flushes as a CPU does */
     if (c->time_limit < 0 || c->spread < 0)
         return fail(HEDDLE_BAD_ARGUMENT, "--time-limit and --spread take numbers above 0");
     if (c->time_limit > 0)
@@ -327,8 +348,10 @@ static heddle_status ready(struct benching *k, const struct choices *c)
     heddle_status status = HEDDLE_OK;
     struct bench *b = &k->bench;
     struct session *s = k->s;
-    if (c->limits && (s->operands > 0 || c->kernels.count || c->peers.count || c->types.count || c->ops.count))
-        return fail(HEDDLE_BAD_ARGUMENT, "--limits measures the device: it takes no MATRIX, --kernel, --peer, --type or --op");
+    if (c->limits &&
+        (s->operands > 0 || c->kernels.count || c->peers.count || c->types.count || c->ops.count))
+        return fail(HEDDLE_BAD_ARGUMENT,
+                    "--limits measures the device: it takes no MATRIX, --kernel, --peer, --type or --op");
     if (!c->limits && s->operands == 0)
         return fail(HEDDLE_BAD_ARGUMENT, "bench takes at least 1 MATRIX, or --limits");
     TRY(heddle_open(&b->h, c->device));
@@ -372,24 +395,31 @@ static void summary(struct benching *k)
     struct session *s = k->s;
     if (k->to_stdout)
         return;
-    out(s, "%s%lld run%s: %lld verified, %lld wrong, %lld skipped\n", s->quiet ? "" : "\n", (long long)k->done,
-        k->done == 1 ? "" : "s", (long long)k->verified, (long long)k->wrong, (long long)k->skipped);
+    out(s, "%s%lld run%s: %lld verified, %lld wrong, %lld skipped\n", s->quiet ? "" : "\n",
+        (long long)k->done, k->done == 1 ? "" : "s", (long long)k->verified, (long long)k->wrong,
+        (long long)k->skipped);
     if (k->gflops.count)
-        out(s, k->of_floor.count ? "geometric mean: %.2f GFLOP/s, %.0f %% of the floor\n" : "geometric mean: %.2f GFLOP/s\n",
+        out(s,
+            k->of_floor.count ? "geometric mean: %.2f GFLOP/s, %.0f %% of the floor\n"
+                              : "geometric mean: %.2f GFLOP/s\n",
             mean_of(&k->gflops), 100 * mean_of(&k->of_floor));
     if (k->plan_gain.count)
         out(s, "a plan is %.2f times as fast as auto", mean_of(&k->plan_gain));
     if (k->best_gain.count)
-        out(s, k->plan_gain.count ? ", the better of plan and kernels %.2f times" : "the best kernel is %.2f times as fast as auto",
+        out(s,
+            k->plan_gain.count ? ", the better of plan and kernels %.2f times"
+                               : "the best kernel is %.2f times as fast as auto",
             mean_of(&k->best_gain));
     out(s, "%s", k->plan_gain.count || k->best_gain.count ? " (geometric mean)\n" : "");
     if (k->call_us.count)
         out(s, "a call of heddle_mv takes the host %.1f us, a bare launch %.1f us\n", mean_of(&k->call_us),
             mean_of(&k->bare_call_us));
     if (k->kept && !s->quiet)
-        out(s, "%lld of them were in %s before; --fresh measures them again\n", (long long)k->kept, k->file.path);
+        out(s, "%lld of them were in %s before; --fresh measures them again\n", (long long)k->kept,
+            k->file.path);
     if (k->cached && !s->quiet && !k->brief)
-        out(s, "* CSR fits in the last-level cache: the floor is the time to read as many bytes from there\n");
+        out(s,
+            "* CSR fits in the last-level cache: the floor is the time to read as many bytes from there\n");
     if (!s->quiet)
         benching_noise(k);
     if (k->to_file && !s->quiet)
@@ -428,10 +458,11 @@ static heddle_status run(struct session *s, void *into)
     s->wrong = k->wrong > 0;
     if (benching_interrupted || k->bench.unreadable > 0) {
         TRY(out_flush(s));
-        TRY(benching_interrupted ? fail(HEDDLE_BAD_ARGUMENT, "interrupted after %lld of %lld runs", (long long)k->done,
-                               (long long)k->total)
-                        : fail(HEDDLE_BAD_FILE, "%d of %lld matrices could not be read; the table tells why",
-                               k->bench.unreadable, (long long)k->list.count));
+        TRY(benching_interrupted
+                ? fail(HEDDLE_BAD_ARGUMENT, "interrupted after %lld of %lld runs", (long long)k->done,
+                       (long long)k->total)
+                : fail(HEDDLE_BAD_FILE, "%d of %lld matrices could not be read; the table tells why",
+                       k->bench.unreadable, (long long)k->list.count));
     }
 done:
     if (k) {
@@ -454,25 +485,31 @@ done:
 const struct page page_bench = {
     .usage = "MATRIX... [--kernel K,...|all] [--peer P,...] [--type f32,f64] [--op N,T] [--json [FILE]]\n"
              "heddle bench --limits [--device DEVICE] [--json [FILE]]",
-    .details = "Times products, verifies each one, and prints a table.  cold ms is the median of products with flushed\n"
-               "caches, ms that of warm ones, ± half the distance of their quartiles; GFLOP/s counts 2 operations a nonzero;\n"
-               "GB/s counts A in CSR, x and y once.  The floor is the time of the fastest loop that only reads as many bytes\n"
-               "as this kernel does, again and again; of CSR's is the share for the bytes of CSR, which a smaller storage\n"
-               "may exceed.  Records in --json also hold conversion and preparation times and a description of each matrix;\n"
-               "a run that was interrupted goes on where its file ends.  Peers are other libraries, measured by the same clock\n"
-               "on the same arrays; the summary then tells how the best of them compares.  With auto or plan beside auto:deterministic=1 or\n"
-               "plan:deterministic=1 it tells for each matrix what a bitwise repeatable result costs.  The exit status is 1\n"
-               "when a result is wrong.\n"
-               "\n"
-               "With --limits: what a product is made of, measured alone (reading and copying memory, gathering x, adding to\n"
-               "y atomically, launching), and the time that no product can therefore go below.\n"
-               "\n"
-               "Examples:\n"
-               "  heddle bench a.mtx\n"
-               "  heddle bench set:smoke --device cpu --kernel all\n"
-               "  heddle bench gen:grid3d:n=100 --kernel plan,cpu_sell:slice=8,window=512 --op N,T\n"
-               "  heddle bench set:paper --kernel all --type f32,f64 --op N,T --json r.jsonl\n"
-               "  heddle bench set:paper --device cuda:0 --peer cusparse --op N,T --json r.jsonl\n"
-               "  heddle bench set:baseline --kernel auto,auto:deterministic=1 --op N,T\n"
-               "  heddle bench --limits --device cuda:0\n",
-    .option = options, .least = 0, .most = 1 << 20, .size = sizeof(struct choices), .run = run, .keeps_records = 1};
+    .details =
+        "Times products, verifies each one, and prints a table.  cold ms is the median of products with flushed\n"
+        "caches, ms that of warm ones, ± half the distance of their quartiles; GFLOP/s counts 2 operations a nonzero;\n"
+        "GB/s counts A in CSR, x and y once.  The floor is the time of the fastest loop that only reads as many bytes\n"
+        "as this kernel does, again and again; of CSR's is the share for the bytes of CSR, which a smaller storage\n"
+        "may exceed.  Records in --json also hold conversion and preparation times and a description of each matrix;\n"
+        "a run that was interrupted goes on where its file ends.  Peers are other libraries, measured by the same clock\n"
+        "on the same arrays; the summary then tells how the best of them compares.  With auto or plan beside auto:deterministic=1 or\n"
+        "plan:deterministic=1 it tells for each matrix what a bitwise repeatable result costs.  The exit status is 1\n"
+        "when a result is wrong.\n"
+        "\n"
+        "With --limits: what a product is made of, measured alone (reading and copying memory, gathering x, adding to\n"
+        "y atomically, launching), and the time that no product can therefore go below.\n"
+        "\n"
+        "Examples:\n"
+        "  heddle bench a.mtx\n"
+        "  heddle bench set:smoke --device cpu --kernel all\n"
+        "  heddle bench gen:grid3d:n=100 --kernel plan,cpu_sell:slice=8,window=512 --op N,T\n"
+        "  heddle bench set:paper --kernel all --type f32,f64 --op N,T --json r.jsonl\n"
+        "  heddle bench set:paper --device cuda:0 --peer cusparse --op N,T --json r.jsonl\n"
+        "  heddle bench set:baseline --kernel auto,auto:deterministic=1 --op N,T\n"
+        "  heddle bench --limits --device cuda:0\n",
+    .option = options,
+    .least = 0,
+    .most = 1 << 20,
+    .size = sizeof(struct choices),
+    .run = run,
+    .keeps_records = 1};

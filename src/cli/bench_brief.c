@@ -1,15 +1,16 @@
 /* SPDX-License-Identifier: MIT
  *
- * heddle bench --brief: a line a matrix instead of a line a run.  Times are those of the first type and operation asked for;
- * what else was measured is counted, and in the records. */
+ * heddle bench --brief: a line a matrix instead of a line a run.  Times are those of the first type and
+ * operation asked for; what else was measured is counted, and in the records. */
 #include <stdio.h>
 #include <string.h>
 
 #include "base/memory.h"
 #include "cli/benching.h"
 
-static const struct column columns[] = {{"matrix", 0, 16},   {"nonzeros", 1, 9}, {"auto ms", 1, 8},  {"plan ms", 1, 8},
-                                        {"best ms", 1, 8},   {"kernel", 0, 12},  {"speed-up", 1, 0}, {"verified", 0, 0}, {0}};
+static const struct column columns[] = {{"matrix", 0, 16},  {"nonzeros", 1, 9}, {"auto ms", 1, 8},
+                                        {"plan ms", 1, 8},  {"best ms", 1, 8},  {"kernel", 0, 12},
+                                        {"speed-up", 1, 0}, {"verified", 0, 0}, {0}};
 
 heddle_status benching_brief_begin(struct benching *k)
 {
@@ -56,7 +57,8 @@ void benching_brief_row(struct benching *k, int64_t number)
 {
     const struct brief *b = &k->brief[number];
     const struct subject *subject = &k->list.item[number];
-    char automatic[16], plan[16], best[16], gain[32] = "", nnz[NUMBER_TEXT] = "", verified[64] = DIM "nothing ran";
+    char automatic[16], plan[16], best[16], gain[32] = "", nnz[NUMBER_TEXT] = "",
+                                            verified[64] = DIM "nothing ran";
     double least = lesser(b->plan, b->best);
     if (b->automatic > 0 && least > 0 && !gpu_is_emulated(k->bench.h->device.gpu)) {
         snprintf(gain, sizeof gain, "%.2f", b->automatic / least);
@@ -70,7 +72,8 @@ void benching_brief_row(struct benching *k, int64_t number)
         snprintf(verified, sizeof verified, GREEN "yes (%d)", b->verified);
     if (!k->headed)
         benching_head(k);
-    table_add(&k->table, "%.30s\t%s\t%s\t%s\t%s\t%.24s\t%s\t%s", subject->name, nnz, time_text(automatic, b->automatic),
-              time_text(plan, b->plan), time_text(best, b->best), b->kernel, gain, verified);
+    table_add(&k->table, "%.30s\t%s\t%s\t%s\t%s\t%.24s\t%s\t%s", subject->name, nnz,
+              time_text(automatic, b->automatic), time_text(plan, b->plan), time_text(best, b->best),
+              b->kernel, gain, verified);
     table_rows(&k->table, k->s);
 }

@@ -6,9 +6,14 @@
 
 #include "cli/benching.h"
 
-static const struct column columns[] = {
-    {"limit", 0, 0},   {"how", 0, 16}, {"type", 0, 0},          {"within", 1, 9},
-    {"figure", 1, 10}, {"", 0, 4},     {"floor of a product", 0, 0}, {0}};
+static const struct column columns[] = {{"limit", 0, 0},
+                                        {"how", 0, 16},
+                                        {"type", 0, 0},
+                                        {"within", 1, 9},
+                                        {"figure", 1, 10},
+                                        {"", 0, 4},
+                                        {"floor of a product", 0, 0},
+                                        {0}};
 
 static const char floors[] =
     "The floor is what 1M nonzeros take at least: of read, a column and a value each; of gather (A x), an entry of x; of add\n"
@@ -21,8 +26,8 @@ static void add_row(struct benching *k, const struct limit *l)
         text_bytes(span, (double)l->span);
     if (!isnan(l->floor_us))
         snprintf(floor, sizeof floor, "%.2f us%s", l->floor_us, l->span > 0 ? " for 1M nonzeros" : "");
-    table_add(&k->table, "%s\t%s\t%s\t%s\t%.*f\t%s\t%s", l->limit, l->pattern, l->value ? type_name(l->value) : "", span,
-              l->figure < 1000 ? 2 : 0, l->figure, l->unit, floor);
+    table_add(&k->table, "%s\t%s\t%s\t%s\t%.*f\t%s\t%s", l->limit, l->pattern,
+              l->value ? type_name(l->value) : "", span, l->figure < 1000 ? 2 : 0, l->figure, l->unit, floor);
 }
 
 static heddle_status told(void *argument, const struct limit *l)

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * heddle bench: a warning where others were at work on the machine, or times scatter: such times are no basis for anything. */
+ * heddle bench: a warning where others were at work on the machine, or times scatter: such times are no
+ * basis for anything. */
 #include <math.h>
 #include <unistd.h>
 
@@ -19,7 +20,8 @@ void benching_noise(struct benching *k)
     if (busy)
         out(k->s, " other programs kept %.1f of %.0f processors busy%s", others, all, scatter ? ";\n " : "");
     if (scatter)
-        out(k->s, " %lld of %lld times scatter by more than %.0f %%", (long long)k->scattered, (long long)k->times,
-            100 * SCATTERED);
-    out(k->s, "\n  close what else runs and measure again; heddle compare counts only what is beyond the scatter\n");
+        out(k->s, " %lld of %lld times scatter by more than %.0f %%", (long long)k->scattered,
+            (long long)k->times, 100 * SCATTERED);
+    out(k->s,
+        "\n  close what else runs and measure again; heddle compare counts only what is beyond the scatter\n");
 }

@@ -6,7 +6,8 @@
 
 #include "cli/benching.h"
 
-/* Whatever is in the file stays there unless all of it are records: a name that was mistaken must not cost a matrix. */
+/* Whatever is in the file stays there unless all of it are records: a name that was mistaken must not cost
+ * a matrix. */
 heddle_status benching_records(struct benching *k, const char *path, int fresh)
 {
     heddle_status status = HEDDLE_OK;
@@ -14,8 +15,11 @@ heddle_status benching_records(struct benching *k, const char *path, int fresh)
     if (stat(path, &info) == 0 && S_ISREG(info.st_mode)) {
         TRY(past_read(&k->past, path));
         if (k->past.foreign > 0)
-            TRY(fail(HEDDLE_BAD_FILE, "%.400s:%lld: this is no record of heddle bench, so nothing is added to the file or taken from "
-                     "it; name another file", path, (long long)k->past.foreign));
+            TRY(fail(
+                HEDDLE_BAD_FILE,
+                "%.400s:%lld: this is no record of heddle bench, so nothing is added to the file or taken from "
+                "it; name another file",
+                path, (long long)k->past.foreign));
         if (fresh)
             past_free(&k->past);
     }
@@ -59,7 +63,10 @@ heddle_status benching_take_over(struct benching *k)
         const struct subject *subject = &k->list.item[i / per_matrix];
         int kernel = (int)(i % b->kernels.count), op = (int)(i / b->kernels.count % b->op_count);
         int type = (int)(i / b->kernels.count / b->op_count % b->type_count);
-        struct run r = {.subject = subject, .device = &b->h->device, .kernel = b->kernels.name[kernel], .op = b->op[op],
+        struct run r = {.subject = subject,
+                        .device = &b->h->device,
+                        .kernel = b->kernels.name[kernel],
+                        .op = b->op[op],
                         .value = b->type[type]};
         const struct past_run *p = before(k, &r);
         if (!p)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * What determinism costs, at the end of a bench that has a choice of Heddle's both without and with it: a line for each matrix,
- * type and operation, and the geometric means. */
+ * What determinism costs, at the end of a bench that has a choice of Heddle's both without and with it: a
+ * line for each matrix, type and operation, and the geometric means. */
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -14,7 +14,8 @@ static struct price *find(struct benching *k, const struct run *r, const char *c
 {
     for (int64_t i = k->prices - 1; i >= 0; i--) {
         struct price *p = &k->price[i];
-        if (p->subject == r->subject && p->value == r->value && p->op == r->op && strcmp(p->choice, choice) == 0)
+        if (p->subject == r->subject && p->value == r->value && p->op == r->op &&
+            strcmp(p->choice, choice) == 0)
             return p;
     }
     return NULL;
@@ -44,8 +45,9 @@ heddle_status benching_price(struct benching *k, const struct run *r, double ms)
     return HEDDLE_OK;
 }
 
-static const struct column columns[] = {{"matrix", 0, 0},     {"type", 0, 0},   {"op", 0, 0},     {"kernel", 0, 0},
-                                        {"deterministic", 0, 0}, {"ms", 1, 9}, {"then", 1, 9}, {"price", 1, 0}, {0}};
+static const struct column columns[] = {{"matrix", 0, 0}, {"type", 0, 0},          {"op", 0, 0},
+                                        {"kernel", 0, 0}, {"deterministic", 0, 0}, {"ms", 1, 9},
+                                        {"then", 1, 9},   {"price", 1, 0},         {0}};
 
 static int complete(const struct price *p)
 {
@@ -65,8 +67,8 @@ static void mean_told(struct benching *k, const char *choice, heddle_type value,
         }
     }
     if (count)
-        out(k->s, "%s %s %s: %.3f times the time, geometric mean of %d\n", choice, type_name(value), op_name(op),
-            exp(logs / count), count);
+        out(k->s, "%s %s %s: %.3f times the time, geometric mean of %d\n", choice, type_name(value),
+            op_name(op), exp(logs / count), count);
 }
 
 void benching_prices_told(struct benching *k)
@@ -78,14 +80,16 @@ void benching_prices_told(struct benching *k)
         any |= complete(&k->price[i]);
     if (!any)
         return;
-    out(k->s, "\nWhat determinism costs, %s: the usual kernel, the deterministic one, and how many times longer it takes\n\n",
+    out(k->s,
+        "\nWhat determinism costs, %s: the usual kernel, the deterministic one, and how many times longer it takes\n\n",
         k->bench.cold.most > 0 ? "cold" : "warm");
     table_begin(&table, columns);
     for (int64_t i = 0; i < k->prices; i++) {
         const struct price *p = &k->price[i];
         if (complete(p))
-            table_add(&table, "%s\t%s\t%s\t%s: %s\t%s\t%.4f\t%.4f\t%.2f", p->subject->name, type_name(p->value), op_name(p->op),
-                      p->choice, p->ran[0], p->ran[1], p->ms[0], p->ms[1], p->ms[1] / p->ms[0]);
+            table_add(&table, "%s\t%s\t%s\t%s: %s\t%s\t%.4f\t%.4f\t%.2f", p->subject->name,
+                      type_name(p->value), op_name(p->op), p->choice, p->ran[0], p->ran[1], p->ms[0],
+                      p->ms[1], p->ms[1] / p->ms[0]);
     }
     table_end(&table, k->s);
     out(k->s, "\n");

@@ -23,7 +23,7 @@ struct price {
     const char *choice; /* "auto", "plan" */
     heddle_type value;
     heddle_op op;
-    double ms[2];       /* usual, deterministic; 0: not known */
+    double ms[2]; /* usual, deterministic; 0: not known */
     char ran[2][64];
 };
 
@@ -43,13 +43,14 @@ struct benching {
     struct output_file file;
     int to_file, to_stdout; /* where records go */
     struct past past;       /* what the file held before */
-    int64_t done, total, verified, wrong, skipped, cached, kept; /* kept: of done, those that were there before */
-    double begin;           /* of the first run */
-    struct quiet quiet;     /* what the machine did until then */
+    int64_t done, total, verified, wrong, skipped, cached,
+        kept;                 /* kept: of done, those that were there before */
+    double begin;             /* of the first run */
+    struct quiet quiet;       /* what the machine did until then */
     int64_t times, scattered; /* of warm products; those with a wide spread */
     struct mean gflops, of_floor, plan_gain, best_gain;
     struct mean call_us, bare_call_us; /* of `auto` on a GPU */
-    struct versus versus; /* filled when there are peers */
+    struct versus versus;              /* filled when there are peers */
     int peers;
     struct price *price; /* filled when there are twins: choices that are asked to be deterministic */
     int64_t prices, price_capacity;
@@ -69,11 +70,13 @@ void benching_begins(void *argument, const struct run *r);
 const char *benching_time_left(const struct benching *k, char text[32]);
 void benching_device(struct benching *k); /* puts out the version and the device */
 
-/* The line and the titles above the table, once there is something to show: a single matrix that cannot be read leaves no output. */
+/* The line and the titles above the table, once there is something to show: a single matrix that cannot be
+ * read leaves no output. */
 void benching_head(struct benching *k);
 void mean_add(struct mean *m, double value); /* passes over what is not above 0 */
 
-/* bench_brief.c: begins before the first run, hears of every run (`ms` 0: it is not verified), and puts a matrix's line out. */
+/* bench_brief.c: begins before the first run, hears of every run (`ms` 0: it is not verified), and puts a
+ * matrix's line out. */
 heddle_status benching_brief_begin(struct benching *k);
 void benching_brief_add(struct benching *k, const struct run *r, double ms);
 void benching_brief_row(struct benching *k, int64_t number);
@@ -89,7 +92,8 @@ heddle_status benching_limits(struct benching *k);
 heddle_status benching_price(struct benching *k, const struct run *r, double ms);
 void benching_prices_told(struct benching *k);
 
-/* bench_past.c: opens the file that records go to; what it holds is known afterwards, unless all is to be measured again. */
+/* bench_past.c: opens the file that records go to; what it holds is known afterwards, unless all is to be
+ * measured again. */
 heddle_status benching_records(struct benching *k, const char *path, int fresh);
 /* The argument is a struct benching.  Is the run (kernel NULL: the description of the matrix) in the file? */
 int benching_known(void *argument, const struct run *r);

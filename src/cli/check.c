@@ -40,8 +40,9 @@ static const struct scalars integers = {-1, 2}; /* of the product of integers */
 static const struct kind all_kinds[KINDS] = {
     {HEDDLE_F32, HEDDLE_N}, {HEDDLE_F32, HEDDLE_T}, {HEDDLE_F64, HEDDLE_N}, {HEDDLE_F64, HEDDLE_T}};
 
-/* The matrix in one type, with vectors for one operation and the references of all cases.  Products are given vectors that lie on
- * the device, so that a kernel meets the y that is laid out for it, and no copy that was staged on the way. */
+/* The matrix in one type, with vectors for one operation and the references of all cases.  Products are
+ * given vectors that lie on the device, so that a kernel meets the y that is laid out for it, and no copy
+ * that was staged on the way. */
 struct bench_top {
     struct csr csr, retyped; /* retyped: what is to be freed, where the matrix was not loaded in this type */
     heddle_matrix *A;
@@ -58,7 +59,8 @@ static heddle_status new_vector(void **v, heddle_type type, int64_t n)
     return (*v = mem_alloc(n, type_size(type))) ? HEDDLE_OK : HEDDLE_NO_MEMORY;
 }
 
-/* The rows of op(A) are what the reference sums: they are made once for all cases, for a large matrix is turned slowly. */
+/* The rows of op(A) are what the reference sums: they are made once for all cases, for a large matrix is
+ * turned slowly. */
 static heddle_status find_references(struct bench_top *b, heddle_op op)
 {
     heddle_status status = HEDDLE_OK;
@@ -66,8 +68,12 @@ static heddle_status find_references(struct bench_top *b, heddle_op op)
     if (op != HEDDLE_N)
         TRY(csr_transpose(&turned, &b->csr));
     for (int i = 0; i < CASES; i++) {
-        struct equation p = {op != HEDDLE_N ? &turned : &b->csr, HEDDLE_N, cases[i].s.alpha, cases[i].s.beta,
-                             cases[i].x_is_nan ? b->nan : b->x, cases[i].y_is_nan ? b->nan : b->y0};
+        struct equation p = {op != HEDDLE_N ? &turned : &b->csr,
+                             HEDDLE_N,
+                             cases[i].s.alpha,
+                             cases[i].s.beta,
+                             cases[i].x_is_nan ? b->nan : b->x,
+                             cases[i].y_is_nan ? b->nan : b->y0};
         TRY(reference_new(&b->reference[i], &p));
     }
 done:
@@ -88,7 +94,8 @@ done:
     return status;
 }
 
-static heddle_status ready(struct bench_top *b, heddle *h, const struct csr *A, heddle_type type, heddle_op op)
+static heddle_status ready(struct bench_top *b, heddle *h, const struct csr *A, heddle_type type,
+                           heddle_op op)
 {
     heddle_status status = HEDDLE_OK;
     int64_t longer = A->rows > A->cols ? A->rows : A->cols;
@@ -140,9 +147,10 @@ static void look_at(struct bench_top *b, int i, int whole, int64_t outside, stru
     o->error = fmax(o->error, whole ? v.error : INFINITY);
     if ((!v.passed || !whole) && !o->wrong) {
         if (!whole) {
-            int64_t size = (int64_t)type_size(b->csr.value), entry = (outside < 0 ? outside - size + 1 : outside) / size;
-            snprintf(text, sizeof text, "it wrote %s y: entry %lld of a vector of %lld", outside < 0 ? "before" : "past the end of",
-                     (long long)entry, (long long)b->n);
+            int64_t size = (int64_t)type_size(b->csr.value),
+                    entry = (outside < 0 ? outside - size + 1 : outside) / size;
+            snprintf(text, sizeof text, "it wrote %s y: entry %lld of a vector of %lld",
+                     outside < 0 ? "before" : "past the end of", (long long)entry, (long long)b->n);
         } else {
             verdict_text(text, &v, &b->reference[i]);
         }
@@ -173,7 +181,8 @@ static heddle_status judge_integers(const struct bench_top *b, struct candidate 
     TRY(status);
     o->error = fmax(o->error, v.error);
     if (!v.passed && !o->wrong)
-        snprintf(o->text, sizeof o->text, "alpha %g, beta %g, integers: %s", integers.alpha, integers.beta, text);
+        snprintf(o->text, sizeof o->text, "alpha %g, beta %g, integers: %s", integers.alpha, integers.beta,
+                 text);
     o->wrong |= !v.passed;
 done:
     return status;
@@ -243,7 +252,8 @@ static heddle_status check_matrix(struct checking *k, const struct subject *subj
     k->unread = status != HEDDLE_OK && k->several;
     if (k->unread) {
         k->starved += status == HEDDLE_NO_MEMORY ? (int64_t)k->kernels.count * k->kinds : 0;
-        k->unreadable += status == HEDDLE_BAD_FILE || status == HEDDLE_FILE_ERROR || status == HEDDLE_BAD_ARGUMENT;
+        k->unreadable +=
+            status == HEDDLE_BAD_FILE || status == HEDDLE_FILE_ERROR || status == HEDDLE_BAD_ARGUMENT;
         skip_matrix(k);
         status = HEDDLE_OK;
         goto done;
@@ -254,7 +264,8 @@ static heddle_status check_matrix(struct checking *k, const struct subject *subj
         const heddle_op op = k->kind[kind].op;
         TRY(ready(&b, k->h, &m.csr, type, op));
         for (int i = 0; i < k->kernels.count; i++) {
-            progress(k->s, k->done++, k->total, "%s %s %s %s", subject->name, type_name(type), op_name(op), k->kernels.name[i]);
+            progress(k->s, k->done++, k->total, "%s %s %s %s", subject->name, type_name(type), op_name(op),
+                     k->kernels.name[i]);
             TRY(check_kernel(k, &b, op, k->kernels.name[i], &k->outcome[i][kind]));
         }
         release(&b, &k->h->device);
@@ -295,9 +306,8 @@ static heddle_status finish(struct checking *k, const struct subject_list *list)
     if (!k->json_wanted) {
         out(k->s, "%s %s, %s products: %s of %s combinations verified, %s wrong, %s skipped\n",
             text_count(matrices, list->count), list->count == 1 ? "matrix" : "matrices",
-            text_count(products, k->products),
-            text_count(verified, k->total - k->wrong - k->skipped), text_count(total, k->total),
-            text_count(wrong, k->wrong), text_count(skipped, k->skipped));
+            text_count(products, k->products), text_count(verified, k->total - k->wrong - k->skipped),
+            text_count(total, k->total), text_count(wrong, k->wrong), text_count(skipped, k->skipped));
         return HEDDLE_OK;
     }
     json_end_array(&k->json);
@@ -369,7 +379,8 @@ static heddle_status run(struct session *s, void *into)
     }
     if (k->starved > 0 && k->wrong == 0) {
         TRY(out_flush(s));
-        TRY(fail(HEDDLE_NO_MEMORY, "%lld combinations were skipped for want of memory and are not verified; see above which",
+        TRY(fail(HEDDLE_NO_MEMORY,
+                 "%lld combinations were skipped for want of memory and are not verified; see above which",
                  (long long)k->starved));
     }
 done:
@@ -385,15 +396,20 @@ done:
 
 const struct page page_check = {
     .usage = "MATRIX... [--device D] [--kernel K,...|all] [--type f32,f64] [--op N,T] [--json [FILE]]",
-    .details = "Multiplies with every kernel, in both types, with A and its transpose, for several alpha and beta, and compares\n"
-               "each entry of y with a reference of twice the precision.  A number below 1 is the largest error as a share of\n"
-               "what rounding may cause.  y lies on the device, full of NaN where beta is 0 and between guard words: a kernel that\n"
-               "reads y, leaves out a row or writes outside of y is wrong, too.  One more product, of integers, must be right to the\n"
-               "last bit.  The exit status is 1 when a result is wrong, 2 when something could not be read\n"
-               "or was skipped for want of memory.\n"
-               "\n"
-               "Examples:\n"
-               "  heddle check a.mtx\n"
-               "  heddle check set:smoke --kernel cpu_csr,cpu_sell:slice=8,window=64\n"
-               "  heddle check gen:band:n=4145852,lower=249,upper=268 --type f32 --op N   (more than 2^31 entries)\n",
-    .option = options, .least = 1, .most = 1 << 20, .size = sizeof(struct choices), .run = run};
+    .details =
+        "Multiplies with every kernel, in both types, with A and its transpose, for several alpha and beta, and compares\n"
+        "each entry of y with a reference of twice the precision.  A number below 1 is the largest error as a share of\n"
+        "what rounding may cause.  y lies on the device, full of NaN where beta is 0 and between guard words: a kernel that\n"
+        "reads y, leaves out a row or writes outside of y is wrong, too.  One more product, of integers, must be right to the\n"
+        "last bit.  The exit status is 1 when a result is wrong, 2 when something could not be read\n"
+        "or was skipped for want of memory.\n"
+        "\n"
+        "Examples:\n"
+        "  heddle check a.mtx\n"
+        "  heddle check set:smoke --kernel cpu_csr,cpu_sell:slice=8,window=64\n"
+        "  heddle check gen:band:n=4145852,lower=249,upper=268 --type f32 --op N   (more than 2^31 entries)\n",
+    .option = options,
+    .least = 1,
+    .most = 1 << 20,
+    .size = sizeof(struct choices),
+    .run = run};

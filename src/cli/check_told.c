@@ -34,8 +34,8 @@ static void tell_reasons(struct checking *k, const char *kernel, const struct ou
         for (int before = 0; before < kind; before++)
             told |= strcmp(o[kind].text, o[before].text) == 0;
         if (o[kind].text[0] && !told)
-            out(k->s, "%s: %s %s %s: %s\n", o[kind].wrong ? "WRONG" : "skipped", kernel, type_name(k->kind[kind].type),
-                op_name(k->kind[kind].op), o[kind].text);
+            out(k->s, "%s: %s %s %s: %s\n", o[kind].wrong ? "WRONG" : "skipped", kernel,
+                type_name(k->kind[kind].type), op_name(k->kind[kind].op), o[kind].text);
     }
 }
 
@@ -50,7 +50,8 @@ void checking_tell_people(struct checking *k, const struct subject *subject)
         return;
     }
     for (int kind = 0; kind < k->kinds; kind++) {
-        snprintf(heads[kind], sizeof heads[kind], "%s %s", type_name(k->kind[kind].type), op_name(k->kind[kind].op));
+        snprintf(heads[kind], sizeof heads[kind], "%s %s", type_name(k->kind[kind].type),
+                 op_name(k->kind[kind].op));
         columns[1 + kind] = (struct column){heads[kind], 1, 8};
     }
     table_begin(&t, columns);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * cli.h: what the commands share.  A command is one file and one row of commands.def: it states its options in a table,
- * gets them parsed, writes to a text that reaches standard output when the command has succeeded, and returns a status.
- * main.c alone prints errors and decides the exit status. */
+ * cli.h: what the commands share.  A command is one file and one row of commands.def: it states its
+ * options in a table, gets them parsed, writes to a text that reaches standard output when the command has
+ * succeeded, and returns a status. main.c alone prints errors and decides the exit status. */
 #ifndef CLI_CLI_H
 #define CLI_CLI_H
 
@@ -23,19 +23,19 @@ struct words { /* of an option that may be given more than once */
 };
 
 enum option_kind {
-    OPTION_FLAG, /* int, set to 1 */
-    OPTION_TEXT, /* const char *, the last one counts */
-    OPTION_LIST, /* struct words */
-    OPTION_REAL, /* double */
+    OPTION_FLAG,  /* int, set to 1 */
+    OPTION_TEXT,  /* const char *, the last one counts */
+    OPTION_LIST,  /* struct words */
+    OPTION_REAL,  /* double */
     OPTION_COUNT, /* int64_t, at least 1 */
-    OPTION_JSON  /* const char *: "-", or a file that ends in .json or .jsonl; the same in every command */
+    OPTION_JSON   /* const char *: "-", or a file that ends in .json or .jsonl; the same in every command */
 };
 
 #define JSON_WHAT "JSON, one object a line, to standard output or to a FILE.json or .jsonl"
 
 struct cli_option {
-    const char *name;     /* "output": --output FILE or --output=FILE */
-    char letter;          /* 'o': -o FILE; 0 when there is none */
+    const char *name; /* "output": --output FILE or --output=FILE */
+    char letter;      /* 'o': -o FILE; 0 when there is none */
     enum option_kind kind;
     size_t at;            /* where its value stands in the command's own structure */
     const char *argument; /* "FILE", NULL for a flag */
@@ -44,16 +44,16 @@ struct cli_option {
 
 /* How a command is called and what it does; one in each command's file. */
 struct page {
-    const char *usage;    /* "MATRIX [--json]" */
-    const char *details;  /* paragraphs and examples for --help */
+    const char *usage;               /* "MATRIX [--json]" */
+    const char *details;             /* paragraphs and examples for --help */
     const struct cli_option *option; /* ends in a row without a name; NULL when there are none */
-    int least, most;      /* operands */
-    size_t size;          /* of the structure that options are stored in, zeroed at first */
+    int least, most;                 /* operands */
+    size_t size;                     /* of the structure that options are stored in, zeroed at first */
     heddle_status (*run)(struct session *s, void *options);
-    int keeps_records;    /* the file of --json grows while it runs; 0: the whole output goes there at the end */
+    int keeps_records; /* the file of --json grows while it runs; 0: the whole output goes there at the end */
 };
 
-struct command { /* a row of commands.def */
+struct command {      /* a row of commands.def */
     const char *name; /* "info" */
     const char *what; /* one line for the list of commands; NULL: not listed */
     const struct page *page;
@@ -73,7 +73,8 @@ heddle_status one_subject(struct subject_list *list, const char *text);
 heddle_status type_choice(const char *text, heddle_type *type); /* f32, f64 */
 heddle_status op_choice(const char *text, heddle_op *op);       /* N, T */
 /* Each of the words in "f32,f64". */
-heddle_status each_word(const char *text, heddle_status (*visit)(void *argument, const char *word), void *argument);
+heddle_status each_word(const char *text, heddle_status (*visit)(void *argument, const char *word),
+                        void *argument);
 /* "a.mtx: 8,000 x 8,000, 53,600 nonzeros, 1.2 MB in 0.1 s" after a matrix was written. */
 void told_written(struct session *s, const char *path, const struct csr *A, double ms);
 

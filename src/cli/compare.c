@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * compare: two files of records, run by run.  A change counts when it is larger than both measurements scatter, and the shortest
- * times moved as well: what disturbs a measurement makes times longer, hardly ever all of them. */
+ * compare: two files of records, run by run.  A change counts when it is larger than both measurements
+ * scatter, and the shortest times moved as well: what disturbs a measurement makes times longer, hardly
+ * ever all of them. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -13,7 +14,8 @@
 #include "cli/cli.h"
 
 #define REPETITIONS_LEAST 3 /* below, a spread says nothing, and neither does a change */
-#define LEAST_CHANGE 0.02 /* smaller ones are never named: clocks and neighbours change by that much from day to day */
+#define LEAST_CHANGE                                                                                         \
+    0.02 /* smaller ones are never named: clocks and neighbours change by that much from day to day */
 
 struct choices {
     int all;
@@ -26,21 +28,23 @@ struct choices {
 static const struct cli_option options[] = {
     {"all", 0, OPTION_FLAG, AT(all), NULL, "name every run that is in both, not only what changed"},
     {"least", 0, OPTION_REAL, AT(least), "PERCENT", "name no change that is smaller (2)"},
-    {"fail", 0, OPTION_TEXT, AT(fail), "PERCENT", "exit status 1 if a change that counts is slower by more than this"},
+    {"fail", 0, OPTION_TEXT, AT(fail), "PERCENT",
+     "exit status 1 if a change that counts is slower by more than this"},
     {"json", 0, OPTION_JSON, AT(json), "FILE", JSON_WHAT},
     {0}};
 
-static const struct column columns[] = {{"matrix", 0, 0}, {"type", 0, 0},   {"op", 0, 0},     {"kernel", 0, 0}, {"time", 0, 0},
-                                        {"old ms", 1, 9}, {"new ms", 1, 9}, {"change", 1, 8}, {"spread", 1, 0}, {0}};
+static const struct column columns[] = {
+    {"matrix", 0, 0}, {"type", 0, 0},   {"op", 0, 0},     {"kernel", 0, 0}, {"time", 0, 0},
+    {"old ms", 1, 9}, {"new ms", 1, 9}, {"change", 1, 8}, {"spread", 1, 0}, {0}};
 
 /* The same product in both files, cold or warm. */
 struct change {
     const struct past_run *was, *is;
-    const char *kind; /* "cold", "warm" */
+    const char *kind;             /* "cold", "warm" */
     double old_ms, new_ms, ratio; /* ratio: new / old, above 1 is slower */
-    double least_ratio; /* of the shortest times */
-    double scatter;   /* of both, as a share of the old time */
-    int few;          /* too few repetitions to tell */
+    double least_ratio;           /* of the shortest times */
+    double scatter;               /* of both, as a share of the old time */
+    int few;                      /* too few repetitions to tell */
     int counts;
 };
 
@@ -48,7 +52,7 @@ struct comparing {
     struct past old, new;
     struct change *change;
     int64_t count, slower, faster, few, only_old, only_new, wrong, failed;
-    double logs;      /* of the ratios of all */
+    double logs; /* of the ratios of all */
 };
 
 static double shortest(const struct timing *t)
@@ -64,14 +68,20 @@ static int beyond(const struct change *x, double least)
            (x->ratio > 1) == (x->least_ratio > 1);
 }
 
-static void add(struct comparing *c, const struct past_run *was, const struct past_run *is, int cold, double least)
+static void add(struct comparing *c, const struct past_run *was, const struct past_run *is, int cold,
+                double least)
 {
     const struct timing *a = cold ? &was->cold : &was->warm, *b = cold ? &is->cold : &is->warm;
     if (a->repetitions == 0 || b->repetitions == 0)
         return;
     struct change *x = &c->change[c->count++];
-    *x = (struct change){.was = was, .is = is, .kind = cold ? "cold" : "warm", .old_ms = a->median_ms, .new_ms = b->median_ms,
-                         .ratio = b->median_ms / a->median_ms, .least_ratio = shortest(b) / shortest(a)};
+    *x = (struct change){.was = was,
+                         .is = is,
+                         .kind = cold ? "cold" : "warm",
+                         .old_ms = a->median_ms,
+                         .new_ms = b->median_ms,
+                         .ratio = b->median_ms / a->median_ms,
+                         .least_ratio = shortest(b) / shortest(a)};
     x->scatter = (a->spread * a->median_ms + b->spread * b->median_ms) / a->median_ms;
     x->few = a->repetitions < REPETITIONS_LEAST || b->repetitions < REPETITIONS_LEAST;
     x->counts = beyond(x, least);
@@ -141,9 +151,9 @@ static heddle_status put_json(struct session *s, const struct change *x)
 
 static void put_row(struct table *t, const struct change *x)
 {
-    table_add(t, "%s\t%s\t%s\t%s\t%s\t%.4f\t%.4f\t%s%+.1f %%\t%.1f %%", x->is->matrix, type_name(x->is->value),
-              op_name(x->is->op), x->is->kernel, x->kind, x->old_ms, x->new_ms,
-              !x->counts      ? DIM
+    table_add(t, "%s\t%s\t%s\t%s\t%s\t%.4f\t%.4f\t%s%+.1f %%\t%.1f %%", x->is->matrix,
+              type_name(x->is->value), op_name(x->is->op), x->is->kernel, x->kind, x->old_ms, x->new_ms,
+              !x->counts     ? DIM
               : x->ratio > 1 ? RED
                              : GREEN,
               100 * (x->ratio - 1), 100 * x->scatter);
@@ -168,18 +178,21 @@ static heddle_status told(struct session *s, struct comparing *c, const struct c
         goto done;
     if (rows > 0 && !s->quiet)
         table_end(&table, s);
-    out(s, "%s%lld time%s in both: %lld slower, %lld faster, the others within their scatter; new over old %.3f (geometric "
+    out(s,
+        "%s%lld time%s in both: %lld slower, %lld faster, the others within their scatter; new over old %.3f (geometric "
         "mean)\n",
-        rows > 0 && !s->quiet ? "\n" : "", (long long)c->count, c->count == 1 ? "" : "s", (long long)c->slower,
-        (long long)c->faster, c->count ? exp(c->logs / (double)c->count) : 1.0);
+        rows > 0 && !s->quiet ? "\n" : "", (long long)c->count, c->count == 1 ? "" : "s",
+        (long long)c->slower, (long long)c->faster, c->count ? exp(c->logs / (double)c->count) : 1.0);
     if (c->few)
-        out(s, "%lld of them have fewer than %d repetitions, from which nothing follows (bench --time-limit)\n",
+        out(s,
+            "%lld of them have fewer than %d repetitions, from which nothing follows (bench --time-limit)\n",
             (long long)c->few, REPETITIONS_LEAST);
     if (c->failed)
-        out(s, "failed: %lld %s slower by more than %s %%\n", (long long)c->failed, c->failed == 1 ? "time is" : "times are",
-            choices->fail);
+        out(s, "failed: %lld %s slower by more than %s %%\n", (long long)c->failed,
+            c->failed == 1 ? "time is" : "times are", choices->fail);
     if (c->only_old || c->only_new)
-        out(s, "%lld runs are in the old file alone, %lld in the new one\n", (long long)c->only_old, (long long)c->only_new);
+        out(s, "%lld runs are in the old file alone, %lld in the new one\n", (long long)c->only_old,
+            (long long)c->only_new);
     if (c->wrong)
         out(s, "%lld results of the new file are wrong\n", (long long)c->wrong);
 done:
@@ -196,15 +209,18 @@ static heddle_status run(struct session *s, void *into)
     if (choices->least < 0)
         return fail(HEDDLE_BAD_ARGUMENT, "--least takes a number above 0");
     if (choices->fail && (parse_real(choices->fail, &allowed) != HEDDLE_OK || allowed < 0))
-        return fail(HEDDLE_BAD_ARGUMENT, "--fail %s: it takes a number of percent, as in --fail 10", choices->fail);
+        return fail(HEDDLE_BAD_ARGUMENT, "--fail %s: it takes a number of percent, as in --fail 10",
+                    choices->fail);
     TRY(past_read(&c.old, s->operand[0]));
     TRY(past_read(&c.new, s->operand[1]));
     for (int i = 0; i < 2; i++)
         if ((i ? &c.new : &c.old)->count == 0)
-            TRY(fail(HEDDLE_BAD_FILE, "%s: there are no runs in it (heddle bench --json writes them)", s->operand[i]));
+            TRY(fail(HEDDLE_BAD_FILE, "%s: there are no runs in it (heddle bench --json writes them)",
+                     s->operand[i]));
     TRY(match(&c, choices->least > 0 ? choices->least / 100 : LEAST_CHANGE));
     if (c.count == 0)
-        TRY(fail(HEDDLE_BAD_FILE, "%s and %s have no run in common: matrix, kernel, type, operation and device must agree",
+        TRY(fail(HEDDLE_BAD_FILE,
+                 "%s and %s have no run in common: matrix, kernel, type, operation and device must agree",
                  s->operand[0], s->operand[1]));
     for (int64_t i = 0; i < c.count; i++)
         c.failed += c.change[i].counts && 100 * (c.change[i].ratio - 1) > allowed;
@@ -219,14 +235,19 @@ done:
 
 const struct page page_compare = {
     .usage = "OLD NEW [--all] [--least PERCENT] [--fail PERCENT] [--json [FILE]]",
-    .details = "Compares two files of records that heddle bench --json wrote, cold and warm, and names what changed: the median\n"
-               "by more than both measurements scatter (their quartile distances) and by more than 2 %, and the shortest time\n"
-               "as well, which a busy machine seldom changes.  Fewer than 3 repetitions are never enough.  The largest losses\n"
-               "come first.  The exit status is 1 when a result of the new file is wrong, or with --fail when a time that\n"
-               "counts is slower by more than so many percent.  Files may be packed by gzip or xz.\n"
-               "\n"
-               "Examples:\n"
-               "  heddle compare before.jsonl after.jsonl\n"
-               "  heddle compare before.jsonl after.jsonl --fail 10        # for continuous integration\n"
-               "  heddle compare before.jsonl after.jsonl --least 5 --json\n",
-    .option = options, .least = 2, .most = 2, .size = sizeof(struct choices), .run = run};
+    .details =
+        "Compares two files of records that heddle bench --json wrote, cold and warm, and names what changed: the median\n"
+        "by more than both measurements scatter (their quartile distances) and by more than 2 %, and the shortest time\n"
+        "as well, which a busy machine seldom changes.  Fewer than 3 repetitions are never enough.  The largest losses\n"
+        "come first.  The exit status is 1 when a result of the new file is wrong, or with --fail when a time that\n"
+        "counts is slower by more than so many percent.  Files may be packed by gzip or xz.\n"
+        "\n"
+        "Examples:\n"
+        "  heddle compare before.jsonl after.jsonl\n"
+        "  heddle compare before.jsonl after.jsonl --fail 10        # for continuous integration\n"
+        "  heddle compare before.jsonl after.jsonl --least 5 --json\n",
+    .option = options,
+    .least = 2,
+    .most = 2,
+    .size = sizeof(struct choices),
+    .run = run};

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * What the shell's completion asks: lists that live in .def files, one word a line.  Not for people, so not listed. */
+ * What the shell's completion asks: lists that live in .def files, one word a line.  Not for people, so
+ * not listed. */
 #include <string.h>
 
 #include "bench/peers/peer.h"
@@ -17,7 +18,8 @@ static void list_commands(struct session *s)
 static void list_kernels(struct session *s)
 {
     heddle_kernel_desc k;
-    out(s, "all\nauto\nauto:deterministic=1\nplan\nplan:deterministic=1\nplan:cache=cold\nplan:cache=warm\nplan:values=fixed\n");
+    out(s,
+        "all\nauto\nauto:deterministic=1\nplan\nplan:deterministic=1\nplan:cache=cold\nplan:cache=warm\nplan:values=fixed\n");
     for (int i = 0; i < heddle_kernel_count() && heddle_kernel_info(i, &k) == HEDDLE_OK; i++)
         out(s, "%s\n", k.name);
 }
@@ -68,8 +70,8 @@ static void list_experiments(struct session *s)
 static const struct {
     const char *name;
     void (*list)(struct session *s);
-} lists[] = {{"commands", list_commands}, {"kernels", list_kernels}, {"families", list_families},
-             {"sets", list_sets},         {"members", list_members}, {"devices", list_devices},
+} lists[] = {{"commands", list_commands}, {"kernels", list_kernels},        {"families", list_families},
+             {"sets", list_sets},         {"members", list_members},        {"devices", list_devices},
              {"peers", list_peers},       {"experiments", list_experiments}};
 
 static void list_options(struct session *s, const struct cli_option *o)
@@ -89,8 +91,9 @@ static heddle_status run(struct session *s, void *into)
         }
     const struct command *c = s->operands > 1 ? command_by_name(s->operand[1]) : NULL;
     if (strcmp(s->operand[0], "options") != 0 || !c)
-        return fail(HEDDLE_BAD_ARGUMENT, "complete knows commands, kernels, families, sets, members, devices, peers, "
-                                         "experiments and options COMMAND");
+        return fail(HEDDLE_BAD_ARGUMENT,
+                    "complete knows commands, kernels, families, sets, members, devices, peers, "
+                    "experiments and options COMMAND");
     list_options(s, c->page->option);
     list_options(s, common_options);
     return HEDDLE_OK;
@@ -98,6 +101,10 @@ static heddle_status run(struct session *s, void *into)
 
 const struct page page_complete = {
     .usage = "LIST",
-    .details = "Words for the shell's completion: commands, kernels, families, sets, members, devices, peers,\n"
-               "experiments, options COMMAND.\n",
-    .least = 1, .most = 2, .size = 1, .run = run};
+    .details =
+        "Words for the shell's completion: commands, kernels, families, sets, members, devices, peers,\n"
+        "experiments, options COMMAND.\n",
+    .least = 1,
+    .most = 2,
+    .size = 1,
+    .run = run};

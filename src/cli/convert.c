@@ -6,9 +6,9 @@ struct choices {
     const char *type;
 };
 
-static const struct cli_option options[] = {
-    {"type", 't', OPTION_TEXT, offsetof(struct choices, type), "f32|f64", "type of the values (as stored, else f64)"},
-    {0}};
+static const struct cli_option options[] = {{"type", 't', OPTION_TEXT, offsetof(struct choices, type),
+                                             "f32|f64", "type of the values (as stored, else f64)"},
+                                            {0}};
 
 static heddle_status run(struct session *s, void *into)
 {
@@ -35,12 +35,17 @@ done:
 
 const struct page page_convert = {
     .usage = "IN OUT [--type f32|f64]",
-    .details = "Reads a matrix and writes it in the format that OUT's ending names: .mtx, .mtx.gz, .rb, .rb.gz, .hdl,\n"
-               ".petsc or .petsc64 (PETSc's binary matrices, as its builds with 32- or 64-bit indices read them).\n"
-               "IN is a file, gen:FAMILY:... or set:SET/MEMBER.  A .hdl file opens at once, whatever its size: convert\n"
-               "what you read often.  OUT appears only when it is complete.\n"
-               "\n"
-               "Examples:\n"
-               "  heddle convert cant.tar.gz cant.hdl\n"
-               "  heddle convert set:paper/cant cant.mtx.gz\n",
-    .option = options, .least = 2, .most = 2, .size = sizeof(struct choices), .run = run};
+    .details =
+        "Reads a matrix and writes it in the format that OUT's ending names: .mtx, .mtx.gz, .rb, .rb.gz, .hdl,\n"
+        ".petsc or .petsc64 (PETSc's binary matrices, as its builds with 32- or 64-bit indices read them).\n"
+        "IN is a file, gen:FAMILY:... or set:SET/MEMBER.  A .hdl file opens at once, whatever its size: convert\n"
+        "what you read often.  OUT appears only when it is complete.\n"
+        "\n"
+        "Examples:\n"
+        "  heddle convert cant.tar.gz cant.hdl\n"
+        "  heddle convert set:paper/cant cant.mtx.gz\n",
+    .option = options,
+    .least = 2,
+    .most = 2,
+    .size = sizeof(struct choices),
+    .run = run};

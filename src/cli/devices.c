@@ -6,11 +6,15 @@ struct choices {
 };
 
 static const struct cli_option options[] = {
-    {"json", 0, OPTION_JSON, offsetof(struct choices, json), "FILE", JSON_WHAT},
-    {0}};
+    {"json", 0, OPTION_JSON, offsetof(struct choices, json), "FILE", JSON_WHAT}, {0}};
 
-static const struct column columns[] = {{"device", 0, 0}, {"what", 0, 0},   {"arch", 0, 0}, {"units", 1, 0},
-                                        {"memory", 1, 0}, {"cache", 1, 0}, {0}};
+static const struct column columns[] = {{"device", 0, 0},
+                                        {"what", 0, 0},
+                                        {"arch", 0, 0},
+                                        {"units", 1, 0},
+                                        {"memory", 1, 0},
+                                        {"cache", 1, 0},
+                                        {0}};
 
 static heddle_status as_json(struct session *s)
 {
@@ -51,11 +55,16 @@ static heddle_status run(struct session *s, void *into)
 
 const struct page page_devices = {
     .usage = "[--json [FILE]]",
-    .details = "The names in the first column are what --device takes.  Options follow a colon:\n"
-               "cpu:threads=4,isa=generic uses four threads and no wider instructions;\n"
-               "emu:wave=64,seed=7 runs GPU kernels on the CPU, 64 lanes a wave, with every rule of a GPU checked.\n"
-               "\n"
-               "Examples:\n"
-               "  heddle devices\n"
-               "  heddle bench set:smoke --device cpu:threads=1\n",
-    .option = options, .least = 0, .most = 0, .size = sizeof(struct choices), .run = run};
+    .details =
+        "The names in the first column are what --device takes.  Options follow a colon:\n"
+        "cpu:threads=4,isa=generic uses four threads and no wider instructions;\n"
+        "emu:wave=64,seed=7 runs GPU kernels on the CPU, 64 lanes a wave, with every rule of a GPU checked.\n"
+        "\n"
+        "Examples:\n"
+        "  heddle devices\n"
+        "  heddle bench set:smoke --device cpu:threads=1\n",
+    .option = options,
+    .least = 0,
+    .most = 0,
+    .size = sizeof(struct choices),
+    .run = run};

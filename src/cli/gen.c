@@ -11,22 +11,27 @@ struct choices {
 };
 
 static const struct cli_option options[] = {
-    {"output", 'o', OPTION_TEXT, offsetof(struct choices, output), "FILE", "where to; the ending names the format"},
+    {"output", 'o', OPTION_TEXT, offsetof(struct choices, output), "FILE",
+     "where to; the ending names the format"},
     {"type", 't', OPTION_TEXT, offsetof(struct choices, type), "f32|f64", "type of the values (f64)"},
-    {"list", 'l', OPTION_FLAG, offsetof(struct choices, list), NULL, "families with their parameters, and sets"},
+    {"list", 'l', OPTION_FLAG, offsetof(struct choices, list), NULL,
+     "families with their parameters, and sets"},
     {"json", 0, OPTION_JSON, offsetof(struct choices, json), "FILE", JSON_WHAT},
     {0}};
 
-static const struct column family_columns[] = {{"family", 0, 0}, {"what; parameters with their defaults", 0, 0}, {0}};
+static const struct column family_columns[] = {
+    {"family", 0, 0}, {"what; parameters with their defaults", 0, 0}, {0}};
 static const struct column set_columns[] = {{"set", 0, 0}, {"matrices", 1, 0}, {"what", 0, 0}, {0}};
-static const struct column member_columns[] = {{"member", 0, 0}, {"spec", 0, 0}, {"stands in for", 0, 0}, {0}};
+static const struct column member_columns[] = {
+    {"member", 0, 0}, {"spec", 0, 0}, {"stands in for", 0, 0}, {0}};
 
 static void list_all(struct session *s)
 {
     struct table t;
     table_begin(&t, family_columns);
     for (int i = 0; i < family_count(); i++)
-        table_add(&t, "%s\t%s\n\t" DIM "%s", family_at(i)->name, family_at(i)->what, family_at(i)->parameters);
+        table_add(&t, "%s\t%s\n\t" DIM "%s", family_at(i)->name, family_at(i)->what,
+                  family_at(i)->parameters);
     table_end(&t, s);
     out(s, "\n");
     table_begin(&t, set_columns);
@@ -123,8 +128,9 @@ static heddle_status run(struct session *s, void *into)
         return HEDDLE_OK;
     }
     if (s->operands == 0 || !c->output)
-        return fail(HEDDLE_BAD_ARGUMENT, s->operands == 0 ? "gen needs a family: heddle gen grid3d:n=20 -o a.mtx"
-                                                          : "gen needs a file to write: -o FILE");
+        return fail(HEDDLE_BAD_ARGUMENT, s->operands == 0
+                                             ? "gen needs a family: heddle gen grid3d:n=20 -o a.mtx"
+                                             : "gen needs a file to write: -o FILE");
     if (c->type)
         TRY(type_choice(c->type, &type));
     TRY(find(&list, s->operand[0]));
@@ -142,12 +148,17 @@ done:
 
 const struct page page_gen = {
     .usage = "FAMILY[:key=value,...] -o FILE",
-    .details = "Makes a matrix; the same spec gives the same matrix on every machine.  --list shows the families with their\n"
-               "parameters, --list set:NAME the members of a set.  FILE ends in .mtx, .mtx.gz, .rb, .rb.gz, .hdl,\n"
-               ".petsc or .petsc64.\n"
-               "\n"
-               "Examples:\n"
-               "  heddle gen grid3d:n=100 -o a.mtx\n"
-               "  heddle gen set:paper/cant -o cant.hdl\n"
-               "  heddle gen --list\n",
-    .option = options, .least = 0, .most = 1, .size = sizeof(struct choices), .run = run};
+    .details =
+        "Makes a matrix; the same spec gives the same matrix on every machine.  --list shows the families with their\n"
+        "parameters, --list set:NAME the members of a set.  FILE ends in .mtx, .mtx.gz, .rb, .rb.gz, .hdl,\n"
+        ".petsc or .petsc64.\n"
+        "\n"
+        "Examples:\n"
+        "  heddle gen grid3d:n=100 -o a.mtx\n"
+        "  heddle gen set:paper/cant -o cant.hdl\n"
+        "  heddle gen --list\n",
+    .option = options,
+    .least = 0,
+    .most = 1,
+    .size = sizeof(struct choices),
+    .run = run};

@@ -11,8 +11,7 @@ struct choices {
 };
 
 static const struct cli_option options[] = {
-    {"json", 0, OPTION_JSON, offsetof(struct choices, json), "FILE", JSON_WHAT},
-    {0}};
+    {"json", 0, OPTION_JSON, offsetof(struct choices, json), "FILE", JSON_WHAT}, {0}};
 
 /* Bytes in each storage format that any kernel uses. */
 struct format_sizes {
@@ -107,7 +106,8 @@ static void lengths(struct session *s, const heddle_lengths *row, const heddle_l
     const struct {
         const char *name;
         int64_t of_row, of_col;
-    } count[] = {{"shortest", row->shortest, col->shortest}, {"longest", row->longest, col->longest},
+    } count[] = {{"shortest", row->shortest, col->shortest},
+                 {"longest", row->longest, col->longest},
                  {"empty", row->empty, col->empty}};
     char rows[NUMBER_TEXT], cols[NUMBER_TEXT];
     out(s, "\n%-24s %16s %16s\n", "entries", "a row", "a column");
@@ -121,7 +121,8 @@ static void lengths(struct session *s, const heddle_lengths *row, const heddle_l
 /* What is published of the original beside what the stand-in has. */
 static void published(struct session *s, const struct facts *f)
 {
-    static const struct column columns[] = {{"", 0, 0}, {"this", 1, 0}, {"published", 1, 0}, {"difference", 1, 0}, {0}};
+    static const struct column columns[] = {
+        {"", 0, 0}, {"this", 1, 0}, {"published", 1, 0}, {"difference", 1, 0}, {0}};
     const struct set_member *m = f->subject->member;
     const struct {
         const char *name;
@@ -136,7 +137,7 @@ static void published(struct session *s, const struct facts *f)
     table_begin(&t, columns);
     for (int i = 0; i < 5; i++) {
         char here[NUMBER_TEXT], there[NUMBER_TEXT];
-        int whole = i < 4, known = row[i].there > 0 || (!whole && row[i].there == 0);
+        int whole = i<4, known = row[i].there> 0 || (!whole && row[i].there == 0);
         if (!known)
             continue;
         text_count(here, (int64_t)row[i].here);
@@ -220,12 +221,17 @@ done:
 
 const struct page page_info = {
     .usage = "MATRIX... [--json [FILE]]",
-    .details = "Size, row and column lengths, bandwidth, symmetry, distinct values, and the bytes that the matrix takes in\n"
-               "every storage format.  A member of a set that stands in for a published matrix is shown beside it.\n"
-               "\n"
-               "Examples:\n"
-               "  heddle info a.mtx\n"
-               "  heddle info set:paper/cant b.mtx\n"
-               "  zcat b.mtx.gz | heddle info -\n"
-               "  heddle info gen:rmat:n=1e5 --json\n",
-    .option = options, .least = 1, .most = 1 << 20, .size = sizeof(struct choices), .run = run};
+    .details =
+        "Size, row and column lengths, bandwidth, symmetry, distinct values, and the bytes that the matrix takes in\n"
+        "every storage format.  A member of a set that stands in for a published matrix is shown beside it.\n"
+        "\n"
+        "Examples:\n"
+        "  heddle info a.mtx\n"
+        "  heddle info set:paper/cant b.mtx\n"
+        "  zcat b.mtx.gz | heddle info -\n"
+        "  heddle info gen:rmat:n=1e5 --json\n",
+    .option = options,
+    .least = 1,
+    .most = 1 << 20,
+    .size = sizeof(struct choices),
+    .run = run};

@@ -11,13 +11,16 @@ struct choices {
 };
 
 static const struct cli_option options[] = {
-    {"options", 0, OPTION_FLAG, offsetof(struct choices, options), NULL, "every option with the values that it takes"},
-    {"resources", 0, OPTION_FLAG, offsetof(struct choices, resources), NULL, "what the compilers said about GPU kernels"},
+    {"options", 0, OPTION_FLAG, offsetof(struct choices, options), NULL,
+     "every option with the values that it takes"},
+    {"resources", 0, OPTION_FLAG, offsetof(struct choices, resources), NULL,
+     "what the compilers said about GPU kernels"},
     {"json", 0, OPTION_JSON, offsetof(struct choices, json), "FILE", JSON_WHAT},
     {0}};
 
-static const struct column columns[] = {{"kernel", 0, 0},     {"device", 0, 0},  {"format", 0, 0}, {"op", 0, 0},
-                                        {"repeatable", 0, 0}, {"options", 0, 0}, {"source", 0, 0}, {0}};
+static const struct column columns[] = {
+    {"kernel", 0, 0},     {"device", 0, 0},  {"format", 0, 0}, {"op", 0, 0},
+    {"repeatable", 0, 0}, {"options", 0, 0}, {"source", 0, 0}, {0}};
 
 static heddle_status as_json(struct session *s)
 {
@@ -49,15 +52,16 @@ static heddle_status list(struct session *s, const char *json)
         return as_json(s);
     table_begin(&t, columns);
     for (int i = 0; i < heddle_kernel_count() && heddle_kernel_info(i, &k) == HEDDLE_OK; i++)
-        table_add(&t, "%s\t%s\t%s\t%s\t%s\t%s\t%s", k.name, k.device, k.format, k.ops, k.repeatable ? "yes" : "no",
-                  k.options, k.source);
+        table_add(&t, "%s\t%s\t%s\t%s\t%s\t%s\t%s", k.name, k.device, k.format, k.ops,
+                  k.repeatable ? "yes" : "no", k.options, k.source);
     table_end(&t, s);
     return HEDDLE_OK;
 }
 
 /* ------------------------------------------------------------------ options */
 
-static const struct column option_columns[] = {{"kernel", 0, 0}, {"option", 0, 0}, {"default", 0, 0}, {"values", 0, 0}, {0}};
+static const struct column option_columns[] = {
+    {"kernel", 0, 0}, {"option", 0, 0}, {"default", 0, 0}, {"values", 0, 0}, {0}};
 
 static void options_as_json(struct json *j, const struct kernel *k)
 {
@@ -115,8 +119,9 @@ static heddle_status list_options(struct session *s, const char *json)
 
 /* ------------------------------------------------------------------ resources */
 
-static const struct column resource_columns[] = {{"kernel", 0, 0}, {"variant", 0, 0}, {"target", 0, 0}, {"registers", 1, 0},
-                                                 {"shared", 1, 0}, {"spills", 1, 0},  {"atomics", 0, 0}, {0}};
+static const struct column resource_columns[] = {
+    {"kernel", 0, 0}, {"variant", 0, 0}, {"target", 0, 0},  {"registers", 1, 0},
+    {"shared", 1, 0}, {"spills", 1, 0},  {"atomics", 0, 0}, {0}};
 
 /* What a compiler does not tell is -1. */
 static const char *told(char text[NUMBER_TEXT], int value)
@@ -161,14 +166,16 @@ static heddle_status list_resources(struct session *s, const char *json)
     if (json)
         return resources_as_json(s);
     if (gpu_resource_count() == 0) {
-        out(s, "This build has no device code: no compiler for GPUs was there, or none was wanted (HEDDLE_CUDA_COMPILER and\n"
-               "HEDDLE_HIP_COMPILER in CMake).  The emulator runs GPU kernels without it.\n");
+        out(s,
+            "This build has no device code: no compiler for GPUs was there, or none was wanted (HEDDLE_CUDA_COMPILER and\n"
+            "HEDDLE_HIP_COMPILER in CMake).  The emulator runs GPU kernels without it.\n");
         return HEDDLE_OK;
     }
     table_begin(&t, resource_columns);
     for (const struct gpu_resource *r = gpu_resources; r->kernel; r++)
-        table_add(&t, "%s\t%s\t%s\t%s\t%s\t%s%s\t%s", r->kernel, r->variant, r->target, told(registers, r->registers),
-                  told(shared, r->shared), r->spills > 0 ? RED : "", told(spills, r->spills), r->atomics);
+        table_add(&t, "%s\t%s\t%s\t%s\t%s\t%s%s\t%s", r->kernel, r->variant, r->target,
+                  told(registers, r->registers), told(shared, r->shared), r->spills > 0 ? RED : "",
+                  told(spills, r->spills), r->atomics);
     table_end(&t, s);
     return HEDDLE_OK;
 }
@@ -180,22 +187,29 @@ static heddle_status run(struct session *s, void *into)
     const struct choices *c = into;
     if (c->options && c->resources)
         return fail(HEDDLE_BAD_ARGUMENT, "--options and --resources are two tables: ask for one at a time");
-    return c->options ? list_options(s, c->json) : c->resources ? list_resources(s, c->json) : list(s, c->json);
+    return c->options   ? list_options(s, c->json)
+         : c->resources ? list_resources(s, c->json)
+                        : list(s, c->json);
 }
 
 const struct page page_kernels = {
     .usage = "[--options | --resources] [--json [FILE]]",
-    .details = "Each kernel computes the operations in the column op on its storage format.  repeatable: bitwise the\n"
-               "same result every run.  Options, shown with their defaults, follow the name after a colon:\n"
-               "cpu_sell:slice=8,window=512.  Two more names are taken wherever a kernel is: auto (what heddle_mv\n"
-               "runs, with no set-up) and plan (what a plan chooses and prepares).\n"
-               "\n"
-               "--resources: registers a thread, bytes of static shared memory a block, bytes a thread that did not fit into\n"
-               "registers, and how floating-point numbers are added to memory: by an instruction (hardware), by a loop of\n"
-               "compare-and-swap, or both.  ?: PTX is compiled where it runs, so nobody has said yet.\n"
-               "\n"
-               "Examples:\n"
-               "  heddle kernels\n"
-               "  heddle kernels --options\n"
-               "  heddle kernels --resources --json\n",
-    .option = options, .least = 0, .most = 0, .size = sizeof(struct choices), .run = run};
+    .details =
+        "Each kernel computes the operations in the column op on its storage format.  repeatable: bitwise the\n"
+        "same result every run.  Options, shown with their defaults, follow the name after a colon:\n"
+        "cpu_sell:slice=8,window=512.  Two more names are taken wherever a kernel is: auto (what heddle_mv\n"
+        "runs, with no set-up) and plan (what a plan chooses and prepares).\n"
+        "\n"
+        "--resources: registers a thread, bytes of static shared memory a block, bytes a thread that did not fit into\n"
+        "registers, and how floating-point numbers are added to memory: by an instruction (hardware), by a loop of\n"
+        "compare-and-swap, or both.  ?: PTX is compiled where it runs, so nobody has said yet.\n"
+        "\n"
+        "Examples:\n"
+        "  heddle kernels\n"
+        "  heddle kernels --options\n"
+        "  heddle kernels --resources --json\n",
+    .option = options,
+    .least = 0,
+    .most = 0,
+    .size = sizeof(struct choices),
+    .run = run};

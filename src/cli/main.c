@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * The command `heddle`: finds the command, parses its options, runs it, and is the only place that prints an error and
- * chooses the exit status. */
+ * The command `heddle`: finds the command, parses its options, runs it, and is the only place that prints
+ * an error and chooses the exit status. */
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
@@ -90,8 +90,8 @@ int main(int argc, char **argv)
     struct session s = {.command = command_by_name(name)};
     heed_signals();
     s.colour = terminal(STDOUT_FILENO) && !(no_colour && no_colour[0]);
-    heddle_status status = s.command ? run_command(&s, argc > 1 ? argc - 2 : 0, argv + (argc > 1 ? 2 : 1))
-                                     : no_command(name);
+    heddle_status status =
+        s.command ? run_command(&s, argc > 1 ? argc - 2 : 0, argv + (argc > 1 ? 2 : 1)) : no_command(name);
     if (status != HEDDLE_OK) {
         const char *text = heddle_last_error();
         fprintf(stderr, "heddle: %s\n", text[0] ? text : heddle_status_text(status));

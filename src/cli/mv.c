@@ -25,7 +25,8 @@ static const struct cli_option options[] = {
     {"type", 't', OPTION_TEXT, AT(type), "f32|f64", "type of the numbers (as stored, else f64)"},
     {"device", 'd', OPTION_TEXT, AT(device), "DEVICE", "where to compute (auto)"},
     {"kernel", 'k', OPTION_TEXT, AT(kernel), "KERNEL", "how: auto, plan, or a kernel with options (auto)"},
-    {"output", 'o', OPTION_TEXT, AT(output), "FILE", "where y goes: .mtx, or .txt for plain text (standard output)"},
+    {"output", 'o', OPTION_TEXT, AT(output), "FILE",
+     "where y goes: .mtx, or .txt for plain text (standard output)"},
     {0}};
 
 /* Everything between the files. */
@@ -49,8 +50,8 @@ static heddle_status vector(void **v, const char *path, heddle_type type, int64_
     if (path) {
         heddle_status status = vector_read(v, &found, type, path);
         if (status == HEDDLE_OK && found != n)
-            status = fail(HEDDLE_BAD_ARGUMENT, "%s: has %lld numbers, but the product needs %lld", path, (long long)found,
-                          (long long)n);
+            status = fail(HEDDLE_BAD_ARGUMENT, "%s: has %lld numbers, but the product needs %lld", path,
+                          (long long)found, (long long)n);
         return status;
     }
     *v = mem_alloc(n, type_size(type));
@@ -75,7 +76,7 @@ static heddle_status parse_scalar(const char *name, const char *text, heddle_typ
 static heddle_status bind(struct multiplication *m, const char *name)
 {
     heddle_plan_options wanted = {.ops = m->op == HEDDLE_N ? HEDDLE_PLAN_N : HEDDLE_PLAN_T,
-                                   .deterministic = choice_is_deterministic(name)};
+                                  .deterministic = choice_is_deterministic(name)};
     if (choice_is(name, "auto"))
         return HEDDLE_OK;
     return choice_is(name, "plan") ? heddle_plan_create(&m->plan, m->h, m->matrix, &wanted)
@@ -116,8 +117,10 @@ static heddle_status ready(struct multiplication *m, const struct choices *c, co
     const char *kernel = c->kernel ? c->kernel : "auto";
     m->scalars = (struct scalars){1, 0};
     if (!c->beta != !c->y)
-        return fail(HEDDLE_BAD_ARGUMENT, c->y ? "--y %s has no effect without --beta; write --beta 1 to add to it"
-                                              : "--beta %s needs the y that it scales: --y FILE", c->y ? c->y : c->beta);
+        return fail(HEDDLE_BAD_ARGUMENT,
+                    c->y ? "--y %s has no effect without --beta; write --beta 1 to add to it"
+                         : "--beta %s needs the y that it scales: --y FILE",
+                    c->y ? c->y : c->beta);
     if (c->op)
         TRY(op_choice(c->op, &m->op));
     if (c->type)
@@ -150,7 +153,8 @@ static heddle_status print_vector(struct session *s, const void *y, heddle_type 
         int digits = type == HEDDLE_F64 ? 15 : 6, most = type == HEDDLE_F64 ? 17 : 9;
         do
             snprintf(text, sizeof text, "%.*g", digits, value);
-        while (digits++ < most && (type == HEDDLE_F64 ? strtod(text, NULL) : (double)strtof(text, NULL)) != value);
+        while (digits++ < most &&
+               (type == HEDDLE_F64 ? strtod(text, NULL) : (double)strtof(text, NULL)) != value);
         out(s, "%s\n", text);
         if (s->out.size > 1 << 20) {
             heddle_status status = out_flush(s);
@@ -200,12 +204,17 @@ done:
 
 const struct page page_mv = {
     .usage = "MATRIX [--x FILE] [--op N|T] [--alpha A] [--beta B --y FILE] [-o FILE]",
-    .details = "Computes y = alpha op(A) x + beta y.  x is all ones unless a file gives it: a Matrix Market array or plain\n"
-               "numbers.  y goes to standard output, one number a line, unless -o names a file.\n"
-               "\n"
-               "Examples:\n"
-               "  heddle mv a.mtx\n"
-               "  heddle mv a.mtx --x x.mtx --op T -o y.mtx\n"
-               "  heddle mv a.mtx --alpha -1 --beta 1 --y b.mtx -o residual.mtx\n"
-               "  heddle mv a.mtx --kernel cpu_sell:slice=8 -o y.txt\n",
-    .option = options, .least = 1, .most = 1, .size = sizeof(struct choices), .run = run};
+    .details =
+        "Computes y = alpha op(A) x + beta y.  x is all ones unless a file gives it: a Matrix Market array or plain\n"
+        "numbers.  y goes to standard output, one number a line, unless -o names a file.\n"
+        "\n"
+        "Examples:\n"
+        "  heddle mv a.mtx\n"
+        "  heddle mv a.mtx --x x.mtx --op T -o y.mtx\n"
+        "  heddle mv a.mtx --alpha -1 --beta 1 --y b.mtx -o residual.mtx\n"
+        "  heddle mv a.mtx --kernel cpu_sell:slice=8 -o y.txt\n",
+    .option = options,
+    .least = 1,
+    .most = 1,
+    .size = sizeof(struct choices),
+    .run = run};

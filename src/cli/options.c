@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * One parser for all commands.  Options may stand anywhere, as --name VALUE, --name=VALUE, -o VALUE or -oVALUE; what
- * follows "--" is an operand in any case, and so is "-" alone. */
+ * One parser for all commands.  Options may stand anywhere, as --name VALUE, --name=VALUE, -o VALUE or
+ * -oVALUE; what follows "--" is an operand in any case, and so is "-" alone. */
 #include <string.h>
 
 #include "cli/cli.h"
@@ -22,10 +22,12 @@ struct cursor {
     int *help;
 };
 
-static const struct cli_option *find(const struct cli_option *table, const char *name, size_t size, char letter)
+static const struct cli_option *find(const struct cli_option *table, const char *name, size_t size,
+                                     char letter)
 {
     for (; table && table->name; table++)
-        if (letter ? table->letter == letter : strlen(table->name) == size && strncmp(table->name, name, size) == 0)
+        if (letter ? table->letter == letter
+                   : strlen(table->name) == size && strncmp(table->name, name, size) == 0)
             return table;
     return NULL;
 }
@@ -42,9 +44,10 @@ static heddle_status unknown(const struct session *s, const char *word)
     size_t size = strcspn(word, "=");
     memcpy(name, word, size < sizeof name ? size : sizeof name - 1);
     const char *near = word[1] == '-' ? nearest(name + 2, names, count) : NULL;
-    return near ? fail(HEDDLE_BAD_ARGUMENT, "%s has no option '%s'; did you mean '--%s'?", s->command->name, name, near)
-                : fail(HEDDLE_BAD_ARGUMENT, "%s has no option '%s' (heddle %s --help lists them)", s->command->name, name,
-                       s->command->name);
+    return near ? fail(HEDDLE_BAD_ARGUMENT, "%s has no option '%s'; did you mean '--%s'?", s->command->name,
+                       name, near)
+                : fail(HEDDLE_BAD_ARGUMENT, "%s has no option '%s' (heddle %s --help lists them)",
+                       s->command->name, name, s->command->name);
 }
 
 /* What --json takes for a file: nothing that could be an operand. */
@@ -79,24 +82,29 @@ static heddle_status store(const struct cli_option *o, void *into, const char *v
         if (status == HEDDLE_OK && *(int64_t *)at < 1)
             status = fail(HEDDLE_BAD_ARGUMENT, "%s is not at least 1", value);
     }
-    return status == HEDDLE_OK ? status : fail(HEDDLE_BAD_ARGUMENT, "--%s %s: '%s' is not what it takes", o->name,
-                                               o->argument, value);
+    return status == HEDDLE_OK
+             ? status
+             : fail(HEDDLE_BAD_ARGUMENT, "--%s %s: '%s' is not what it takes", o->name, o->argument, value);
 }
 
 /* The value of an option: what stands behind its = or letter, or else the next argument. */
-static heddle_status value_of(struct cursor *c, const struct cli_option *o, const char *attached, const char **value)
+static heddle_status value_of(struct cursor *c, const struct cli_option *o, const char *attached,
+                              const char **value)
 {
     if (o->kind == OPTION_FLAG)
-        return attached ? fail(HEDDLE_BAD_ARGUMENT, "--%s takes no value, but is given '%s'", o->name, attached)
-                        : HEDDLE_OK;
+        return attached
+                 ? fail(HEDDLE_BAD_ARGUMENT, "--%s takes no value, but is given '%s'", o->name, attached)
+                 : HEDDLE_OK;
     if (o->kind == OPTION_JSON) {
         int follows = !attached && c->next < c->argc && is_json_file(c->argv[c->next]);
         c->s->json = *value = attached ? attached : follows ? c->argv[c->next++] : "-";
-        return is_json_file(*value) ? HEDDLE_OK
-                                    : fail(HEDDLE_BAD_ARGUMENT, "--json=%s: a file of JSON ends in .json or .jsonl", *value);
+        return is_json_file(*value)
+                 ? HEDDLE_OK
+                 : fail(HEDDLE_BAD_ARGUMENT, "--json=%s: a file of JSON ends in .json or .jsonl", *value);
     }
     *value = attached ? attached : c->next < c->argc ? c->argv[c->next++] : NULL;
-    return *value ? HEDDLE_OK : fail(HEDDLE_BAD_ARGUMENT, "--%s needs a value: --%s %s", o->name, o->name, o->argument);
+    return *value ? HEDDLE_OK
+                  : fail(HEDDLE_BAD_ARGUMENT, "--%s needs a value: --%s %s", o->name, o->name, o->argument);
 }
 
 static heddle_status one_option(struct cursor *c, const char *word)

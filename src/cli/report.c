@@ -43,7 +43,8 @@ static void show_warnings(struct session *s, const struct records *r)
         line += size + 1;
     }
     if (r->warning_count > WARNINGS_SHOWN)
-        fprintf(stderr, "heddle: and %lld more lines like these\n", (long long)r->warning_count - WARNINGS_SHOWN);
+        fprintf(stderr, "heddle: and %lld more lines like these\n",
+                (long long)r->warning_count - WARNINGS_SHOWN);
 }
 
 static heddle_status read_all(struct session *s, struct records *r)
@@ -56,7 +57,8 @@ static heddle_status read_all(struct session *s, struct records *r)
     TRY(records_finish(r));
     show_warnings(s, r);
     if (r->plottable == 0)
-        TRY(fail(HEDDLE_BAD_FILE, "%s%s: no verified run in %lld lines; heddle bench MATRIX... --json FILE makes some",
+        TRY(fail(HEDDLE_BAD_FILE,
+                 "%s%s: no verified run in %lld lines; heddle bench MATRIX... --json FILE makes some",
                  s->operand[0], s->operands > 1 ? ", ..." : "", (long long)r->lines));
 done:
     return status;
@@ -67,12 +69,14 @@ static heddle_status write_page(struct session *s, const struct records *r, cons
     heddle_status status = HEDDLE_OK;
     struct text page = {0};
     char runs[NUMBER_TEXT], bytes[NUMBER_TEXT], folder[PATH_MAX];
-    int below = path[0] != '/' && getcwd(folder, sizeof folder) != NULL; /* a name that needs the folder in front of it */
+    int below = path[0] != '/' &&
+                getcwd(folder, sizeof folder) != NULL; /* a name that needs the folder in front of it */
     TRY(report_page(&page, r));
     TRY(output_text(path, &page));
     if (!s->quiet)
-        out(s, "%s: %s runs, %s; open it in any browser: file://%s%s%s\n", path, text_count(runs, r->plottable),
-            text_bytes(bytes, (double)page.size), below ? folder : "", below ? "/" : "", path);
+        out(s, "%s: %s runs, %s; open it in any browser: file://%s%s%s\n", path,
+            text_count(runs, r->plottable), text_bytes(bytes, (double)page.size), below ? folder : "",
+            below ? "/" : "", path);
 done:
     text_free(&page);
     return status;
@@ -97,8 +101,8 @@ static heddle_status write_drawings(struct session *s, const struct records *r, 
             out(s, "%s: %s\n", path.data, f->what);
     }
     if (!s->quiet)
-        out(s, "%s, %s, %s, %s; speed-ups over %s\n", choice.device, choice.value, choice.op, choice.cold ? "cold" : "warm",
-            choice.baseline);
+        out(s, "%s, %s, %s, %s; speed-ups over %s\n", choice.device, choice.value, choice.op,
+            choice.cold ? "cold" : "warm", choice.baseline);
 done:
     text_free(&path);
     text_free(&svg);
@@ -112,7 +116,8 @@ static heddle_status run(struct session *s, void *into)
     struct records r = {0};
     const char *page = c->output ? c->output : c->svg ? NULL : "report.html";
     if (!c->svg && (c->device || c->type || c->op || c->baseline || c->cold))
-        TRY(fail(HEDDLE_BAD_ARGUMENT, "--device, --type, --op, --baseline and --cold are for --svg; a page has all of them"));
+        TRY(fail(HEDDLE_BAD_ARGUMENT,
+                 "--device, --type, --op, --baseline and --cold are for --svg; a page has all of them"));
     TRY(read_all(s, &r));
     if (page)
         TRY(write_page(s, &r, page));
@@ -125,14 +130,19 @@ done:
 
 const struct page page_report = {
     .usage = "RECORDS... [-o PAGE.html] [--svg DIR]",
-    .details = "Turns the records of heddle bench --json into one page that opens in any browser, offline: performance\n"
-               "profiles, GFLOP/s and share of the floor over nonzeros, speed-ups over a baseline, geometric means by class,\n"
-               "what formats cost and when they pay, and a page for each matrix.  With --svg, the main figures as drawings\n"
-               "instead.  Lines that are broken, of a later version, not verified or contradictory are named and left out.\n"
-               "RECORDS may be packed by gzip or xz.\n"
-               "\n"
-               "Examples:\n"
-               "  heddle bench set:smoke --kernel all --op N,T --json r.jsonl\n"
-               "  heddle report r.jsonl -o page.html\n"
-               "  heddle report bench/results/*.jsonl.xz --svg docs/figures --type f64 --op N\n",
-    .option = options, .least = 1, .most = 1 << 20, .size = sizeof(struct choices), .run = run};
+    .details =
+        "Turns the records of heddle bench --json into one page that opens in any browser, offline: performance\n"
+        "profiles, GFLOP/s and share of the floor over nonzeros, speed-ups over a baseline, geometric means by class,\n"
+        "what formats cost and when they pay, and a page for each matrix.  With --svg, the main figures as drawings\n"
+        "instead.  Lines that are broken, of a later version, not verified or contradictory are named and left out.\n"
+        "RECORDS may be packed by gzip or xz.\n"
+        "\n"
+        "Examples:\n"
+        "  heddle bench set:smoke --kernel all --op N,T --json r.jsonl\n"
+        "  heddle report r.jsonl -o page.html\n"
+        "  heddle report bench/results/*.jsonl.xz --svg docs/figures --type f64 --op N\n",
+    .option = options,
+    .least = 1,
+    .most = 1 << 20,
+    .size = sizeof(struct choices),
+    .run = run};

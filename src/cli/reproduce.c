@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * heddle reproduce: which runs the chosen experiments need, and which of them are still to be measured.  All experiments share
- * one file of records, so that a run that several figures show is measured once. */
+ * heddle reproduce: which runs the chosen experiments need, and which of them are still to be measured.
+ * All experiments share one file of records, so that a run that several figures show is measured once. */
 #include <errno.h>
 #include <math.h>
 #include <stdio.h>
@@ -41,11 +41,13 @@ static const struct cli_option options[] = {
     {"device", 'd', OPTION_TEXT, AT(device), "DEVICE", "where to compute (auto)"},
     {"output", 'o', OPTION_TEXT, AT(output), "DIR", "folder of drawings, pages and records (" FOLDER ")"},
     {"type", 't', OPTION_TEXT, AT(type), "f32,f64", "only these of the types that an experiment has"},
-    {"json", 0, OPTION_JSON, AT(json), "FILE", "the records, as of bench (DIR/records.jsonl); what FILE holds is kept"},
+    {"json", 0, OPTION_JSON, AT(json), "FILE",
+     "the records, as of bench (DIR/records.jsonl); what FILE holds is kept"},
     {"fresh", 0, OPTION_FLAG, AT(fresh), NULL, "start the records over"},
     {"from", 0, OPTION_LIST, AT(from), "FILE", "measure nothing, draw from these records"},
     {"with", 0, OPTION_LIST, AT(with), "FILE", "further records, as of an AMD GPU: drawn beside"},
-    {"most", 0, OPTION_COUNT, AT(most), "NNZ", "leave out larger matrices, shrink generated ones (CPU: 30e6, emulator: 20e3)"},
+    {"most", 0, OPTION_COUNT, AT(most), "NNZ",
+     "leave out larger matrices, shrink generated ones (CPU: 30e6, emulator: 20e3)"},
     {"time-limit", 0, OPTION_REAL, AT(time_limit), "SECONDS", "at most, for one time (0.15)"},
     {"cold", 0, OPTION_FLAG, AT(cold), NULL, "show times with flushed caches in all figures"},
     {0}};
@@ -59,7 +61,8 @@ static heddle_status check_type(void *argument, const char *word)
     return type_choice(word, &type);
 }
 
-/* Another library's product is for the devices of one driver; the emulator may say why it has none of cuda's. */
+/* Another library's product is for the devices of one driver; the emulator may say why it has none of
+ * cuda's. */
 static int applies(const struct device *d, const char *kernel)
 {
     const char *driver = d->kind == DEVICE_gpu ? gpu_driver_of(d->gpu)->name : "cpu";
@@ -67,7 +70,8 @@ static int applies(const struct device *d, const char *kernel)
     if (!peer_is_name(kernel))
         return 1;
     for (int i = 0; i < PEER_LIBRARIES; i++) {
-        const char *name = peer_library_name((enum peer_library_id)i), *devices = peer_library_devices((enum peer_library_id)i);
+        const char *name = peer_library_name((enum peer_library_id)i),
+                   *devices = peer_library_devices((enum peer_library_id)i);
         if (strlen(name) == size && strncmp(name, kernel, size) == 0)
             return strcmp(devices, strcmp(driver, "emu") == 0 ? "cuda" : driver) == 0;
     }
@@ -185,8 +189,11 @@ static void each_run(struct reproducing *r, void (*visit)(struct reproducing *r,
         for (int t = 0; t < b->type_count; t++)
             for (int o = 0; o < b->op_count; o++)
                 for (int k = 0; k < b->kernels.count; k++) {
-                    struct run run = {.subject = &r->bench.list.item[m], .device = &b->h->device, .kernel = b->kernels.name[k],
-                                      .op = b->op[o], .value = b->type[t]};
+                    struct run run = {.subject = &r->bench.list.item[m],
+                                      .device = &b->h->device,
+                                      .kernel = b->kernels.name[k],
+                                      .op = b->op[o],
+                                      .value = b->type[t]};
                     if (is_wanted(r, &run))
                         visit(r, &run);
                 }
@@ -246,8 +253,8 @@ static void told_matrix(struct reproducing *r, const struct subject *subject, do
     const struct benching *k = &r->bench;
     progress_clear(r->shown.s);
     if (!r->shown.s->quiet)
-        out(r->shown.s, "%lld of %lld runs, %s%.1f s for %s\n", (long long)k->done, (long long)k->total, benching_time_left(k, left),
-            (now_ms() - begin) / 1e3, subject->name);
+        out(r->shown.s, "%lld of %lld runs, %s%.1f s for %s\n", (long long)k->done, (long long)k->total,
+            benching_time_left(k, left), (now_ms() - begin) / 1e3, subject->name);
 }
 
 static heddle_status measure_all(struct reproducing *r)
@@ -320,7 +327,8 @@ static heddle_status choose_subjects(struct reproducing *r)
             TRY(add_subjects(r, experiments[i].group));
     if (r->shown.most && !r->shown.s->quiet) {
         char most[NUMBER_TEXT];
-        out(r->shown.s, "matrices of more than %s nonzeros are left out, generated ones made smaller (--most NNZ)\n",
+        out(r->shown.s,
+            "matrices of more than %s nonzeros are left out, generated ones made smaller (--most NNZ)\n",
             text_count(most, r->shown.most));
     }
 done:
@@ -342,8 +350,9 @@ static heddle_status measure_passes(struct reproducing *r, const char *records)
     TRY(output_commit(&k->file));
     r->shown.s->wrong = k->wrong > 0;
     if (!r->shown.s->quiet)
-        out(r->shown.s, "%lld runs: %lld measured now, %lld were in %s before, %lld skipped, %lld wrong\n", (long long)k->done,
-            (long long)(k->done - k->kept), (long long)k->kept, records, (long long)k->skipped, (long long)k->wrong);
+        out(r->shown.s, "%lld runs: %lld measured now, %lld were in %s before, %lld skipped, %lld wrong\n",
+            (long long)k->done, (long long)(k->done - k->kept), (long long)k->kept, records,
+            (long long)k->skipped, (long long)k->wrong);
 done:
     return status;
 }
@@ -372,7 +381,8 @@ done:
 
 static heddle_status list(struct session *s)
 {
-    static const struct column columns[] = {{"experiment", 0, 0}, {"paper", 0, 0}, {"", 0, 0}, {"what it shows", 0, 0}, {0}};
+    static const struct column columns[] = {
+        {"experiment", 0, 0}, {"paper", 0, 0}, {"", 0, 0}, {"what it shows", 0, 0}, {0}};
     struct table table;
     table_begin(&table, columns);
     for (const struct experiment *e = experiments; e->name; e++)
@@ -407,7 +417,8 @@ static heddle_status run(struct session *s, void *into)
     if (c->list)
         return list(s);
     if (c->json && strcmp(c->json, "-") == 0)
-        return fail(HEDDLE_BAD_ARGUMENT, "reproduce reads its records again: --json needs a FILE that ends in .jsonl");
+        return fail(HEDDLE_BAD_ARGUMENT,
+                    "reproduce reads its records again: --json needs a FILE that ends in .jsonl");
     c->output = c->output ? c->output : FOLDER;
     text_add(&records, c->json ? "%s" : "%s/records.jsonl", c->json ? c->json : c->output);
     TRY(records.failed ? HEDDLE_NO_MEMORY : HEDDLE_OK);
@@ -431,8 +442,8 @@ static heddle_status run(struct session *s, void *into)
     TRY(reproduce_show(&r->shown));
     if (benching_interrupted) {
         TRY(out_flush(s));
-        TRY(fail(HEDDLE_BAD_ARGUMENT, "interrupted after %lld of %lld runs; the same command goes on", (long long)r->bench.done,
-                 (long long)r->bench.total));
+        TRY(fail(HEDDLE_BAD_ARGUMENT, "interrupted after %lld of %lld runs; the same command goes on",
+                 (long long)r->bench.done, (long long)r->bench.total));
     }
 done:
     if (r) {
@@ -450,16 +461,22 @@ done:
 
 const struct page page_reproduce = {
     .usage = "EXPERIMENT...|all [--device D] [-o DIR] [--type f32,f64]",
-    .details = "Runs the tables and figures of four papers on whatever device there is: naive-spmv-2016, ellpack-r-2011,\n"
-               "hola-spmv-2017 and ginkgo-race-2020 (--list names each).  The paper's numbers stand beside Heddle's, each\n"
-               "figure is drawn as SVG, and each experiment gets a page with its tables and with what differs from the paper.\n"
-               "Runs that several experiments show are measured once; what was interrupted goes on where the records end.\n"
-               "Matrices are generated stand-ins; what no longer exists (CUSP, the vendors' HYB) has a named substitute.\n"
-               "\n"
-               "Examples:\n"
-               "  heddle reproduce --list\n"
-               "  heddle reproduce hola-fig7 hola-fig13 --device cuda:0 -o figures\n"
-               "  heddle reproduce all --device cuda:0 --json h200.jsonl -o figures\n"
-               "  heddle reproduce all --from h200.jsonl --with mi300.jsonl -o figures\n"
-               "  heddle reproduce naive-fig2 --device emu --most 5000\n",
-    .option = options, .least = 0, .most = EXPERIMENTS_MOST, .size = sizeof(struct reproduce_choices), .run = run, .keeps_records = 1};
+    .details =
+        "Runs the tables and figures of four papers on whatever device there is: naive-spmv-2016, ellpack-r-2011,\n"
+        "hola-spmv-2017 and ginkgo-race-2020 (--list names each).  The paper's numbers stand beside Heddle's, each\n"
+        "figure is drawn as SVG, and each experiment gets a page with its tables and with what differs from the paper.\n"
+        "Runs that several experiments show are measured once; what was interrupted goes on where the records end.\n"
+        "Matrices are generated stand-ins; what no longer exists (CUSP, the vendors' HYB) has a named substitute.\n"
+        "\n"
+        "Examples:\n"
+        "  heddle reproduce --list\n"
+        "  heddle reproduce hola-fig7 hola-fig13 --device cuda:0 -o figures\n"
+        "  heddle reproduce all --device cuda:0 --json h200.jsonl -o figures\n"
+        "  heddle reproduce all --from h200.jsonl --with mi300.jsonl -o figures\n"
+        "  heddle reproduce naive-fig2 --device emu --most 5000\n",
+    .option = options,
+    .least = 0,
+    .most = EXPERIMENTS_MOST,
+    .size = sizeof(struct reproduce_choices),
+    .run = run,
+    .keeps_records = 1};

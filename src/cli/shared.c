@@ -25,7 +25,8 @@ static heddle_status choice(const char *option, const char *text, const char *co
             return HEDDLE_OK;
     for (int i = 0; names[i]; i++)
         text_add(&known, "%s%s", i > 0 ? " or " : "", names[i]);
-    fail(HEDDLE_BAD_ARGUMENT, "--%s %s: it takes %s", option, text, known.failed ? "another value" : known.data);
+    fail(HEDDLE_BAD_ARGUMENT, "--%s %s: it takes %s", option, text,
+         known.failed ? "another value" : known.data);
     text_free(&known);
     return HEDDLE_BAD_ARGUMENT;
 }
@@ -48,7 +49,8 @@ heddle_status op_choice(const char *text, heddle_op *op)
     return status;
 }
 
-heddle_status each_word(const char *text, heddle_status (*visit)(void *argument, const char *word), void *argument)
+heddle_status each_word(const char *text, heddle_status (*visit)(void *argument, const char *word),
+                        void *argument)
 {
     char word[SPEC_TEXT];
     for (;;) {
@@ -67,6 +69,7 @@ void told_written(struct session *s, const char *path, const struct csr *A, doub
     struct stat info;
     if (s->quiet || stat(path, &info) != 0)
         return;
-    out(s, "%s: %s x %s, %s nonzeros, %s in %.2f s\n", path, text_count(rows, A->rows), text_count(cols, A->cols),
-        text_count(nnz, A->nnz), text_bytes(bytes, (double)info.st_size), ms / 1000);
+    out(s, "%s: %s x %s, %s nonzeros, %s in %.2f s\n", path, text_count(rows, A->rows),
+        text_count(cols, A->cols), text_count(nnz, A->nnz), text_bytes(bytes, (double)info.st_size),
+        ms / 1000);
 }

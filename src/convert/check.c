@@ -2,8 +2,9 @@
  *
  * check: is a matrix on the device valid?
  *
- * Computes   the first row whose end is before its beginning; the first entry whose column (COO: row or column) is outside
- *            the matrix; then, on the host, the same text as csr_validate and coo_validate.
+ * Computes   the first row whose end is before its beginning; the first entry whose column (COO: row or
+ *            column) is outside the matrix; then, on the host, the same text as csr_validate and
+ *            coo_validate.
  * Balance    a thread a row, or a thread an entry.
  * Memory     every offset and every index once, coalesced.  Nothing else is read, whatever is in them.
  * Order      a minimum: the same every run.
@@ -68,13 +69,15 @@ static heddle_status offset_at(const struct device *d, int64_t *offset, const st
 {
     int32_t narrow = 0;
     int64_t wide = 0;
-    heddle_status status = A->offset == HEDDLE_I64 ? device_read(d, &wide, (const int64_t *)A->row_ptr + i, sizeof wide)
-                                                   : device_read(d, &narrow, (const int32_t *)A->row_ptr + i, sizeof narrow);
+    heddle_status status = A->offset == HEDDLE_I64
+                             ? device_read(d, &wide, (const int64_t *)A->row_ptr + i, sizeof wide)
+                             : device_read(d, &narrow, (const int32_t *)A->row_ptr + i, sizeof narrow);
     *offset = A->offset == HEDDLE_I64 ? wide : narrow;
     return status;
 }
 
-/* The row of entry k, by bisection: a read from the device for each step, which only bad matrices have to wait for. */
+/* The row of entry k, by bisection: a read from the device for each step, which only bad matrices have to
+ * wait for. */
 static heddle_status row_of(const struct device *d, int64_t *row, const struct csr *A, int64_t k)
 {
     heddle_status status = HEDDLE_OK;
@@ -98,7 +101,8 @@ static heddle_status bad_offset(const struct device *d, const struct csr *A, int
     int64_t begin, end;
     TRY(offset_at(d, &begin, A, i));
     TRY(offset_at(d, &end, A, i + 1));
-    TRY(fail(HEDDLE_BAD_MATRIX, "row_ptr[%" PRId64 "] = %" PRId64 " is less than row_ptr[%" PRId64 "] = %" PRId64, i + 1, end, i,
+    TRY(fail(HEDDLE_BAD_MATRIX,
+             "row_ptr[%" PRId64 "] = %" PRId64 " is less than row_ptr[%" PRId64 "] = %" PRId64, i + 1, end, i,
              begin));
 done:
     return status;
@@ -111,8 +115,8 @@ static heddle_status bad_column(const struct device *d, const struct csr *A, int
     int32_t col;
     TRY(row_of(d, &row, A, k));
     TRY(device_read(d, &col, A->col + k, sizeof col));
-    TRY(fail(HEDDLE_BAD_MATRIX, "entry %" PRId64 ", in row %" PRId64 ", has column %d, outside 0..%" PRId64, k, row, col,
-             A->cols - 1));
+    TRY(fail(HEDDLE_BAD_MATRIX, "entry %" PRId64 ", in row %" PRId64 ", has column %d, outside 0..%" PRId64,
+             k, row, col, A->cols - 1));
 done:
     return status;
 }
@@ -130,8 +134,8 @@ static heddle_status check_csr(struct work *w, const struct csr *A)
         TRY(bad_offset(w->device, A, first));
     TRY(offset_at(w->device, &end, A, A->rows));
     if (end != A->nnz)
-        TRY(fail(HEDDLE_BAD_MATRIX, "row_ptr[%" PRId64 "] is %" PRId64 ", but there are %" PRId64 " entries", A->rows, end,
-                 A->nnz));
+        TRY(fail(HEDDLE_BAD_MATRIX, "row_ptr[%" PRId64 "] is %" PRId64 ", but there are %" PRId64 " entries",
+                 A->rows, end, A->nnz));
     TRY(search(w, "check_columns", A->nnz, &first));
     if (first != INT64_MAX)
         TRY(bad_column(w->device, A, first));
@@ -142,8 +146,10 @@ done:
 heddle_status gpu_csr_validate(const struct device *d, const struct csr *A)
 {
     heddle_status status;
-    struct work w = {.page = "check", .device = d, .variant = variant_of(A->value, A->offset), .value = A->value};
-    w.product = (struct product){.rows = A->rows, .cols = A->cols, .nnz = A->nnz, .array = {A->row_ptr, A->col}};
+    struct work w = {
+        .page = "check", .device = d, .variant = variant_of(A->value, A->offset), .value = A->value};
+    w.product =
+        (struct product){.rows = A->rows, .cols = A->cols, .nnz = A->nnz, .array = {A->row_ptr, A->col}};
     TRY(device_alloc(d, &w.product.workspace, sizeof(int64_t)));
     status = check_csr(&w, A);
     device_free(d, w.product.workspace);
@@ -158,8 +164,10 @@ static heddle_status bad_entry(const struct device *d, const struct coo *A, int6
     TRY(device_read(d, &row, A->row + k, sizeof row));
     TRY(device_read(d, &col, A->col + k, sizeof col));
     if ((uint32_t)row >= (uint64_t)A->rows)
-        TRY(fail(HEDDLE_BAD_MATRIX, "entry %" PRId64 " has row %d, outside 0..%" PRId64, k, row, A->rows - 1));
-    TRY(fail(HEDDLE_BAD_MATRIX, "entry %" PRId64 ", in row %d, has column %d, outside 0..%" PRId64, k, row, col, A->cols - 1));
+        TRY(fail(HEDDLE_BAD_MATRIX, "entry %" PRId64 " has row %d, outside 0..%" PRId64, k, row,
+                 A->rows - 1));
+    TRY(fail(HEDDLE_BAD_MATRIX, "entry %" PRId64 ", in row %d, has column %d, outside 0..%" PRId64, k, row,
+             col, A->cols - 1));
 done:
     return status;
 }
@@ -168,7 +176,8 @@ heddle_status gpu_coo_validate(const struct device *d, const struct coo *A)
 {
     heddle_status status;
     int64_t first;
-    struct work w = {.page = "check", .device = d, .variant = variant_of(A->value, HEDDLE_I32), .value = A->value};
+    struct work w = {
+        .page = "check", .device = d, .variant = variant_of(A->value, HEDDLE_I32), .value = A->value};
     w.product = (struct product){.rows = A->rows, .cols = A->cols, .nnz = A->nnz, .array = {A->row, A->col}};
     TRY(device_alloc(d, &w.product.workspace, sizeof(int64_t)));
     status = search(&w, "check_entries", A->nnz, &first);

@@ -29,8 +29,12 @@ heddle_status device_csr_from_coo(const struct device *d, struct csr *B, const s
     heddle_status status = HEDDLE_OK;
     if (d->kind == DEVICE_cpu)
         return csr_from_coo(B, A);
-    TRY(device_csr_new(d, B, &(struct csr){.rows = A->rows, .cols = A->cols, .nnz = A->nnz, .value = A->value,
-                                           .offset = offset_for(A->nnz)}));
+    TRY(device_csr_new(d, B,
+                       &(struct csr){.rows = A->rows,
+                                     .cols = A->cols,
+                                     .nnz = A->nnz,
+                                     .value = A->value,
+                                     .offset = offset_for(A->nnz)}));
     TRY(gpu_coo_to_csr(d, B, A->row));
     TRY(device_copy(d, B->col, A->col, A->nnz * (int64_t)sizeof *A->col));
     TRY(device_copy(d, B->val, A->val, A->nnz * (int64_t)type_size(A->value)));
@@ -50,8 +54,10 @@ heddle_status device_csr_transpose(const struct device *d, struct csr *B, const 
     heddle_status status;
     if (d->kind == DEVICE_cpu)
         return csr_transpose(B, A);
-    TRY(device_csr_new(d, B, &(struct csr){.rows = A->cols, .cols = A->rows, .nnz = A->nnz, .value = A->value,
-                                           .offset = A->offset}));
+    TRY(device_csr_new(
+        d, B,
+        &(struct csr){
+            .rows = A->cols, .cols = A->rows, .nnz = A->nnz, .value = A->value, .offset = A->offset}));
     TRY(gpu_csr_transpose(d, B, A));
 done:
     if (status != HEDDLE_OK)
@@ -113,7 +119,8 @@ static heddle_status refill_bundle(const struct device *d, struct stored *s, con
     return gpu_csr_to_bundle_values(d, s, &A->csr);
 }
 
-static heddle_status count_lengths(const struct device *d, struct source *told, struct counted *c, int64_t *option)
+static heddle_status count_lengths(const struct device *d, struct source *told, struct counted *c,
+                                   int64_t *option)
 {
     heddle_lengths lengths;
     (void)c, (void)option;
@@ -126,51 +133,58 @@ static heddle_status count_lengths(const struct device *d, struct source *told, 
 }
 
 /* slice=0: as high as a wave is wide. */
-static heddle_status count_sell(const struct device *d, struct source *told, struct counted *c, int64_t *option)
+static heddle_status count_sell(const struct device *d, struct source *told, struct counted *c,
+                                int64_t *option)
 {
     option[0] = option[0] ? option[0] : gpu_info_of(d->gpu)->wave;
     told->counted = c;
     return gpu_sell_count(d, c, &told->csr, option[0], option[1]);
 }
 
-static heddle_status count_hyb(const struct device *d, struct source *told, struct counted *c, int64_t *option)
+static heddle_status count_hyb(const struct device *d, struct source *told, struct counted *c,
+                               int64_t *option)
 {
     told->counted = c;
     return gpu_hyb_count(d, c, &told->csr, option);
 }
 
-static heddle_status count_tmpl(const struct device *d, struct source *told, struct counted *c, int64_t *option)
+static heddle_status count_tmpl(const struct device *d, struct source *told, struct counted *c,
+                                int64_t *option)
 {
     option[0] = option[0] ? option[0] : gpu_info_of(d->gpu)->wave;
     told->counted = c;
     return gpu_tmpl_count(d, c, &told->csr, option[0], 0, told->notes ? &told->notes->templates[0] : NULL);
 }
 
-static heddle_status count_tmplv(const struct device *d, struct source *told, struct counted *c, int64_t *option)
+static heddle_status count_tmplv(const struct device *d, struct source *told, struct counted *c,
+                                 int64_t *option)
 {
     option[0] = option[0] ? option[0] : gpu_info_of(d->gpu)->wave;
     told->counted = c;
     return gpu_tmpl_count(d, c, &told->csr, option[0], 1, told->notes ? &told->notes->templates[1] : NULL);
 }
 
-static heddle_status count_bundle(const struct device *d, struct source *told, struct counted *c, int64_t *option)
+static heddle_status count_bundle(const struct device *d, struct source *told, struct counted *c,
+                                  int64_t *option)
 {
     option[0] = option[0] ? option[0] : gpu_info_of(d->gpu)->wave;
     told->counted = c;
     return gpu_bundle_count(d, c, &told->csr, option[0]);
 }
 
-static heddle_status count_csr16(const struct device *d, struct source *told, struct counted *c, int64_t *option)
+static heddle_status count_csr16(const struct device *d, struct source *told, struct counted *c,
+                                 int64_t *option)
 {
     (void)option;
     told->counted = c;
     return gpu_csr16_count(d, c, &told->csr);
 }
 
-/* How a GPU fills the arrays of a format; a source whose arrays serve as they are needs no such function.  A format whose size
- * depends on row_ptr, which the host cannot read, is told what it asks for. */
+/* How a GPU fills the arrays of a format; a source whose arrays serve as they are needs no such function.
+ * A format whose size depends on row_ptr, which the host cannot read, is told what it asks for. */
 typedef heddle_status gpu_fill(const struct device *d, struct stored *s, const struct source *A);
-typedef heddle_status gpu_count(const struct device *d, struct source *told, struct counted *c, int64_t *option);
+typedef heddle_status gpu_count(const struct device *d, struct source *told, struct counted *c,
+                                int64_t *option);
 static const struct {
     gpu_fill *fill;
     gpu_count *count; /* NULL: sizes are enough */
@@ -189,7 +203,8 @@ static const struct {
 };
 
 /* As ways[id].count, but asks the notes first. */
-static heddle_status count_once(const struct device *d, enum format_id id, struct source *told, struct counted *c, int64_t *option)
+static heddle_status count_once(const struct device *d, enum format_id id, struct source *told,
+                                struct counted *c, int64_t *option)
 {
     heddle_status status = HEDDLE_OK;
     int64_t asked[OPTIONS_MOST];
@@ -221,8 +236,8 @@ void device_notes_free(const struct device *d, struct notes *n)
     *n = (struct notes){0};
 }
 
-heddle_status device_stored_size(const struct device *d, struct stored *s, enum format_id id, const struct source *A,
-                                 const int64_t *option)
+heddle_status device_stored_size(const struct device *d, struct stored *s, enum format_id id,
+                                 const struct source *A, const int64_t *option)
 {
     heddle_status status = HEDDLE_OK;
     int64_t chosen[OPTIONS_MOST] = {0};

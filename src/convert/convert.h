@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * convert.h: what is asked of a matrix before its products, on either kind of device.  Arrays lie in the memory of the device;
- * on a GPU its kernels do the work, on a CPU the functions of src/matrix and src/format. */
+ * convert.h: what is asked of a matrix before its products, on either kind of device.  Arrays lie in the
+ * memory of the device; on a GPU its kernels do the work, on a CPU the functions of src/matrix and
+ * src/format. */
 #ifndef CONVERT_CONVERT_H
 #define CONVERT_CONVERT_H
 
@@ -15,17 +16,19 @@ heddle_status device_coo_validate(const struct device *d, const struct coo *A);
 heddle_status device_row_lengths(const struct device *d, heddle_lengths *lengths, const struct csr *A);
 
 /* B is allocated on the device; device_csr_free frees it. */
-heddle_status device_csr_from_coo(const struct device *d, struct csr *B, const struct coo *A); /* A sorted by rows */
+heddle_status device_csr_from_coo(const struct device *d, struct csr *B,
+                                  const struct coo *A); /* A sorted by rows */
 heddle_status device_csr_transpose(const struct device *d, struct csr *B, const struct csr *A);
 /* The same into a B that is there, such as the transpose of A with its values of before. */
 heddle_status device_csr_transpose_into(const struct device *d, struct csr *B, const struct csr *A);
 
-/* As stored_size, stored_build and stored_free; HEDDLE_NO_KERNEL for a format that this kind of device does not build.  The
- * arrays are complete in the order of the device's stream. */
-heddle_status device_stored_size(const struct device *d, struct stored *s, enum format_id id, const struct source *A,
-                                 const int64_t *option);
+/* As stored_size, stored_build and stored_free; HEDDLE_NO_KERNEL for a format that this kind of device
+ * does not build.  The arrays are complete in the order of the device's stream. */
+heddle_status device_stored_size(const struct device *d, struct stored *s, enum format_id id,
+                                 const struct source *A, const int64_t *option);
 heddle_status device_stored_build(const struct device *d, struct stored *s, const struct source *A);
-/* Fills the arrays of an `s` that was built from a matrix of the same pattern: nothing is allocated but for a while. */
+/* Fills the arrays of an `s` that was built from a matrix of the same pattern: nothing is allocated but
+ * for a while. */
 heddle_status device_stored_fill(const struct device *d, struct stored *s, const struct source *A);
 /* The same where only values have changed. */
 heddle_status device_stored_refill(const struct device *d, struct stored *s, const struct source *A);

@@ -87,9 +87,10 @@ DEVICE int bundle_at(int j, int n)
 /* Bitonic: `n` is a power of two. */
 DEVICE void sort_keys(uint32_t *key, int n)
 {
-    SIMT_ROLLED for (int size = 2; size <= n; size *= 2)
-        SIMT_ROLLED for (int by = size / 2; by > 0; by /= 2)
-    {
+    SIMT_ROLLED
+    for (int size = 2; size <= n; size *= 2)
+        SIMT_ROLLED
+    for (int by = size / 2; by > 0; by /= 2) {
         for (int t = simt_thread_id(); t < n / 2; t += BLOCK) {
             const int i = 2 * t - (t & (by - 1));
             const uint32_t a = key[i], b = key[i + by];
@@ -150,8 +151,8 @@ DEVICE struct tally do_share(const struct product *p, const uint32_t *key, int n
     const int per = (int)p->dim[BUNDLE_HEIGHT] / BUNDLE_LANES, from = simt_thread_id() * SHARE,
               to = from + SHARE < n ? from + SHARE : n;
     int begin = 0, end = 0;
-    SIMT_ROLLED for (int i = from; i < to; i++)
-    {
+    SIMT_ROLLED
+    for (int i = from; i < to; i++) {
         const uint32_t rows = key[i] >> 26;
         if (i == from || i >= end) {
             begin = search_key(key, i, rows << 26);
@@ -275,9 +276,9 @@ KERNEL(csr_to_bundle_fill)(struct product p)
         for (int64_t step = 0; step < steps; step++) {
             const int64_t j = BUNDLE_LANES * step + lane % BUNDLE_LANES, at = step * height + lane;
             const int is_entry = j < n;
-            const idx col = is_entry   ? simt_readonly(from_col + simt_readonly(row_ptr + row) + j)
-                            : base < 0 ? 0
-                                       : base;
+            const idx col = is_entry ? simt_readonly(from_col + simt_readonly(row_ptr + row) + j)
+                          : base < 0 ? 0
+                                     : base;
             if (base < 0)
                 ((idx *)((uint16_t *)p.array[TO_COL] + col_at))[at] = col;
             else

@@ -4,7 +4,8 @@
  *
  * Computes   the arrays that layout.h describes, padding (column -1, value 0) included.
  * Balance    a thread a row to count units, a thread a place to copy, which looks its row up by bisection.
- * Memory     everything is read once and written once, coalesced; units pass through 64-bit numbers for the scan's sake.
+ * Memory     everything is read once and written once, coalesced; units pass through 64-bit numbers for
+ *            the scan's sake.
  * Order      bitwise the arrays that src/format makes.
  */
 #ifdef HEDDLE_DEVICE
@@ -45,8 +46,10 @@ KERNEL(csr_to_csr16_fill)(struct product p)
         }
         const int64_t from = simt_readonly(row_ptr + row) + place - CSR16_UNIT * simt_readonly(units + row);
         const int real_entry = from < (int64_t)simt_readonly(row_ptr + row + 1);
-        ((idx *)p.array[TO_COL])[place] = real_entry ? simt_readonly((const idx *)p.array[CSR_COL] + from) : -1;
-        ((real *)p.array[TO_VAL])[place] = real_entry ? simt_readonly((const real *)p.array[CSR_VAL] + from) : 0;
+        ((idx *)p.array[TO_COL])[place] =
+            real_entry ? simt_readonly((const idx *)p.array[CSR_COL] + from) : -1;
+        ((real *)p.array[TO_VAL])[place] =
+            real_entry ? simt_readonly((const real *)p.array[CSR_VAL] + from) : 0;
     }
 }
 
@@ -55,7 +58,8 @@ KERNEL(csr_to_csr16_fill)(struct product p)
 
 static struct work work_of(const struct device *d, const struct csr *A)
 {
-    struct work w = {.page = "csr_to_csr16", .device = d, .variant = variant_of(A->value, A->offset), .value = A->value};
+    struct work w = {
+        .page = "csr_to_csr16", .device = d, .variant = variant_of(A->value, A->offset), .value = A->value};
     w.product = (struct product){.rows = A->rows, .cols = A->cols, .array = {A->row_ptr, A->col, A->val}};
     return w;
 }

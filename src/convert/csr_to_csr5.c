@@ -3,19 +3,21 @@
  * csr_to_csr5: CSR5 from CSR.
  *
  * Computes   the arrays that layout.h describes.
- * Source     the steps of Liu and Vinter 2015: tile_ptr by bisection, flags, their counts, the transposition.  The
- *            offsets of rows with gaps need no scan over the tiles: each tile has a place of its own (its row plus its number).
+ * Source     the steps of Liu and Vinter 2015: tile_ptr by bisection, flags, their counts, the
+ *            transposition.  The offsets of rows with gaps need no scan over the tiles: each tile has a
+ *            place of its own (its row plus its number).
  * Balance    a wave a tile, a lane its sigma entries: the same for all, whatever the rows look like.
- * Memory     a lane reads its entries one after another, from the line that it has just read; writes are coalesced.  The wave
- *            looks up the first and the last row of its tile, each lane its first row between them, and from then on the next
- *            row is tried first: row_ptr in caches.
+ * Memory     a lane reads its entries one after another, from the line that it has just read; writes are
+ *            coalesced.  The wave looks up the first and the last row of its tile, each lane its first row
+ *            between them, and from then on the next row is tried first: row_ptr in caches.
  * Order      bitwise the arrays that src/format makes.
  */
 #ifdef HEDDLE_DEVICE
 #include "run/gpu_page.h"
 #include "simt/collective.h"
 
-/* Behind the arrays of the source stand those of the result; what is filled first is the `y` of a kernel of its own. */
+/* Behind the arrays of the source stand those of the result; what is filled first is the `y` of a kernel
+ * of its own. */
 enum { TO_TILE_PTR = CSR_VAL + 1, TO_DESCRIPTOR, TO_EMPTY_OFFSET, TO_COL, TO_VAL };
 
 KERNEL(csr_to_csr5_empty)(struct product p)
@@ -36,7 +38,8 @@ DEVICE int64_t row_at(const off *row_ptr, int64_t from, int64_t to, int64_t k)
     return from + search_above(row_ptr + 1 + from, to - from, k);
 }
 
-/* The same for the walk through a lane's entries, from `row` to `last`: the next row is tried before all others. */
+/* The same for the walk through a lane's entries, from `row` to `last`: the next row is tried before all
+ * others. */
 DEVICE int64_t row_from(const off *row_ptr, int64_t last, int64_t row, int64_t k)
 {
     if ((int64_t)row_ptr[row + 1] > k)
@@ -76,7 +79,8 @@ DEVICE void describe(const struct product *p, int64_t tile, int64_t first, int c
     const off *row_ptr = (const off *)p->array[CSR_ROW_PTR];
     const int lane = simt_lane();
     const int64_t first_row = row_at(row_ptr, 0, p->rows, simt_shfl(first, 0, WAVE));
-    const int64_t last_row = row_at(row_ptr, first_row, p->rows, wave_max_long(count > 0 ? first + count - 1 : 0, WAVE));
+    const int64_t last_row =
+        row_at(row_ptr, first_row, p->rows, wave_max_long(count > 0 ? first + count - 1 : 0, WAVE));
     const int64_t begins = row_at(row_ptr, first_row, last_row, first);
     int64_t row = begins;
     const uint32_t flags = find_flags(row_ptr, last_row, &row, first, count);
@@ -120,10 +124,14 @@ KERNEL(csr_to_csr5)(struct product p)
 heddle_status gpu_csr_to_csr5(const struct device *d, struct stored *s, const struct csr *A)
 {
     heddle_status status = HEDDLE_OK;
-    struct work w = {.page = "csr_to_csr5", .device = d, .variant = variant_of(A->value, A->offset), .value = A->value};
-    w.product = (struct product){.rows = A->rows, .cols = A->cols, .nnz = A->nnz,
-                                 .array = {A->row_ptr, A->col, A->val, s->array[CSR5_TILE_PTR], s->array[CSR5_DESCRIPTOR],
-                                           s->array[CSR5_EMPTY_OFFSET], s->array[CSR5_COL], s->array[CSR5_VAL]},
+    struct work w = {
+        .page = "csr_to_csr5", .device = d, .variant = variant_of(A->value, A->offset), .value = A->value};
+    w.product = (struct product){.rows = A->rows,
+                                 .cols = A->cols,
+                                 .nnz = A->nnz,
+                                 .array = {A->row_ptr, A->col, A->val, s->array[CSR5_TILE_PTR],
+                                           s->array[CSR5_DESCRIPTOR], s->array[CSR5_EMPTY_OFFSET],
+                                           s->array[CSR5_COL], s->array[CSR5_VAL]},
                                  .y = s->array[CSR5_EMPTY]};
     for (int i = 0; i < FORMAT_DIMS; i++)
         w.product.dim[i] = s->dim[i];
@@ -131,7 +139,8 @@ heddle_status gpu_csr_to_csr5(const struct device *d, struct stored *s, const st
         TRY(device_fill(d, s->array[CSR5_EMPTY_OFFSET], 0, s->bytes[CSR5_EMPTY_OFFSET]));
         TRY(gpu_run_over(&w, "csr_to_csr5_empty", A->rows));
     }
-    TRY(gpu_run_over(&w, "csr_to_csr5", s->dim[CSR5_TILES] > 0 ? s->dim[CSR5_TILES] * s->dim[CSR5_OMEGA] : 1));
+    TRY(gpu_run_over(&w, "csr_to_csr5",
+                     s->dim[CSR5_TILES] > 0 ? s->dim[CSR5_TILES] * s->dim[CSR5_OMEGA] : 1));
 done:
     return status;
 }

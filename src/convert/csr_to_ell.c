@@ -4,8 +4,8 @@
  *
  * Computes   the arrays that layout.h describes, padding (column -1, value 0) included.
  * Balance    a thread a row; all write equally much.
- * Memory     col and val of the result are written once, coalesced.  Reading is csr_naive's: lanes are a row apart, what a
- *            lane needs next is in the line that it has just read.
+ * Memory     col and val of the result are written once, coalesced.  Reading is csr_naive's: lanes are a
+ *            row apart, what a lane needs next is in the line that it has just read.
  * Order      bitwise the arrays that src/format makes.
  */
 #ifdef HEDDLE_DEVICE
@@ -37,10 +37,15 @@ KERNEL(csr_to_ell)(struct product p)
 
 heddle_status gpu_csr_to_ell(const struct device *d, struct stored *s, const struct csr *A)
 {
-    struct work w = {.page = "csr_to_ell", .device = d, .variant = variant_of(A->value, A->offset), .value = A->value};
-    w.product = (struct product){.rows = A->rows, .cols = A->cols, .nnz = A->nnz, .dim = {s->dim[ELL_WIDTH]},
-                                 .array = {A->row_ptr, A->col, A->val, s->array[ELL_COL], s->array[ELL_VAL],
-                                           s->format == format_at(FORMAT_ellr) ? s->array[ELLR_LENGTH] : NULL}};
+    struct work w = {
+        .page = "csr_to_ell", .device = d, .variant = variant_of(A->value, A->offset), .value = A->value};
+    w.product =
+        (struct product){.rows = A->rows,
+                         .cols = A->cols,
+                         .nnz = A->nnz,
+                         .dim = {s->dim[ELL_WIDTH]},
+                         .array = {A->row_ptr, A->col, A->val, s->array[ELL_COL], s->array[ELL_VAL],
+                                   s->format == format_at(FORMAT_ellr) ? s->array[ELLR_LENGTH] : NULL}};
     return gpu_run_over(&w, "csr_to_ell", A->rows);
 }
 #endif

@@ -2,8 +2,9 @@
  *
  * csr_to_hyb: where HYB splits, and its COO part.  Its ELL part is csr_to_ell's.
  *
- * Computes   the length at a place of the order by length, from counts of lengths in BINS bins, finer and finer; how many
- *            entries stand behind the first `width` of their row; row, column and value of those.
+ * Computes   the length at a place of the order by length, from counts of lengths in BINS bins, finer and
+ *            finer; how many entries stand behind the first `width` of their row; row, column and value of
+ *            those.
  * Balance    a thread a row to count, a thread an entry to copy, which looks its row up by bisection.
  * Memory     counting reads row_ptr once for each level of bins, one level where no row is longer than BINS.
  * Order      bitwise the arrays that src/format makes.
@@ -20,15 +21,16 @@ DEVICE int64_t length_of(const struct product *p, int64_t i)
     return (int64_t)simt_readonly(row_ptr + i + 1) - simt_readonly(row_ptr + i);
 }
 
-/* Rows by the BIN_BITS bits of their length above the lowest dim[0], where the bits above those are dim[1]. */
+/* Rows by the BIN_BITS bits of their length above the lowest dim[0], where the bits above those are
+ * dim[1]. */
 KERNEL(csr_to_hyb_lengths)(struct product p)
 {
     SHARED(int32_t, count, BINS);
     for (int b = simt_thread_id(); b < BINS; b += simt_block_size())
         count[b] = 0;
     simt_sync();
-    SIMT_ROLLED for (int64_t i = simt_global_id(); i < p.rows; i += simt_global_size())
-    {
+    SIMT_ROLLED
+    for (int64_t i = simt_global_id(); i < p.rows; i += simt_global_size()) {
         const int64_t n = length_of(&p, i) >> p.dim[0];
         if (n >> BIN_BITS == p.dim[1])
             simt_atomic_add(count + (n & (BINS - 1)), 1);
@@ -43,8 +45,8 @@ KERNEL(csr_to_hyb_lengths)(struct product p)
 KERNEL(csr_to_hyb_left)(struct product p)
 {
     int64_t *left = (int64_t *)p.workspace;
-    SIMT_ROLLED for (int64_t i = simt_global_id(); i < p.rows; i += simt_global_size())
-    {
+    SIMT_ROLLED
+    for (int64_t i = simt_global_id(); i < p.rows; i += simt_global_size()) {
         const int64_t n = length_of(&p, i) - p.dim[HYB_WIDTH];
         left[i + 1] = n > 0 ? n : 0;
         if (i == 0)
@@ -57,8 +59,8 @@ KERNEL(csr_to_hyb_rest)(struct product p)
     const int64_t *left = (const int64_t *)p.workspace;
     const off *row_ptr = (const off *)p.array[CSR_ROW_PTR];
     enum { TO_ROW = CSR_VAL + 1, TO_COL, TO_VAL };
-    SIMT_ROLLED for (int64_t k = simt_global_id(); k < p.dim[HYB_REST]; k += simt_global_size())
-    {
+    SIMT_ROLLED
+    for (int64_t k = simt_global_id(); k < p.dim[HYB_REST]; k += simt_global_size()) {
         int64_t low = 0, high = p.rows;
         while (low < high) {
             const int64_t middle = low + (high - low) / 2;
@@ -67,7 +69,8 @@ KERNEL(csr_to_hyb_rest)(struct product p)
             else
                 high = middle;
         }
-        const int64_t from = simt_readonly(row_ptr + low) + p.dim[HYB_WIDTH] + (k - simt_readonly(left + low));
+        const int64_t from =
+            simt_readonly(row_ptr + low) + p.dim[HYB_WIDTH] + (k - simt_readonly(left + low));
         ((idx *)p.array[TO_ROW])[k] = (idx)low;
         ((idx *)p.array[TO_COL])[k] = simt_readonly((const idx *)p.array[CSR_COL] + from);
         ((real *)p.array[TO_VAL])[k] = simt_readonly((const real *)p.array[CSR_VAL] + from);
@@ -79,8 +82,10 @@ KERNEL(csr_to_hyb_rest)(struct product p)
 
 static struct work work_of(const struct device *d, const struct csr *A)
 {
-    struct work w = {.page = "csr_to_hyb", .device = d, .variant = variant_of(A->value, A->offset), .value = A->value};
-    w.product = (struct product){.rows = A->rows, .cols = A->cols, .nnz = A->nnz, .array = {A->row_ptr, A->col, A->val}};
+    struct work w = {
+        .page = "csr_to_hyb", .device = d, .variant = variant_of(A->value, A->offset), .value = A->value};
+    w.product = (struct product){
+        .rows = A->rows, .cols = A->cols, .nnz = A->nnz, .array = {A->row_ptr, A->col, A->val}};
     return w;
 }
 
@@ -97,7 +102,8 @@ done:
     return status;
 }
 
-/* The length of the row at the place `rank` of the order by length: each level finds BIN_BITS more of its bits. */
+/* The length of the row at the place `rank` of the order by length: each level finds BIN_BITS more of its
+ * bits. */
 static heddle_status find_length(const struct device *d, int64_t *length, const struct csr *A, int64_t rank)
 {
     heddle_status status;
@@ -136,7 +142,8 @@ done:
     return status;
 }
 
-heddle_status gpu_hyb_count(const struct device *d, struct counted *c, const struct csr *A, const int64_t *option)
+heddle_status gpu_hyb_count(const struct device *d, struct counted *c, const struct csr *A,
+                            const int64_t *option)
 {
     heddle_status status = HEDDLE_OK;
     struct work w = work_of(d, A);

@@ -2,23 +2,26 @@
  *
  * csr_to_sell: sliced ELL from CSR.
  *
- * Computes   the arrays that layout.h describes: first the order of the rows, then what every slice needs, then the arrays.
- * Balance    a wave a window for the order, a thread a row for everything else; entries of a row beyond the first SHARE are
- *            dealt out to the wave, so that one long row is no one's fate.
- * Memory     the order needs row_ptr alone, and little more where the rows of a window are in order already.  Spans and arrays
- *            are csr_naive's way of reading; the arrays are written coalesced.
- * Order      bitwise the arrays that src/format makes: the sort is stable, everything else integers and copies.
+ * Computes   the arrays that layout.h describes: first the order of the rows, then what every slice needs,
+ *            then the arrays.
+ * Balance    a wave a window for the order, a thread a row for everything else; entries of a row beyond
+ *            the first SHARE are dealt out to the wave, so that one long row is no one's fate.
+ * Memory     the order needs row_ptr alone, and little more where the rows of a window are in order
+ *            already.  Spans and arrays are csr_naive's way of reading; the arrays are written coalesced.
+ * Order      bitwise the arrays that src/format makes: the sort is stable, everything else integers and
+ *            copies.
  */
-#define WAVES 4     /* of a block that sorts */
+#define WAVES 4      /* of a block that sorts */
 #define LONGEST 1024 /* rows this long and longer count as equal in the sort, as in sell_typed.c */
 #define BUCKETS (LONGEST + 1)
-#define BLOCK 256   /* threads that look at slices: a multiple of every height */
-#define SLICES 32   /* of a block, at most */
+#define BLOCK 256 /* threads that look at slices: a multiple of every height */
+#define SLICES 32 /* of a block, at most */
 
 /* What the workspace holds, as int32_t. */
 enum { MOVED, TOO_LONG, FINDINGS };
 
-/* Behind the arrays of the source stand those of the result; the order (NULL: that of the matrix) is p.prepared. */
+/* Behind the arrays of the source stand those of the result; the order (NULL: that of the matrix) is
+ * p.prepared. */
 enum { TO_SLICE_PTR = 3, TO_COL_PTR, TO_BASE, TO_FULL, TO_LENGTH };
 enum { TO_COL = TO_FULL, TO_VAL };
 
@@ -48,14 +51,16 @@ DEVICE uint64_t lanes_alike(int key)
 DEVICE void count_window(const struct product *p, int32_t *count, int64_t first, int64_t n)
 {
     int32_t before = 0;
-    SIMT_ROLLED for (int b = simt_lane(); b < BUCKETS; b += WAVE)
+    SIMT_ROLLED
+    for (int b = simt_lane(); b < BUCKETS; b += WAVE)
         count[b] = 0;
     simt_wave_sync();
-    SIMT_ROLLED for (int64_t i = simt_lane(); i < n; i += WAVE)
+    SIMT_ROLLED
+    for (int64_t i = simt_lane(); i < n; i += WAVE)
         simt_atomic_add(count + bucket_at(p, first + i), 1);
     simt_wave_sync();
-    SIMT_ROLLED for (int from = 0; from < BUCKETS; from += WAVE)
-    {
+    SIMT_ROLLED
+    for (int from = 0; from < BUCKETS; from += WAVE) {
         const int b = from + simt_lane();
         const int32_t v = b < BUCKETS ? count[b] : 0, sum = wave_scan_int(v, WAVE);
         if (b < BUCKETS)
@@ -68,8 +73,8 @@ DEVICE void count_window(const struct product *p, int32_t *count, int64_t first,
 /* A wave of rows after the other, so that equal ones keep their order. */
 DEVICE void place_window(const struct product *p, int32_t *count, idx *order, int64_t first, int64_t n)
 {
-    SIMT_ROLLED for (int64_t from = 0; from < n; from += WAVE)
-    {
+    SIMT_ROLLED
+    for (int64_t from = 0; from < n; from += WAVE) {
         const int64_t i = from + simt_lane();
         const int bucket = i < n ? bucket_at(p, first + i) : BUCKETS;
         const uint64_t alike = lanes_alike(bucket);
@@ -91,10 +96,12 @@ KERNEL_WAVES(csr_to_sell_order, WAVES)(struct product p)
     int32_t *count = counts + simt_wave_id() * BUCKETS;
     idx *order = (idx *)p.prepared;
     const int64_t window = p.dim[SELL_WINDOW];
-    for (int64_t first = simt_global_id() / WAVE * window; first < p.rows; first += simt_global_size() / WAVE * window) {
+    for (int64_t first = simt_global_id() / WAVE * window; first < p.rows;
+         first += simt_global_size() / WAVE * window) {
         const int64_t n = p.rows - first < window ? p.rows - first : window;
         int moved = 0;
-        SIMT_ROLLED for (int64_t i = 1 + simt_lane(); i < n; i += WAVE)
+        SIMT_ROLLED
+        for (int64_t i = 1 + simt_lane(); i < n; i += WAVE)
             moved |= bucket_at(&p, first + i) < bucket_at(&p, first + i - 1);
         if (simt_any(moved)) {
             count_window(&p, count, first, n);
@@ -102,7 +109,8 @@ KERNEL_WAVES(csr_to_sell_order, WAVES)(struct product p)
             if (simt_lane() == 0)
                 simt_atomic_or((int32_t *)p.workspace + MOVED, 1);
         } else {
-            SIMT_ROLLED for (int64_t i = simt_lane(); i < n; i += WAVE)
+            SIMT_ROLLED
+            for (int64_t i = simt_lane(); i < n; i += WAVE)
                 order[first + i] = (idx)(first + i);
         }
     }
@@ -160,8 +168,10 @@ DEVICE struct span row_span(const idx *col, struct row r)
     return mine;
 }
 
-/* Width and column words go to the slice's own place in slice_ptr and col_ptr, where a scan turns them into offsets. */
-DEVICE void write_slice(const struct product *p, int64_t slice, int64_t longest, int64_t shortest, struct span span)
+/* Width and column words go to the slice's own place in slice_ptr and col_ptr, where a scan turns them
+ * into offsets. */
+DEVICE void write_slice(const struct product *p, int64_t slice, int64_t longest, int64_t shortest,
+                        struct span span)
 {
     const int64_t height = p->dim[SELL_HEIGHT];
     const int narrow = longest == 0 || (int64_t)span.high - span.low < 65536;
@@ -184,7 +194,8 @@ KERNEL_BOUND(csr_to_sell_plan, BLOCK)(struct product p)
     SHARED(int32_t, high, SLICES);
     const int height = (int)p.dim[SELL_HEIGHT], t = simt_thread_id(), s = t / height;
     const int64_t places = p.dim[SELL_SLICES] * height;
-    for (int64_t first = (int64_t)simt_block_id() * BLOCK; first < places; first += (int64_t)simt_grid_size() * BLOCK) {
+    for (int64_t first = (int64_t)simt_block_id() * BLOCK; first < places;
+         first += (int64_t)simt_grid_size() * BLOCK) {
         const int64_t place = first + t;
         const struct row r = row_at(&p, place);
         if (t < SLICES) {
@@ -218,7 +229,8 @@ struct target {
     int32_t base;
     int height;
 };
-DEVICE void copy_entries(const struct product *p, struct target to, int64_t begin, int64_t from, int64_t n, int step)
+DEVICE void copy_entries(const struct product *p, struct target to, int64_t begin, int64_t from, int64_t n,
+                         int step)
 {
     const idx *col = (const idx *)p->array[CSR_COL];
     const real *val = (const real *)p->array[CSR_VAL];
@@ -237,8 +249,10 @@ DEVICE struct target target_at(const struct product *p, int64_t place)
     const int height = (int)p->dim[SELL_HEIGHT];
     const int64_t slice = place / height, r = place % height;
     const int32_t base = simt_readonly((const int32_t *)p->array[TO_BASE] + slice);
-    const int64_t words = simt_readonly((const int64_t *)p->array[TO_COL_PTR] + slice) + r * (base < 0 ? 2 : 1);
-    const struct target to = {(real *)p->array[TO_VAL] + simt_readonly((const int64_t *)p->array[TO_SLICE_PTR] + slice) + r,
+    const int64_t words =
+        simt_readonly((const int64_t *)p->array[TO_COL_PTR] + slice) + r * (base < 0 ? 2 : 1);
+    const struct target to = {(real *)p->array[TO_VAL] +
+                                  simt_readonly((const int64_t *)p->array[TO_SLICE_PTR] + slice) + r,
                               (uint16_t *)p->array[TO_COL] + words, base, height};
     return to;
 }
@@ -264,11 +278,15 @@ KERNEL(csr_to_sell_fill)(struct product p)
 
 static struct work work_of(const struct device *d, const struct csr *A, const struct stored *s)
 {
-    struct work w = {.page = "csr_to_sell", .device = d, .variant = variant_of(A->value, A->offset), .value = A->value};
-    w.product = (struct product){.rows = A->rows, .cols = A->cols, .nnz = A->nnz,
+    struct work w = {
+        .page = "csr_to_sell", .device = d, .variant = variant_of(A->value, A->offset), .value = A->value};
+    w.product = (struct product){.rows = A->rows,
+                                 .cols = A->cols,
+                                 .nnz = A->nnz,
                                  .dim = {s->dim[SELL_HEIGHT], s->dim[SELL_WINDOW], s->dim[SELL_SLICES]},
-                                 .array = {A->row_ptr, A->col, A->val, s->array[SELL_SLICE_PTR], s->array[SELL_COL_PTR],
-                                           s->array[SELL_BASE], s->array[SELL_FULL], s->array[SELL_LENGTH]}};
+                                 .array = {A->row_ptr, A->col, A->val, s->array[SELL_SLICE_PTR],
+                                           s->array[SELL_COL_PTR], s->array[SELL_BASE], s->array[SELL_FULL],
+                                           s->array[SELL_LENGTH]}};
     return w;
 }
 
@@ -279,12 +297,14 @@ static int64_t grid_of(const struct work *w, int64_t items, int64_t a_block)
     return grid < most ? grid : most;
 }
 
-/* Order, then everything that a slice needs; `order` may be NULL, and stays as it is where nothing is sorted. */
+/* Order, then everything that a slice needs; `order` may be NULL, and stays as it is where nothing is
+ * sorted. */
 static heddle_status plan(struct work *w, const struct stored *s, void *order, int32_t finding[FINDINGS])
 {
     heddle_status status = HEDDLE_OK;
     const struct device *d = w->device;
-    int64_t window = s->dim[SELL_WINDOW], slices = s->dim[SELL_SLICES], bytes = FINDINGS * (int64_t)sizeof *finding;
+    int64_t window = s->dim[SELL_WINDOW], slices = s->dim[SELL_SLICES],
+            bytes = FINDINGS * (int64_t)sizeof *finding;
     int wave = gpu_info_of(d->gpu)->wave;
     finding[MOVED] = finding[TOO_LONG] = 0;
     if (w->product.rows == 0) {
@@ -296,7 +316,8 @@ static heddle_status plan(struct work *w, const struct stored *s, void *order, i
     TRY(device_fill(d, w->product.workspace, 0, bytes));
     w->product.prepared = order;
     if (order)
-        TRY(gpu_run(w, "csr_to_sell_order", grid_of(w, (w->product.rows + window - 1) / window, WAVES), WAVES * wave, 0));
+        TRY(gpu_run(w, "csr_to_sell_order", grid_of(w, (w->product.rows + window - 1) / window, WAVES),
+                    WAVES * wave, 0));
     TRY(gpu_run(w, "csr_to_sell_plan", grid_of(w, slices * s->dim[SELL_HEIGHT], BLOCK), BLOCK, 0));
     TRY(gpu_scan(d, s->array[SELL_SLICE_PTR], slices + 1));
     TRY(gpu_scan(d, s->array[SELL_COL_PTR], slices + 1));
@@ -325,7 +346,8 @@ static heddle_status count(const struct device *d, struct counted *c, struct sto
     struct work w = work_of(d, A, s);
     TRY(plan(&w, s, order, finding));
     if (finding[TOO_LONG])
-        TRY(fail(HEDDLE_NO_KERNEL, "sell counts the entries of a row in 32 bits, and one row has more: use a csr kernel"));
+        TRY(fail(HEDDLE_NO_KERNEL,
+                 "sell counts the entries of a row in 32 bits, and one row has more: use a csr kernel"));
     TRY(read_total(d, &c->positions, s, SELL_SLICE_PTR));
     TRY(read_total(d, &c->words, s, SELL_COL_PTR));
     c->sorted = finding[MOVED];
@@ -336,7 +358,8 @@ done:
     return status;
 }
 
-heddle_status gpu_sell_count(const struct device *d, struct counted *c, const struct csr *A, int64_t height, int64_t window)
+heddle_status gpu_sell_count(const struct device *d, struct counted *c, const struct csr *A, int64_t height,
+                             int64_t window)
 {
     int64_t option[OPTIONS_MOST] = {height, window};
     struct stored s;

@@ -12,8 +12,8 @@
  * Order      bitwise the arrays that src/format makes: the first row of a hash is a minimum, everything else
  *            integers and copies.
  */
-#define BLOCK 512                    /* threads that sort a window */
-#define SHARE (TMPL_WINDOW / BLOCK)  /* places of a thread */
+#define BLOCK 512                   /* threads that sort a window */
+#define SHARE (TMPL_WINDOW / BLOCK) /* places of a thread */
 
 /* While templates are found, behind the arrays of the source: for every row its place in the table (-1:
  * none), where its list begins and ends if it is a template, and its key; and what the windows take.  The
@@ -178,9 +178,10 @@ KERNEL(csr_to_tmpl_keys)(struct product p)
 /* Bitonic: `n` is a power of two. */
 DEVICE void sort_keys(uint32_t *key, int n)
 {
-    SIMT_ROLLED for (int size = 2; size <= n; size *= 2)
-        SIMT_ROLLED for (int by = size / 2; by > 0; by /= 2)
-    {
+    SIMT_ROLLED
+    for (int size = 2; size <= n; size *= 2)
+        SIMT_ROLLED
+    for (int by = size / 2; by > 0; by /= 2) {
         for (int t = simt_thread_id(); t < n / 2; t += BLOCK) {
             const int i = 2 * t - (t & (by - 1));
             const uint32_t a = key[i], b = key[i + by];
@@ -234,8 +235,8 @@ DEVICE struct tally do_share(const struct product *p, const uint32_t *key, int n
     const int height = (int)p->dim[TMPL_HEIGHT], from = simt_thread_id() * SHARE,
               to = from + SHARE < n ? from + SHARE : n;
     struct run run = {0, 0, 0};
-    SIMT_ROLLED for (int i = from; i < to; i++)
-    {
+    SIMT_ROLLED
+    for (int i = from; i < to; i++) {
         const int32_t row = (int32_t)(first + (key[i] & ROW_BITS));
         const int64_t length = row_at(p, row).n;
         if (i == from || i >= run.end)

@@ -2,16 +2,19 @@
  *
  * csr_transpose: the entries of a CSR matrix in the order of their columns, rows ascending within each.
  *
- * Computes   the transpose in CSR: columns and values; its row_ptr follows from the sorted columns (coo_to_csr).
- * Source     counting sort by eight bits of the column at a time, lowest first: every pass keeps the order of the one before
- *            (Knuth vol. 3, 5.2.5).  The lanes of a wave that have the same digit find each other by marks in shared memory.
+ * Computes   the transpose in CSR: columns and values; its row_ptr follows from the sorted columns
+ *            (coo_to_csr).
+ * Source     counting sort by eight bits of the column at a time, lowest first: every pass keeps the order
+ *            of the one before (Knuth vol. 3, 5.2.5).  The lanes of a wave that have the same digit find
+ *            each other by marks in shared memory.
  * Balance    a wave takes a tile of entries in succession, whatever rows and columns look like.
- * Memory     a pass reads columns twice, the rest once, coalesced, and writes everything once, each wave into up to 256 places
- *            that move on; 256 counts a tile are summed up between.  As many passes as the number of columns has bytes.
+ * Memory     a pass reads columns twice, the rest once, coalesced, and writes everything once, each wave
+ *            into up to 256 places that move on; 256 counts a tile are summed up between.  As many passes
+ *            as the number of columns has bytes.
  * Order      that of storage within a column, the same as the host's: bit for bit.
  */
-enum { TURN_COL, TURN_ROW, TURN_VAL, TURN_TO_COL, TURN_TO_ROW, TURN_TO_VAL };    /* product.array */
-enum { TURN_SHIFT, TURN_TILE, TURN_TILES, TURN_CHUNKS };                         /* product.dim */
+enum { TURN_COL, TURN_ROW, TURN_VAL, TURN_TO_COL, TURN_TO_ROW, TURN_TO_VAL }; /* product.array */
+enum { TURN_SHIFT, TURN_TILE, TURN_TILES, TURN_CHUNKS };                      /* product.dim */
 
 #define DIGITS 256
 #define TURN_BLOCK 128 /* threads, for tiles: each wave has 4 to 6 KiB of shared memory */
@@ -23,7 +26,8 @@ enum { TURN_SHIFT, TURN_TILE, TURN_TILES, TURN_CHUNKS };                        
 #include "run/gpu_page.h"
 #include "simt/collective.h"
 
-/* The workspace: a count for each digit and tile, those of a digit together; then one for each chunk of these. */
+/* The workspace: a count for each digit and tile, those of a digit together; then one for each chunk of
+ * these. */
 DEVICE int64_t *counts(const struct product *p)
 {
     return (int64_t *)p->workspace;
@@ -49,7 +53,8 @@ KERNEL_BOUND(csr_transpose_count, TURN_BLOCK)(struct product p)
     SHARED(int32_t, of_block, TURN_BLOCK / WAVE * DIGITS);
     int32_t *count = of_block + simt_wave_id() * DIGITS;
     const idx *col = (const idx *)p.array[TURN_COL];
-    for (int64_t tile = simt_global_id() / WAVE; tile < p.dim[TURN_TILES]; tile += simt_global_size() / WAVE) {
+    for (int64_t tile = simt_global_id() / WAVE; tile < p.dim[TURN_TILES];
+         tile += simt_global_size() / WAVE) {
         for (int d = simt_lane(); d < DIGITS; d += WAVE)
             count[d] = 0;
         simt_wave_sync();
@@ -78,8 +83,8 @@ KERNEL_BOUND(csr_transpose_sums, SCAN_BLOCK)(struct product p)
     }
 }
 
-/* One block goes through `n` numbers, `before` being the sum of what comes ahead of them.  A thread has neighbouring ones, a
- * cache line of them, so that the block has to meet only once a chunk. */
+/* One block goes through `n` numbers, `before` being the sum of what comes ahead of them.  A thread has
+ * neighbouring ones, a cache line of them, so that the block has to meet only once a chunk. */
 DEVICE void scan_by_block(int64_t *number, int64_t n, int64_t before)
 {
     for (int64_t first = 0; first < n; first += CHUNK) {
@@ -115,16 +120,17 @@ KERNEL_BOUND(csr_transpose_scan, SCAN_BLOCK)(struct product p)
 
 /* -------------------------------------------------------- dealing out ------------------------- */
 
-/* What a wave has in shared memory: where the next entry of each digit goes, and who has which digit in a round.  Rounds take
- * turns with two sets of marks, so that one may be cleared while the other fills. */
+/* What a wave has in shared memory: where the next entry of each digit goes, and who has which digit in a
+ * round.  Rounds take turns with two sets of marks, so that one may be cleared while the other fills. */
 struct dealer {
     int64_t *place;
     simt_lanes *mark;
     const simt_lanes one, below; /* this lane, and those before it */
 };
 
-/* Where this lane's entry goes.  The last lane with a digit clears its mark and moves the place on: others have read both
- * before the second barrier, and read them again only behind the first one of the next round. */
+/* Where this lane's entry goes.  The last lane with a digit clears its mark and moves the place on: others
+ * have read both before the second barrier, and read them again only behind the first one of the next
+ * round. */
 DEVICE int64_t place_of(const struct dealer *s, int digit, int active, int round)
 {
     simt_lanes *mark = s->mark + (round & 1) * DIGITS;
@@ -143,7 +149,8 @@ DEVICE int64_t place_of(const struct dealer *s, int digit, int active, int round
 
 DEVICE void deal_tile(const struct product *p, const struct dealer *s, int64_t tile)
 {
-    const idx *RESTRICT col = (const idx *)p->array[TURN_COL], *RESTRICT row = (const idx *)p->array[TURN_ROW];
+    const idx *RESTRICT col = (const idx *)p->array[TURN_COL], *RESTRICT row =
+                                                                   (const idx *)p->array[TURN_ROW];
     const real *RESTRICT val = (const real *)p->array[TURN_VAL];
     idx *RESTRICT to_col = (idx *)p->array[TURN_TO_COL], *RESTRICT to_row = (idx *)p->array[TURN_TO_ROW];
     real *RESTRICT to_val = (real *)p->array[TURN_TO_VAL];
@@ -167,11 +174,12 @@ KERNEL_BOUND(csr_transpose_deal, TURN_BLOCK)(struct product p)
 {
     SHARED(int64_t, places, TURN_BLOCK / WAVE * DIGITS);
     SHARED(simt_lanes, marks, TURN_BLOCK / WAVE * 2 * DIGITS);
-    const struct dealer s = {places + simt_wave_id() * DIGITS, marks + simt_wave_id() * (2 * DIGITS), (simt_lanes)1 << simt_lane(),
-                             (simt_lanes)simt_lanes_below()};
+    const struct dealer s = {places + simt_wave_id() * DIGITS, marks + simt_wave_id() * (2 * DIGITS),
+                             (simt_lanes)1 << simt_lane(), (simt_lanes)simt_lanes_below()};
     for (int d = simt_lane(); d < 2 * DIGITS; d += WAVE)
         s.mark[d] = 0;
-    for (int64_t tile = simt_global_id() / WAVE; tile < p.dim[TURN_TILES]; tile += simt_global_size() / WAVE) {
+    for (int64_t tile = simt_global_id() / WAVE; tile < p.dim[TURN_TILES];
+         tile += simt_global_size() / WAVE) {
         simt_wave_sync();
         for (int d = simt_lane(); d < DIGITS; d += WAVE)
             s.place[d] = counts(&p)[d * p.dim[TURN_TILES] + tile];
@@ -183,11 +191,13 @@ KERNEL_BOUND(csr_transpose_deal, TURN_BLOCK)(struct product p)
 #else
 #include "convert/service.h"
 
-/* Entries a tile: fewer than this, and counts outweigh entries; more, and the last tile keeps everyone waiting. */
+/* Entries a tile: fewer than this, and counts outweigh entries; more, and the last tile keeps everyone
+ * waiting. */
 #define TILE_LEAST 512
 #define TILE_MOST 8192
 
-/* Two sets of entries: [1] are the result's own arrays and the columns they are sorted by, [0] is for the time between. */
+/* Two sets of entries: [1] are the result's own arrays and the columns they are sorted by, [0] is for the
+ * time between. */
 struct entries {
     void *col[2], *row[2], *val[2];
 };
@@ -219,7 +229,8 @@ static void set_sizes(struct work *w)
 {
     const struct gpu_info *info = gpu_info_of(w->device->gpu);
     struct product *p = &w->product;
-    int64_t tile = p->nnz / (2 * (int64_t)gpu_arch(w->device->gpu)->waves * info->multiprocessors) / info->wave * info->wave;
+    int64_t tile = p->nnz / (2 * (int64_t)gpu_arch(w->device->gpu)->waves * info->multiprocessors) /
+                   info->wave * info->wave;
     tile = tile < TILE_LEAST ? TILE_LEAST : tile > TILE_MOST ? TILE_MOST : tile;
     p->dim[TURN_TILE] = tile;
     p->dim[TURN_TILES] = (p->nnz + tile - 1) / tile;
@@ -229,8 +240,10 @@ static void set_sizes(struct work *w)
 static heddle_status run_pass(const struct work *w)
 {
     heddle_status status;
-    int64_t in_block = TURN_BLOCK / gpu_info_of(w->device->gpu)->wave, most = gpu_info_of(w->device->gpu)->grid;
-    int64_t tiles = (w->product.dim[TURN_TILES] + in_block - 1) / in_block, chunks = w->product.dim[TURN_CHUNKS];
+    int64_t in_block = TURN_BLOCK / gpu_info_of(w->device->gpu)->wave,
+            most = gpu_info_of(w->device->gpu)->grid;
+    int64_t tiles = (w->product.dim[TURN_TILES] + in_block - 1) / in_block,
+            chunks = w->product.dim[TURN_CHUNKS];
     tiles = tiles < most ? tiles : most;
     chunks = chunks < most ? chunks : most;
     TRY(gpu_run(w, "csr_transpose_count", tiles, TURN_BLOCK, 0));
@@ -242,7 +255,8 @@ done:
     return status;
 }
 
-/* The last pass ends in the result, so the first begins where that puts it; the rows of A wait in the other set. */
+/* The last pass ends in the result, so the first begins where that puts it; the rows of A wait in the
+ * other set. */
 static heddle_status run_passes(struct work *w, struct entries *e, const struct csr *A, int passes)
 {
     heddle_status status;
@@ -269,7 +283,8 @@ heddle_status gpu_csr_transpose(const struct device *d, struct csr *B, const str
 {
     heddle_status status;
     struct entries e = {0};
-    struct work w = {.page = "csr_transpose", .device = d, .variant = variant_of(A->value, A->offset), .value = A->value};
+    struct work w = {
+        .page = "csr_transpose", .device = d, .variant = variant_of(A->value, A->offset), .value = A->value};
     int passes = 1;
     w.product = (struct product){.rows = A->rows, .cols = A->cols, .nnz = A->nnz};
     if (A->nnz == 0)
@@ -279,7 +294,8 @@ heddle_status gpu_csr_transpose(const struct device *d, struct csr *B, const str
     set_sizes(&w);
     TRY(entries_new(d, &e, B, passes));
     TRY(device_alloc(d, &w.product.workspace,
-                     (w.product.dim[TURN_TILES] * DIGITS + w.product.dim[TURN_CHUNKS]) * (int64_t)sizeof(int64_t)));
+                     (w.product.dim[TURN_TILES] * DIGITS + w.product.dim[TURN_CHUNKS]) *
+                         (int64_t)sizeof(int64_t)));
     TRY(run_passes(&w, &e, A, passes));
     TRY(gpu_coo_to_csr(d, B, e.col[1]));
     TRY(device_sync(d));

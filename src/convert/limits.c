@@ -1,11 +1,14 @@
 /* SPDX-License-Identifier: MIT
  *
- * limits: what a product is made of, one thing at a time (limits.h).  What products are measured against, beside read_all.
+ * limits: what a product is made of, one thing at a time (limits.h).  What products are measured against,
+ * beside read_all.
  *
- * Computes   sums that are written only if they are negative, which what is read rules out; copies; additions of 1.
+ * Computes   sums that are written only if they are negative, which what is read rules out; copies;
+ *            additions of 1.
  * Balance    a grid that fills the device, each thread in strides of the grid.
- * Memory     one element a lane, coalesced, UNDER_WAY of them under way a thread, as in a kernel that reads columns and values;
- *            indices are streamed, x is read through all caches.  Targets of additions are computed, not read.
+ * Memory     one element a lane, coalesced, UNDER_WAY of them under way a thread, as in a kernel that
+ *            reads columns and values; indices are streamed, x is read through all caches.  Targets of
+ *            additions are computed, not read.
  * Order      no results, but those of the copy and of the additions, which are whole numbers.
  */
 #include "convert/limits.h"
@@ -87,7 +90,8 @@ KERNEL(limits_add)(struct product p)
 
 KERNEL(limits_indices)(struct product p)
 {
-    SIMT_ROLLED for (int64_t k = simt_global_id(); k < p.nnz; k += simt_global_size())
+    SIMT_ROLLED
+    for (int64_t k = simt_global_id(); k < p.nnz; k += simt_global_size())
         ((idx *)p.y)[k] = (idx)limit_target(k, p.cols, p.fact[0]);
 }
 
@@ -118,7 +122,8 @@ int64_t limit_blocks(const struct device *d)
 
 static heddle_status run_on_gpu(const struct device *d, const struct limit_work *w, const char *entry)
 {
-    struct work work = {.page = "limits", .device = d, .variant = variant_of(w->value, HEDDLE_I32), .value = w->value};
+    struct work work = {
+        .page = "limits", .device = d, .variant = variant_of(w->value, HEDDLE_I32), .value = w->value};
     int64_t blocks = (w->count + BLOCK - 1) / BLOCK, most = limit_blocks(d);
     work.product = (struct product){.cols = w->span, .nnz = w->count, .x = w->x, .y = w->y};
     work.product.array[0] = w->index;
@@ -137,8 +142,10 @@ static void run_part(void *argument, const struct team *team)
 
 heddle_status limit_run(const struct device *d, const struct limit_work *w)
 {
-    static const char *const entries[] = {[LIMIT_READ] = "limits_read", [LIMIT_COPY] = "limits_copy",
-                                          [LIMIT_GATHER] = "limits_gather", [LIMIT_ADD] = "limits_add",
+    static const char *const entries[] = {[LIMIT_READ] = "limits_read",
+                                          [LIMIT_COPY] = "limits_copy",
+                                          [LIMIT_GATHER] = "limits_gather",
+                                          [LIMIT_ADD] = "limits_add",
                                           [LIMIT_NOTHING] = "limits_nothing"};
     struct limit_work own = *w;
     if (d->kind == DEVICE_gpu)
@@ -161,7 +168,8 @@ static void fill_part(void *argument, const struct team *team)
         n->index[k] = (int32_t)limit_target(k, n->span, n->pattern);
 }
 
-heddle_status limit_indices(const struct device *d, int32_t *index, int64_t count, int64_t span, enum limit_pattern pattern)
+heddle_status limit_indices(const struct device *d, int32_t *index, int64_t count, int64_t span,
+                            enum limit_pattern pattern)
 {
     struct limit_indices n = {index, count, span, pattern};
     struct limit_work w = {.value = HEDDLE_F32, .count = count, .span = span, .pattern = pattern, .y = index};

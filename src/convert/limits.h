@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * limits.h: loops that do one of the things a product is made of, and nothing else: read, copy, gather, add atomically, start.
- * How fast they run bounds how fast any product can be.  The same loops for every device, but CPUs have no atomic one. */
+ * limits.h: loops that do one of the things a product is made of, and nothing else: read, copy, gather,
+ * add atomically, start. How fast they run bounds how fast any product can be.  The same loops for every
+ * device, but CPUs have no atomic one. */
 #ifndef CONVERT_LIMITS_H
 #define CONVERT_LIMITS_H
 
@@ -61,17 +62,18 @@ struct limit_work {
     enum limit_loop loop;
     heddle_type value;
     int64_t count;
-    int64_t span;               /* of additions, with their pattern */
+    int64_t span; /* of additions, with their pattern */
     enum limit_pattern pattern;
-    const void *x;              /* nothing in it is negative or NaN */
-    void *y;                    /* COPY, ADD: written; else one number that is not */
+    const void *x; /* nothing in it is negative or NaN */
+    void *y;       /* COPY, ADD: written; else one number that is not */
     const int32_t *index;
 };
 
 /* Runs it once; does not wait for a GPU. */
 heddle_status limit_run(const struct device *d, const struct limit_work *w);
 /* index[k] = limit_target(k, span, pattern), count of them; does not wait either. */
-heddle_status limit_indices(const struct device *d, int32_t *index, int64_t count, int64_t span, enum limit_pattern pattern);
+heddle_status limit_indices(const struct device *d, int32_t *index, int64_t count, int64_t span,
+                            enum limit_pattern pattern);
 /* How many blocks fill the device: 1 on a CPU. */
 int64_t limit_blocks(const struct device *d);
 

@@ -2,19 +2,20 @@
  *
  * look: cuts a matrix into row blocks, pieces of about equal work.
  *
- * Computes   row blocks (look.h) from the row offsets alone.  Rows are cut where rows plus entries pass multiples of a window,
- *            all cuts at once; where the last row of a window is too long for the block it leaves it, and if it is much too long
- *            it is cut into pieces.
+ * Computes   row blocks (look.h) from the row offsets alone.  Rows are cut where rows plus entries pass
+ *            multiples of a window, all cuts at once; where the last row of a window is too long for the
+ *            block it leaves it, and if it is much too long it is cut into pieces.
  * Balance    the cuts are found by binary search, a thread a window; then a wave has the rows of a window.
  * Memory     every offset once, coalesced, and 16 bytes a row block.
  * Order      integers: the same every run.
  *
- * Offsets may be anything: what is read and written stays within the arrays, and `bad` tells that they do not ascend from 0 to
- * nnz. Three launches follow one another, and nothing is waited for but what they found. */
+ * Offsets may be anything: what is read and written stays within the arrays, and `bad` tells that they do
+ * not ascend from 0 to nnz. Three launches follow one another, and nothing is waited for but what they
+ * found. */
 #include "convert/look.h"
 
-/* What the kernels are given: dimensions, and facts, of which the first ones tell where scratch memory begins in
- * product.prepared. */
+/* What the kernels are given: dimensions, and facts, of which the first ones tell where scratch memory
+ * begins in product.prepared. */
 enum { WINDOW, CAPACITY, THREADS, WINDOWS };
 enum { CUTS_AT, COUNTS_AT, GROUPS_AT, RESULT_AT, SCRATCH_PARTS, WHOLE = SCRATCH_PARTS, PIECE, DELAYS };
 
@@ -23,8 +24,8 @@ enum { CUTS_AT, COUNTS_AT, GROUPS_AT, RESULT_AT, SCRATCH_PARTS, WHOLE = SCRATCH_
 
 #ifdef HEDDLE_DEVICE
 
-/* The scratch memory: the first row of each window; what the windows of the same group before it make, and what the groups
- * before its own make, both as a `made`; the results. */
+/* The scratch memory: the first row of each window; what the windows of the same group before it make, and
+ * what the groups before its own make, both as a `made`; the results. */
 DEVICE char *scratch(const struct product *p, int what)
 {
     return (char *)p->prepared + p->fact[what];
@@ -67,8 +68,9 @@ DEVICE int64_t row_at(const struct product *p, int64_t count)
     return low;
 }
 
-/* A window has the rows that begin in it: [first, end), none where a long row passes over it.  All but the last are sure to
- * fit into a block.  If the last one does not, it is taken out: the others are [first, head). */
+/* A window has the rows that begin in it: [first, end), none where a long row passes over it.  All but the
+ * last are sure to fit into a block.  If the last one does not, it is taken out: the others are [first,
+ * head). */
 struct window {
     int64_t first, head, end;
     int64_t begin, alone, finish; /* the entries of `first`, `head` and `end` */
@@ -127,7 +129,8 @@ KERNEL_BOUND(look_count, GROUP + 1)(struct product p)
 KERNEL_UP_TO(look_scan, 1024)(struct product p)
 {
     const int64_t groups = (p.dim[WINDOWS] + GROUP - 1) / GROUP;
-    int64_t *const count = (int64_t *)scratch(&p, GROUPS_AT), *const result = (int64_t *)scratch(&p, RESULT_AT);
+    int64_t *const count = (int64_t *)scratch(&p, GROUPS_AT), *const result =
+                                                                  (int64_t *)scratch(&p, RESULT_AT);
     const off *row_ptr = (const off *)p.array[CSR_ROW_PTR];
     int64_t before = 0;
     for (int64_t first = 0; first < groups; first += simt_block_size()) {
@@ -144,13 +147,14 @@ KERNEL_UP_TO(look_scan, 1024)(struct product p)
         result[LOOKED_BLOCKS] = blocks_of(before);
         result[LOOKED_PIECES] = pieces_of(before);
         result[LOOKED_LAST] = row_ptr[p.rows];
-        result[LOOKED_BAD] = row_ptr[0] != 0 || row_ptr[p.rows] != p.nnz || blocks_of(before) > blocks_most(&p);
+        result[LOOKED_BAD] =
+            row_ptr[0] != 0 || row_ptr[p.rows] != p.nnz || blocks_of(before) > blocks_most(&p);
     }
 }
 
-/* How many lanes should sum a row, as the log2?  Rows are done in rounds; each costs something for itself, for the exchange
- * between lanes and for the length of its rows, and the longest row, if it has no more lanes than others, delays one of them. 
- * The weights are rough counts of instructions. */
+/* How many lanes should sum a row, as the log2?  Rows are done in rounds; each costs something for itself,
+ * for the exchange between lanes and for the length of its rows, and the longest row, if it has no more
+ * lanes than others, delays one of them. The weights are rough counts of instructions. */
 DEVICE int steps_for(int rows, int entries, int longest, int threads)
 {
     const int mean = entries / rows;
@@ -174,8 +178,8 @@ DEVICE void put_block(const struct product *p, int64_t number, int64_t begin, in
 }
 
 /* A wave a window: its lanes look at the rows together, and write the pieces of a long one. */
-DEVICE void write_window(const struct product *p, const struct window *w, int64_t block, int64_t piece, int64_t *longest,
-                         int *bad)
+DEVICE void write_window(const struct product *p, const struct window *w, int64_t block, int64_t piece,
+                         int64_t *longest, int *bad)
 {
     const off *row_ptr = (const off *)p->array[CSR_ROW_PTR];
     const int64_t rows = w->head - w->first, last = w->head;
@@ -191,8 +195,9 @@ DEVICE void write_window(const struct product *p, const struct window *w, int64_
         return;
     if (simt_lane() == 0 && rows > 0)
         put_block(p, block, w->begin, w->first,
-                  rows == 1 ? ONE_ROW : 1 + steps_for((int)rows, (int)(w->alone - w->begin), p->fact[DELAYS] ? (int)here : 0,
-                                                  (int)p->dim[THREADS]));
+                  rows == 1 ? ONE_ROW
+                            : 1 + steps_for((int)rows, (int)(w->alone - w->begin),
+                                            p->fact[DELAYS] ? (int)here : 0, (int)p->dim[THREADS]));
     block += rows > 0;
     if (simt_lane() == 0 && w->end > last && w->pieces == 0)
         put_block(p, block, w->alone, last, ONE_ROW);
@@ -207,7 +212,9 @@ KERNEL(look_write)(struct product p)
     int64_t *const result = (int64_t *)scratch(&p, RESULT_AT), longest = 0;
     int bad = 0;
     for (int64_t i = simt_global_id() / WAVE; i < windows; i += simt_global_size() / WAVE) {
-        const int64_t *const count = (const int64_t *)scratch(&p, COUNTS_AT), *const group = (const int64_t *)scratch(&p, GROUPS_AT);
+        const int64_t *const count = (const int64_t *)scratch(&p, COUNTS_AT), *const group =
+                                                                                  (const int64_t *)scratch(
+                                                                                      &p, GROUPS_AT);
         const int64_t before = count[i] + group[i / GROUP];
         const struct window w = window_of(&p, cut[i], cut[i + 1]);
         bad |= w.first > w.end || (i == 0 && w.first > 0) || (i == windows - 1 && w.end < p.rows);
@@ -263,7 +270,8 @@ heddle_status gpu_look(struct looked *looked, const struct work *w, struct row_c
 {
     heddle_status status;
     struct work q = *w;
-    const int64_t windows = windows_of(w, cut), groups = (windows + GROUP - 1) / GROUP, grid = gpu_info_of(w->device->gpu)->grid;
+    const int64_t windows = windows_of(w, cut), groups = (windows + GROUP - 1) / GROUP,
+                  grid = gpu_info_of(w->device->gpu)->grid;
     q.page = "look";
     q.product.dim[WINDOW] = cut.window;
     q.product.dim[CAPACITY] = cut.capacity;
@@ -279,29 +287,39 @@ heddle_status gpu_look(struct looked *looked, const struct work *w, struct row_c
     if (cut.columns)
         TRY(gpu_look_columns(w, q.product.fact[RESULT_AT], blocks_most(w, cut)));
     looked->results_at = q.product.fact[RESULT_AT];
-    TRY(device_read(w->device, looked->result, (char *)w->product.prepared + looked->results_at, sizeof looked->result));
+    TRY(device_read(w->device, looked->result, (char *)w->product.prepared + looked->results_at,
+                    sizeof looked->result));
 done:
     return status;
 }
 
 /* -------------------------------------------------------- for immediate products -------------- */
 
-/* Row blocks of at most LOOK_WINDOW_MOST rows and entries, fewer where that gives every multiprocessor BLOCKS_EACH of them, four
- * rounds of what it holds, but not so few that threads have nothing to do.  The capacity has room for a last row that is not
- * much longer than others; a tile holds it.  Measured on an H200: 1,024 and blocks of 128 threads, and 8 or 16 row blocks each,
- * are 1 to 3 % slower. */
+/* Row blocks of at most LOOK_WINDOW_MOST rows and entries, fewer where that gives every multiprocessor
+ * BLOCKS_EACH of them, four rounds of what it holds, but not so few that threads have nothing to do.  The
+ * capacity has room for a last row that is not much longer than others; a tile holds it.  Measured on an
+ * H200: 1,024 and blocks of 128 threads, and 8 or 16 row blocks each, are 1 to 3 % slower. */
 #define WINDOW_LEAST (3 * LOOK_THREADS)
 #define BLOCKS_EACH 24
 #define WHOLE_PIECES 2 /* of a row that is not cut */
 struct row_cut look_cut(const struct work *w)
 {
     const struct product *p = &w->product;
-    const int64_t all = p->nnz + p->rows, even = all / (BLOCKS_EACH * gpu_info_of(w->device->gpu)->multiprocessors);
+    const int64_t all = p->nnz + p->rows,
+                  even = all / (BLOCKS_EACH * gpu_info_of(w->device->gpu)->multiprocessors);
     const int64_t share = even + even / 32 + 1; /* one block too many would be a round of its own */
-    const int64_t window = share < WINDOW_LEAST ? WINDOW_LEAST : share < LOOK_WINDOW_MOST ? share : LOOK_WINDOW_MOST;
+    const int64_t window = share < WINDOW_LEAST     ? WINDOW_LEAST
+                         : share < LOOK_WINDOW_MOST ? share
+                                                    : LOOK_WINDOW_MOST;
     const int64_t slack = p->rows ? 2 * (p->nnz / p->rows) : 0;
-    return (struct row_cut){.window = window, .whole = WHOLE_PIECES * window, .piece = window, .threads = LOOK_THREADS,
-                            .capacity = window + (slack < 32 ? 32 : slack < window / 4 ? slack : window / 4), .columns = 1};
+    return (struct row_cut){.window = window,
+                            .whole = WHOLE_PIECES * window,
+                            .piece = window,
+                            .threads = LOOK_THREADS,
+                            .capacity = window + (slack < 32           ? 32
+                                                  : slack < window / 4 ? slack
+                                                                       : window / 4),
+                            .columns = 1};
 }
 
 int64_t look_held(const struct work *w)
@@ -349,7 +367,8 @@ int64_t look_together(const struct work *w)
 
 heddle_status look_refused(void)
 {
-    return fail(HEDDLE_BAD_MATRIX, "the offsets of the rows do not ascend from 0 to the number of entries: heddle_check tells "
+    return fail(HEDDLE_BAD_MATRIX,
+                "the offsets of the rows do not ascend from 0 to the number of entries: heddle_check tells "
                 "where");
 }
 #endif

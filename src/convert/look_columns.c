@@ -2,18 +2,20 @@
  *
  * look_columns: what the columns of a matrix are like, for a product that adds into y (csr_weft).
  *
- * Computes   counts (look.h: LOOKED_...) from a sample of the columns.  One block of threads takes entries from all over the
- *            matrix and counts those that fall on one column, and on one cache line of y.  The others take groups of neighbouring
- *            row blocks, as a block of csr_weft has them, play its cache on their columns, and compare neighbouring rows.
+ * Computes   counts (look.h: LOOKED_...) from a sample of the columns.  One block of threads takes entries
+ *            from all over the matrix and counts those that fall on one column, and on one cache line of
+ *            y.  The others take groups of neighbouring row blocks, as a block of csr_weft has them, play
+ *            its cache on their columns, and compare neighbouring rows.
  * Balance    some groups, however large the matrix is.
  * Memory     at most GROUPS groups of columns, coalesced, and a few offsets.
- * Order      who comes first has a place in the cache: counts may differ a little from run to run, sums do not.
+ * Order      who comes first has a place in the cache: counts may differ a little from run to run, sums do
+ *            not.
  *
- * Columns may be anything: none is followed.  */
+ * Columns may be anything: none is followed. */
 #include "convert/look.h"
 
-/* What the kernel is given in product.fact: where in product.prepared the results stand, and how many groups are taken at
- * a time. */
+/* What the kernel is given in product.fact: where in product.prepared the results stand, and how many
+ * groups are taken at a time. */
 enum { RESULTS_AT, HELD };
 
 #define THREADS 1024
@@ -24,18 +26,19 @@ enum { RESULTS_AT, HELD };
 #define SAMPLES (2 * THREADS)
 #define PLACES 2048
 #define LINE (128 / (int)sizeof(real)) /* entries of y in a cache line */
-#define CLOSE 8 /* columns: within a sector of a cache line */
+#define CLOSE 8                        /* columns: within a sector of a cache line */
 
 DEVICE idx column_at(const struct product *p, int64_t k)
 {
     return simt_readonly((const idx *)p->array[CSR_COL] + k);
 }
 
-/* Samples that have the same key, a column or a line, counted where its first one stands in the table; where two keys fall on one
- * place, the first counts. */
+/* Samples that have the same key, a column or a line, counted where its first one stands in the table;
+ * where two keys fall on one place, the first counts. */
 DEVICE void count_samples(const idx *key, int32_t *table, int32_t *count, int *place)
 {
-    SIMT_ROLLED for (int i = simt_thread_id(); i < PLACES; i += THREADS) {
+    SIMT_ROLLED
+    for (int i = simt_thread_id(); i < PLACES; i += THREADS) {
         table[i] = -1;
         count[i] = 0;
     }
@@ -91,8 +94,8 @@ DEVICE void sample_all(const struct product *p, int64_t *result)
         result[LOOKED_CROWDED] = (int64_t)crowded * (65536 / SAMPLES);
 }
 
-/* Of a thread's share in n entries from `from` on: those whose column csr_weft's cache would have, where a place is the first
- * column's that comes to it; and those close to their predecessor's. */
+/* Of a thread's share in n entries from `from` on: those whose column csr_weft's cache would have, where a
+ * place is the first column's that comes to it; and those close to their predecessor's. */
 struct played {
     int cached, close;
 };
@@ -101,11 +104,12 @@ DEVICE struct played play(const struct product *p, int64_t from, int n)
 {
     SHARED(int32_t, key, CACHE_PLACES(sizeof(real)));
     struct played seen = {0, 0};
-    SIMT_ROLLED for (int i = simt_thread_id(); i < CACHE_PLACES(sizeof(real)); i += THREADS)
+    SIMT_ROLLED
+    for (int i = simt_thread_id(); i < CACHE_PLACES(sizeof(real)); i += THREADS)
         key[i] = -1;
     simt_sync();
-    SIMT_ROLLED for (int k = simt_thread_id(); k - simt_thread_id() < n; k += 4 * THREADS)
-    {
+    SIMT_ROLLED
+    for (int k = simt_thread_id(); k - simt_thread_id() < n; k += 4 * THREADS) {
         idx column[4];
         for (int i = 0; i < 4; i++)
             column[i] = k + i * THREADS < n ? column_at(p, from + k + i * THREADS) : -1;
@@ -128,7 +132,8 @@ DEVICE int compare_rows(const struct product *p, int64_t row)
     const off *row_ptr = (const off *)p->array[CSR_ROW_PTR];
     if (row + 2 > p->rows)
         return NOTHING;
-    const int64_t begin = row_ptr[row], end = row_ptr[row + 1], after = row_ptr[row + 2], half = (end - begin) / 2;
+    const int64_t begin = row_ptr[row], end = row_ptr[row + 1], after = row_ptr[row + 2],
+                  half = (end - begin) / 2;
     if (begin == end || half >= after - end)
         return NOTHING;
     const idx middle = column_at(p, begin + half), below = column_at(p, end + half);
@@ -140,7 +145,8 @@ KERNEL_BOUND(look_columns, THREADS)(struct product p)
 {
     int64_t *const result = (int64_t *)(void *)((char *)p.prepared + p.fact[RESULTS_AT]);
     const struct row_block *const block = (const struct row_block *)p.prepared;
-    const int64_t blocks = result[LOOKED_BLOCKS], together = TOGETHER(blocks, p.fact[HELD], TOGETHER_MOST(sizeof(real)));
+    const int64_t blocks = result[LOOKED_BLOCKS],
+                  together = TOGETHER(blocks, p.fact[HELD], TOGETHER_MOST(sizeof(real)));
     const int64_t groups = simt_grid_size() - 1, all = (blocks + together - 1) / together;
     if (result[LOOKED_BAD])
         return;
@@ -152,9 +158,11 @@ KERNEL_BOUND(look_columns, THREADS)(struct product p)
     const int64_t last = first + together < blocks ? first + together : blocks;
     if (i >= all)
         return;
-    const int64_t entries = block[last].begin - block[first].begin, ended = block[last].row, rows = ended > block[first].row ? ended - block[first].row : 1;
+    const int64_t entries = block[last].begin - block[first].begin, ended = block[last].row,
+                  rows = ended > block[first].row ? ended - block[first].row : 1;
     const struct played seen = play(&p, block[first].begin, (int)entries);
-    const int kind = simt_thread_id() < rows ? compare_rows(&p, block[first].row + simt_thread_id()) : NOTHING;
+    const int kind =
+        simt_thread_id() < rows ? compare_rows(&p, block[first].row + simt_thread_id()) : NOTHING;
     const int cached = block_sum_int(seen.cached), close = block_sum_int(seen.close);
     const int same = block_sum_int(kind == SAME), next = block_sum_int(kind == NEXT);
     if (simt_thread_id() == 0) {

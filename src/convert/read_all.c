@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * read_all: reads a buffer once, as fast as the memory gives it away, and does nothing else.  What products are measured
- * against: the floor of a product is its bytes over this bandwidth.
+ * read_all: reads a buffer once, as fast as the memory gives it away, and does nothing else.  What
+ * products are measured against: the floor of a product is its bytes over this bandwidth.
  *
  * Computes   nothing: a sum that is written only if it has a value that the buffer's contents rule out.
  * Balance    a grid that fills the device, each thread in strides of the grid.
@@ -38,7 +38,8 @@ KERNEL(read_all)(struct product p)
 
 heddle_status gpu_read_all(const struct device *d, void *buffer, int64_t bytes)
 {
-    struct work w = {.page = "read_all", .device = d, .variant = variant_of(HEDDLE_F32, HEDDLE_I32), .value = HEDDLE_F32};
+    struct work w = {
+        .page = "read_all", .device = d, .variant = variant_of(HEDDLE_F32, HEDDLE_I32), .value = HEDDLE_F32};
     int64_t groups = bytes / 16, most = (int64_t)gpu_info_of(d->gpu)->multiprocessors * BLOCKS_EACH;
     int64_t blocks = (groups + BLOCK - 1) / BLOCK;
     w.product = (struct product){.rows = groups, .x = buffer, .y = buffer};

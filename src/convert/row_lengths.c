@@ -2,9 +2,10 @@
  *
  * row_lengths: how many entries the rows have.
  *
- * Computes   the shortest and the longest row, the number of empty ones, and the sum of (length - c)² for a c near the mean,
- *            from which the deviation follows without cancellation.
- * Balance    a thread a row; the threads of a block put their findings together before they add them to those of others.
+ * Computes   the shortest and the longest row, the number of empty ones, and the sum of (length - c)² for
+ *            a c near the mean, from which the deviation follows without cancellation.
+ * Balance    a thread a row; the threads of a block put their findings together before they add them to
+ *            those of others.
  * Memory     every offset once (twice, from caches), coalesced; four atomics a block.
  * Order      integers: the same every run.  (The sum would overflow with a row of more than 2^31 entries.)
  */
@@ -21,8 +22,8 @@ KERNEL(row_lengths)(struct product p)
     int64_t *finding = (int64_t *)p.workspace;
     const int64_t centre = p.dim[0];
     int64_t shortest = INT64_MAX, longest = 0, empty = 0, squares = 0;
-    SIMT_ROLLED for (int64_t i = simt_global_id(); i < p.rows; i += simt_global_size())
-    {
+    SIMT_ROLLED
+    for (int64_t i = simt_global_id(); i < p.rows; i += simt_global_size()) {
         int64_t n = (int64_t)simt_readonly(row_ptr + i + 1) - simt_readonly(row_ptr + i);
         shortest = n < shortest ? n : shortest;
         longest = n > longest ? n : longest;
@@ -66,13 +67,18 @@ heddle_status gpu_row_lengths(const struct device *d, heddle_lengths *lengths, c
         return HEDDLE_OK;
     int64_t finding[FINDINGS] = {[SHORTEST] = INT64_MAX}, centre = A->nnz / A->rows;
     double mean = (double)A->nnz / (double)A->rows, off_centre = (double)(A->nnz % A->rows) / (double)A->rows;
-    struct work w = {.page = "row_lengths", .device = d, .variant = variant_of(A->value, A->offset), .value = A->value};
-    w.product = (struct product){.rows = A->rows, .cols = A->cols, .nnz = A->nnz, .dim = {centre}, .array = {A->row_ptr}};
+    struct work w = {
+        .page = "row_lengths", .device = d, .variant = variant_of(A->value, A->offset), .value = A->value};
+    w.product = (struct product){
+        .rows = A->rows, .cols = A->cols, .nnz = A->nnz, .dim = {centre}, .array = {A->row_ptr}};
     heddle_status status = find(&w, finding);
     if (status != HEDDLE_OK)
         return status;
     double variance = (double)finding[SQUARES] / (double)A->rows - off_centre * off_centre;
-    *lengths = (heddle_lengths){.shortest = finding[SHORTEST], .longest = finding[LONGEST], .empty = finding[EMPTY], .mean = mean,
+    *lengths = (heddle_lengths){.shortest = finding[SHORTEST],
+                                .longest = finding[LONGEST],
+                                .empty = finding[EMPTY],
+                                .mean = mean,
                                 .deviation = variance > 0 ? sqrt(variance) : 0};
     return HEDDLE_OK;
 }

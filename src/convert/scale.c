@@ -23,7 +23,9 @@ KERNEL(scale)(struct product p)
 heddle_status gpu_scale_load(const struct device *d, heddle_type value)
 {
     struct gpu_function *function;
-    return d->kind == DEVICE_cpu ? HEDDLE_OK : gpu_kernel(d->gpu, &function, "scale", variant_of(value, HEDDLE_I32), "scale");
+    return d->kind == DEVICE_cpu
+             ? HEDDLE_OK
+             : gpu_kernel(d->gpu, &function, "scale", variant_of(value, HEDDLE_I32), "scale");
 }
 
 heddle_status gpu_scale(const struct device *d, heddle_type value, void *y, int64_t n, double beta)

@@ -3,8 +3,9 @@
  * scan: running sums.
  *
  * Computes   p[i] = p[0] + ... + p[i], in place.
- * Balance    tiles of TILE numbers, a block each; one block sums up the tiles; then every number is told what stands before its
- *            tile.  Blocks never wait for blocks, so these are three launches, or one where there is one tile.
+ * Balance    tiles of TILE numbers, a block each; one block sums up the tiles; then every number is told
+ *            what stands before its tile.  Blocks never wait for blocks, so these are three launches, or
+ *            one where there is one tile.
  * Memory     every number is read and written twice, coalesced.
  * Order      integers: the same every run.
  */
@@ -36,7 +37,8 @@ KERNEL_BOUND(scan_tiles, BLOCK)(struct product p)
     const int64_t tiles = (p.rows + TILE - 1) / TILE;
     for (int64_t tile = simt_block_id(); tile < tiles; tile += simt_grid_size()) {
         const int64_t first = tile * TILE;
-        const int64_t sum = scan_by_block((int64_t *)p.y + first, p.rows - first < TILE ? p.rows - first : TILE);
+        const int64_t sum =
+            scan_by_block((int64_t *)p.y + first, p.rows - first < TILE ? p.rows - first : TILE);
         if (simt_thread_id() == 0)
             ((int64_t *)p.workspace)[tile] = sum;
     }

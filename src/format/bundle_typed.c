@@ -80,8 +80,11 @@ static struct slice slice_of(const struct csr *A, const uint32_t *key, int64_t n
             high = c > high ? c : high;
         }
     }
-    return (struct slice){.rows = key[0] >> 26, .steps = BUNDLE_STEPS(longest),
-                          .base = longest == 0 ? 0 : (int64_t)high - low < 65536 ? low : -1};
+    return (struct slice){.rows = key[0] >> 26,
+                          .steps = BUNDLE_STEPS(longest),
+                          .base = longest == 0                ? 0
+                                : (int64_t)high - low < 65536 ? low
+                                                              : -1};
 }
 
 static void put_slice(const struct inspection *t, struct tally at, struct slice slice, const uint32_t *key,

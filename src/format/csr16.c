@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * csr16: CSR with rows padded to whole units of 16 entries (SpMV4GPU in ellpack-r-2011), so that every row begins at a
- * boundary that a half-wave reads at once. */
+ * csr16: CSR with rows padded to whole units of 16 entries (SpMV4GPU in ellpack-r-2011), so that every row
+ * begins at a boundary that a half-wave reads at once. */
 #include <string.h>
 
 #include "format/format.h"
@@ -24,7 +24,8 @@ static heddle_status size(struct stored *s, const struct source *A, const int64_
     int64_t positions = A->csr.nnz == 0 ? 0 : A->counted ? A->counted->positions : count(&A->csr);
     (void)option;
     if (positions / CSR16_UNIT > INT32_MAX - CSR16_UNIT) /* kernels count a little beyond the end */
-        return fail(HEDDLE_NO_KERNEL, "csr16 counts units of %d entries in 32 bits, and there are more: use a csr kernel",
+        return fail(HEDDLE_NO_KERNEL,
+                    "csr16 counts units of %d entries in 32 bits, and there are more: use a csr kernel",
                     CSR16_UNIT);
     s->bytes[CSR16_FIRST] = (A->csr.rows + 1) * (int64_t)sizeof(int32_t);
     s->bytes[CSR16_COL] = positions * (int64_t)sizeof(int32_t);

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT
  *
- * csr5: tiles of equally many entries, each with a short description of where its rows begin (Liu and Vinter 2015, ICS).
- * Entries stand so that a wave that walks through a tile reads neighbouring ones, and a lane meets those that are neighbours
- * in their row.  Nothing depends on how long the rows are, and nothing is padded but the last tile; the authors leave that
- * one in CSR, which costs a launch of its own.
+ * csr5: tiles of equally many entries, each with a short description of where its rows begin (Liu and
+ * Vinter 2015, ICS). Entries stand so that a wave that walks through a tile reads neighbouring ones, and a
+ * lane meets those that are neighbours in their row.  Nothing depends on how long the rows are, and
+ * nothing is padded but the last tile; the authors leave that one in CSR, which costs a launch of its own.
  *
- * The widest waves have 64 lanes, so a descriptor of 32 bits has room for sigma = 16; the authors go up to 32, with two
- * words. */
+ * The widest waves have 64 lanes, so a descriptor of 32 bits has room for sigma = 16; the authors go up to
+ * 32, with two words. */
 #include "format/format.h"
 #include "matrix/typed.h"
 
@@ -15,14 +15,18 @@ static const struct option options[] = {
     {0},
 };
 
-/* The rule of the authors has four numbers r, s, t, u: with mean row lengths up to r, sigma is r; then the mean up to s, then
- * s up to t, then u.  Those are theirs for NVIDIA; other devices bring their own.  Rounded up to a value of the option. */
+/* The rule of the authors has four numbers r, s, t, u: with mean row lengths up to r, sigma is r; then the
+ * mean up to s, then s up to t, then u.  Those are theirs for NVIDIA; other devices bring their own.
+ * Rounded up to a value of the option. */
 static int64_t sigma_of(const struct source *A)
 {
     static const int usual[] = {4, 32, 256, 6};
     const int *rule = A->sigma ? A->sigma : usual;
     const int64_t mean = A->csr.rows > 0 ? A->csr.nnz / A->csr.rows : 0;
-    const int64_t wanted = mean <= rule[0] ? rule[0] : mean <= rule[1] ? mean : mean <= rule[2] ? rule[1] : rule[3];
+    const int64_t wanted = mean <= rule[0] ? rule[0]
+                         : mean <= rule[1] ? mean
+                         : mean <= rule[2] ? rule[1]
+                                           : rule[3];
     return wanted <= 4 ? 4 : wanted <= 8 ? 8 : CSR5_SIGMA_MOST;
 }
 
@@ -40,7 +44,8 @@ static int64_t empty_rows(const struct source *A)
 static heddle_status size(struct stored *s, const struct source *A, const int64_t *option)
 {
     int64_t omega = A->omega ? A->omega : 32, sigma = option[0] ? option[0] : sigma_of(A);
-    int64_t tiles = (A->csr.nnz + omega * sigma - 1) / (omega * sigma), places = tiles * omega * sigma, empty = empty_rows(A);
+    int64_t tiles = (A->csr.nnz + omega * sigma - 1) / (omega * sigma), places = tiles * omega * sigma,
+            empty = empty_rows(A);
     s->dim[CSR5_OMEGA] = omega;
     s->dim[CSR5_SIGMA] = sigma;
     s->dim[CSR5_TILES] = tiles;

@@ -57,7 +57,8 @@ static void put_descriptors(uint32_t *descriptor, const uint32_t *flags, int64_t
     }
 }
 
-/* Goes through the rows that have entries in a tile: flags, and the distances of the rows where they have gaps. */
+/* Goes through the rows that have entries in a tile: flags, and the distances of the rows where they have
+ * gaps. */
 static void describe(const struct job *job, int64_t tile)
 {
     const struct stored *s = job->s;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * ell: all rows padded to the longest, stored column by column (ellpack-r-2011 section 3.3).  Refused where padding would
- * dominate: one long row is enough for that. */
+ * ell: all rows padded to the longest, stored column by column (ellpack-r-2011 section 3.3).  Refused
+ * where padding would dominate: one long row is enough for that. */
 #include "format/format.h"
 
 static const struct ell_functions *typed(const struct csr *A)
@@ -16,7 +16,8 @@ heddle_status ell_width(int64_t *width, const char *format, const struct source 
     if (__builtin_mul_overflow(*width, A->csr.rows, &positions))
         positions = INT64_MAX;
     if (*width > ELL_WIDTH_MOST)
-        return fail(HEDDLE_NO_KERNEL, "%s counts the entries of a row in 32 bits, and one row has more: use a csr kernel",
+        return fail(HEDDLE_NO_KERNEL,
+                    "%s counts the entries of a row in 32 bits, and one row has more: use a csr kernel",
                     format);
     return padding_allowed(format, &A->csr, positions);
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * ellr: ELL with the length of every row (ellpack-r-2011 section 4).  Padding is stored like ELL's, for the shape of the
- * arrays, but no kernel needs to look at it. */
+ * ellr: ELL with the length of every row (ellpack-r-2011 section 4).  Padding is stored like ELL's, for
+ * the shape of the arrays, but no kernel needs to look at it. */
 #include "format/format.h"
 
 static const struct ell_functions *typed(const struct csr *A)

@@ -42,18 +42,24 @@ heddle_status stored_size(struct stored *s, enum format_id id, const struct sour
 {
     int64_t initial[OPTIONS_MOST] = {0};
     options_initial(initial, formats[id]->options);
-    *s = (struct stored){.format = formats[id], .rows = A->csr.rows, .cols = A->csr.cols, .nnz = A->csr.nnz,
-                         .value = A->csr.value, .offset = A->csr.offset};
+    *s = (struct stored){.format = formats[id],
+                         .rows = A->csr.rows,
+                         .cols = A->csr.cols,
+                         .nnz = A->csr.nnz,
+                         .value = A->csr.value,
+                         .offset = A->csr.offset};
     return formats[id]->size(s, A, option ? option : initial);
 }
 
-/* Large arrays on large pages where the system offers them: a product walks through all of an array, and with 4 KB pages
- * a tenth of the time and more goes into address translation.  A hint only, so its result does not matter. */
+/* Large arrays on large pages where the system offers them: a product walks through all of an array, and
+ * with 4 KB pages a tenth of the time and more goes into address translation.  A hint only, so its result
+ * does not matter. */
 static void advise_large_pages(void *p, int64_t bytes)
 {
 #ifdef MADV_HUGEPAGE
     const uintptr_t page = 4096;
-    uintptr_t begin = ((uintptr_t)p + page - 1) / page * page, end = ((uintptr_t)p + (uintptr_t)bytes) / page * page;
+    uintptr_t begin = ((uintptr_t)p + page - 1) / page * page,
+              end = ((uintptr_t)p + (uintptr_t)bytes) / page * page;
     if (bytes >= (int64_t)4 << 20)
         madvise((void *)begin, end - begin, MADV_HUGEPAGE);
 #else
@@ -118,7 +124,8 @@ static int array_named(const struct format *f, const char *name)
 int64_t stored_read(const struct stored *s)
 {
     int64_t sum = sum_bytes(s, s->format->spare);
-    int col = array_named(s->format, "col"), val = array_named(s->format, "val"), rest = array_named(s->format, "rest_val");
+    int col = array_named(s->format, "col"), val = array_named(s->format, "val"),
+        rest = array_named(s->format, "rest_val");
     int64_t size = (int64_t)type_size(s->value), places = val < 0 ? 0 : s->bytes[val] / size;
     int64_t entries = s->nnz - (rest < 0 ? 0 : s->bytes[rest] / size);
     if (col < 0 || places <= entries)
@@ -133,10 +140,11 @@ heddle_status padding_allowed(const char *format, const struct csr *A, int64_t p
     if (positions / PADDING_RATIO <= A->nnz || positions <= PADDING_FREE / each)
         return HEDDLE_OK;
     char places[NUMBER_TEXT], entries[NUMBER_TEXT], bytes[NUMBER_TEXT];
-    return fail(HEDDLE_NO_KERNEL,
-                "%s would pad %s entries to %s places (%s); the limit is %d times the entries: use a csr kernel", format,
-                text_count(entries, A->nnz), text_count(places, positions),
-                text_bytes(bytes, (double)positions * (double)each), PADDING_RATIO);
+    return fail(
+        HEDDLE_NO_KERNEL,
+        "%s would pad %s entries to %s places (%s); the limit is %d times the entries: use a csr kernel",
+        format, text_count(entries, A->nnz), text_count(places, positions),
+        text_bytes(bytes, (double)positions * (double)each), PADDING_RATIO);
 }
 
 void option_spell(char text[OPTION_SPELLED], const struct option *o, int64_t value)

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * format.h: a format is a set of named arrays and dimensions; its size is known without building it.  Everything is made
- * from a source in CSR (or sorted COO), in parallel, and the same for any number of threads. */
+ * format.h: a format is a set of named arrays and dimensions; its size is known without building it.
+ * Everything is made from a source in CSR (or sorted COO), in parallel, and the same for any number of
+ * threads. */
 #ifndef FORMAT_FORMAT_H
 #define FORMAT_FORMAT_H
 
@@ -15,19 +16,22 @@ enum format_id {
     FORMAT_COUNT
 };
 
-/* An option of a format or a kernel and the values that it takes: {"lanes", 0, VALUES(0, 2, 4, 8)}, or WORDS(array of names). */
+/* An option of a format or a kernel and the values that it takes: {"lanes", 0, VALUES(0, 2, 4, 8)}, or
+ * WORDS(array of names). */
 #define OPTIONS_MOST 6
 #define OPTION_VALUES 12
 struct option {
-    const char *name;             /* NULL ends a table */
+    const char *name; /* NULL ends a table */
     int64_t initial;
     int count;                    /* of `value` */
     int64_t value[OPTION_VALUES]; /* all that are allowed, the initial one among them */
     const char *const *word;      /* what the values 0, 1, ... are called; NULL: they are numbers */
 };
 #define VALUES(...) (int)(sizeof((int64_t[]){__VA_ARGS__}) / sizeof(int64_t)), {__VA_ARGS__}, NULL
-#define WORDS(words) WORDS_COUNTED(sizeof words / sizeof *words), {0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11}, words
-#define WORDS_COUNTED(count) (int)((count) + 0 * sizeof(char[(count) <= OPTION_VALUES ? 1 : -1])) /* no more than there is room for */
+#define WORDS(words)                                                                                         \
+    WORDS_COUNTED(sizeof words / sizeof *words), {0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11}, words
+#define WORDS_COUNTED(count)                                                                                 \
+    (int)((count) + 0 * sizeof(char[(count) <= OPTION_VALUES ? 1 : -1])) /* no more than there is room for */
 
 /* The initial values of a table (NULL: there are none to set). */
 void options_initial(int64_t value[OPTIONS_MOST], const struct option *table);
@@ -44,7 +48,8 @@ struct counted {
     int64_t slices, offsets, rest_rows; /* tmpl; slices: bundle, too */
 };
 
-/* What a GPU has counted, for who asks again with the same options: whoever makes many storages of one matrix counts once. */
+/* What a GPU has counted, for who asks again with the same options: whoever makes many storages of one
+ * matrix counts once. */
 struct notes {
     struct {
         int known;
@@ -52,7 +57,8 @@ struct notes {
         struct counted counted;
         double ms; /* what counting took */
     } of[FORMAT_COUNT];
-    struct templates *templates[2]; /* of tmpl and tmplv, found on the device (convert/csr_to_tmpl.c); NULL: none were */
+    struct templates
+        *templates[2]; /* of tmpl and tmplv, found on the device (convert/csr_to_tmpl.c); NULL: none were */
 };
 
 /* What a format is made from.  Arrays are borrowed and must outlive whatever borrows them further. */
@@ -75,21 +81,22 @@ struct stored {
     int64_t dim[FORMAT_DIMS];
     int64_t bytes[FORMAT_ARRAYS]; /* of each array */
     void *array[FORMAT_ARRAYS];
-    unsigned borrowed;            /* bit i: array i belongs to the source */
+    unsigned borrowed; /* bit i: array i belongs to the source */
 };
 
 struct format {
     const char *name;
     const char *array[FORMAT_ARRAYS + 1], *dim[FORMAT_DIMS + 1]; /* their names, ended by NULL */
     const struct option *options;                                /* NULL when there are none */
-    int valued;                                                  /* what it stores depends on values: they must not change */
-    unsigned spare;                                              /* bit i: some products do without array i */
-    /* Fills dim, bytes and borrowed from the source and the options; HEDDLE_NO_KERNEL, with the reason, for a matrix that
-     * this format should not hold. */
+    int valued;     /* what it stores depends on values: they must not change */
+    unsigned spare; /* bit i: some products do without array i */
+    /* Fills dim, bytes and borrowed from the source and the options; HEDDLE_NO_KERNEL, with the reason,
+     * for a matrix that this format should not hold. */
     heddle_status (*size)(struct stored *s, const struct source *A, const int64_t *option);
     /* Fills the arrays, which are allocated (or, when borrowed, still NULL). */
     heddle_status (*fill)(struct stored *s, const struct source *A);
-    /* Fills what depends on values, in arrays that were filled before from the same pattern; NULL: fill does. */
+    /* Fills what depends on values, in arrays that were filled before from the same pattern; NULL: fill
+     * does. */
     heddle_status (*refill)(struct stored *s, const struct source *A);
     /* The CSR that s was made of, bit by bit, into arrays of its sizes; NULL: there is no such function. */
     void (*restore)(struct csr *A, const struct stored *s);
@@ -104,10 +111,11 @@ heddle_status stored_build(struct stored *s, const struct source *A);
 void stored_free(struct stored *s);
 int64_t stored_bytes(const struct stored *s); /* all arrays */
 int64_t stored_owned(const struct stored *s); /* those that are not borrowed */
-int64_t stored_read(const struct stored *s);  /* what a product reads at least: no padding, and not what it may do without */
+int64_t stored_read(
+    const struct stored *s); /* what a product reads at least: no padding, and not what it may do without */
 
-/* HEDDLE_NO_KERNEL when `positions` places for nnz entries waste more than a padded format may: more than PADDING_RATIO
- * times the entries, and more than PADDING_FREE bytes. */
+/* HEDDLE_NO_KERNEL when `positions` places for nnz entries waste more than a padded format may: more than
+ * PADDING_RATIO times the entries, and more than PADDING_FREE bytes. */
 #define PADDING_RATIO 4
 #define PADDING_FREE ((int64_t)64 << 20)
 heddle_status padding_allowed(const char *format, const struct csr *A, int64_t positions);
@@ -134,10 +142,12 @@ struct bundle_functions { /* as for tmpl, below */
     void (*restore)(struct csr *A, const struct stored *s);
 };
 struct tmpl_functions {
-    /* Finds templates and slices; `valued`: rows of a template have the same values.  With `s`, whose arrays are there, fills all but
-     * the values of slices and rest. */
-    heddle_status (*inspect)(struct counted *c, const struct csr *A, int64_t height, int valued, struct stored *s);
-    void (*fill)(struct stored *s, const struct csr *A, int valued); /* values and columns of slices and rest */
+    /* Finds templates and slices; `valued`: rows of a template have the same values.  With `s`, whose
+     * arrays are there, fills all but the values of slices and rest. */
+    heddle_status (*inspect)(struct counted *c, const struct csr *A, int64_t height, int valued,
+                             struct stored *s);
+    void (*fill)(struct stored *s, const struct csr *A,
+                 int valued); /* values and columns of slices and rest */
     /* The matrix that s was made of, into arrays of its size: in the order of the input, bit by bit. */
     void (*restore)(struct csr *A, const struct stored *s, int valued);
 };
@@ -146,19 +156,20 @@ struct csr5_functions {
 };
 /* bundle: HEDDLE_NO_KERNEL where the longest row is longer than it can count. */
 heddle_status bundle_fits(int64_t longest);
-/* tmpl: HEDDLE_NO_KERNEL, with the reason, where there are too many templates (`offsets` of them all, negative: not counted), or, of a
- * matrix that is not small, more than half of the entries are left over. */
+/* tmpl: HEDDLE_NO_KERNEL, with the reason, where there are too many templates (`offsets` of them all,
+ * negative: not counted), or, of a matrix that is not small, more than half of the entries are left over. */
 heddle_status tmpl_size(struct stored *s, const struct source *A, const int64_t *option, int valued);
 heddle_status tmpl_fill(struct stored *s, const struct source *A, int valued);
 extern const struct option tmpl_options[];
 heddle_status tmpl_few(int64_t distinct, int64_t offsets);
 heddle_status tmpl_covers(const struct csr *A, int64_t rest);
-/* hyb: the split rule of `option` asks for the length of the row at this place when rows are ordered by length. */
+/* hyb: the split rule of `option` asks for the length of the row at this place when rows are ordered by
+ * length. */
 int64_t hyb_rank(const struct csr *A, const int64_t *option);
 /* ... and makes this width of that length. */
 int64_t hyb_width(const struct csr *A, const int64_t *option, int64_t length);
-/* The width of ELL, and whether so much padding is allowed (`format` is named in the text).  Kernels count along a row in 32
- * bits, and a little beyond its end. */
+/* The width of ELL, and whether so much padding is allowed (`format` is named in the text).  Kernels count
+ * along a row in 32 bits, and a little beyond its end. */
 #define ELL_WIDTH_MOST (INT32_MAX - 1024)
 heddle_status ell_width(int64_t *width, const char *format, const struct source *A);
 extern const struct ell_functions *const ell_functions[VARIANT_COUNT];

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * group: neighbouring rows with the same columns have them stored once.  Matrices of systems with several unknowns a node
- * (three displacements, seven of a shell, a colour of three) are made of such rows, in whatever order and with whatever
- * alignment: nothing is padded. */
+ * group: neighbouring rows with the same columns have them stored once.  Matrices of systems with several
+ * unknowns a node (three displacements, seven of a shell, a colour of three) are made of such rows, in
+ * whatever order and with whatever alignment: nothing is padded. */
 #include "format/format.h"
 
 /* Below this mean number of rows a group there is nothing to gain. */
@@ -19,7 +19,8 @@ static heddle_status size(struct stored *s, const struct source *A, const int64_
     (void)option;
     struct group_count count = typed(C)->count(C);
     if (count.columns > 0 && (double)C->nnz < SHARING_LEAST * (double)count.columns)
-        return fail(HEDDLE_NO_KERNEL, "neighbouring rows do not share their columns: %.2f rows a group, at least %.2f pay",
+        return fail(HEDDLE_NO_KERNEL,
+                    "neighbouring rows do not share their columns: %.2f rows a group, at least %.2f pay",
                     (double)C->nnz / (double)count.columns, SHARING_LEAST);
     s->dim[GROUP_COUNT] = count.groups;
     s->dim[GROUP_COLUMNS] = count.columns;

@@ -4,11 +4,12 @@
 #include "base/thread.h"
 #include "format/format.h"
 
-/* No group crosses a multiple of this many rows, so that each stretch can be looked at alone.  Groups of 2 to 7, 10 and 12
- * rows, which is what nodes have, fit without a remainder. */
+/* No group crosses a multiple of this many rows, so that each stretch can be looked at alone.  Groups of 2
+ * to 7, 10 and 12 rows, which is what nodes have, fit without a remainder. */
 #define STRETCH 420
 
-/* A stretch is the unit of work; threads take equal numbers of them, and count first where each will write. */
+/* A stretch is the unit of work; threads take equal numbers of them, and count first where each will
+ * write. */
 struct job {
     const struct csr *A;
     struct stored *s;                       /* NULL while counting */
@@ -36,7 +37,8 @@ static real *put_bundle(real *to, const real *val, int64_t n, int rows)
 }
 
 /* Writes group g, which is rows [first, end). */
-static void put_group(const struct stored *s, const struct csr *A, struct group_count at, int64_t first, int64_t end)
+static void put_group(const struct stored *s, const struct csr *A, struct group_count at, int64_t first,
+                      int64_t end)
 {
     const off *row_ptr = A->row_ptr;
     const real *val = (const real *)A->val + row_ptr[first];
@@ -46,15 +48,18 @@ static void put_group(const struct stored *s, const struct csr *A, struct group_
     ((int64_t *)s->array[GROUP_VAL_PTR])[at.groups] = row_ptr[first];
     ((int64_t *)s->array[GROUP_COL_PTR])[at.groups] = at.columns;
     if (n > 0)
-        memcpy((int32_t *)s->array[GROUP_COL] + at.columns, A->col + row_ptr[first], (size_t)n * sizeof *A->col);
+        memcpy((int32_t *)s->array[GROUP_COL] + at.columns, A->col + row_ptr[first],
+               (size_t)n * sizeof *A->col);
     for (int rows; first < end && n > 0; first += rows, val += rows * n) {
         rows = layout_bundle((int)(end - first));
         to = put_bundle(to, val, n, rows);
     }
 }
 
-/* The groups of rows [begin, end), which are whole stretches; written from `at` on unless s is NULL.  Returns at, moved on. */
-static struct group_count look(const struct csr *A, int64_t begin, int64_t end, const struct stored *s, struct group_count at)
+/* The groups of rows [begin, end), which are whole stretches; written from `at` on unless s is NULL.
+ * Returns at, moved on. */
+static struct group_count look(const struct csr *A, int64_t begin, int64_t end, const struct stored *s,
+                               struct group_count at)
 {
     const off *row_ptr = A->row_ptr;
     for (int64_t first = begin, next; first < end; first = next) {

@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: MIT
  *
- * hyb: the first entries of every row in ELL, what is left of longer rows in COO.  How many are the first is what the option
- * `split` decides, always by the length of the row at some place of the order by length:
- *   twothirds  the longest of the two thirds of the rows that have the fewest entries (Bell and Garland in ellpack-r-2011);
+ * hyb: the first entries of every row in ELL, what is left of longer rows in COO.  How many are the first
+ * is what the option `split` decides, always by the length of the row at some place of the order by
+ * length:
+ *   twothirds  the longest of the two thirds of the rows that have the fewest entries (Bell and Garland in
+ *              ellpack-r-2011);
  *   percent    behind n % of the rows (hybrid{n} in ginkgo-race-2020 section 3.4);
  *   limit      the same, but not more than a ten-thousandth of the number of rows (hybridlimit{n}, there);
  *   minimal    where the arrays are smallest (hybridminstorage, there). */
@@ -20,8 +22,8 @@ static const struct option options[] = {
     {0},
 };
 
-/* One more column of ELL costs a value and a column a row, and saves a value, a column and a row for every longer row: it
- * pays as long as more than (value + index) / (value + 2 index) of the rows are longer. */
+/* One more column of ELL costs a value and a column a row, and saves a value, a column and a row for every
+ * longer row: it pays as long as more than (value + index) / (value + 2 index) of the rows are longer. */
 int64_t hyb_rank(const struct csr *A, const int64_t *option)
 {
     int64_t index = sizeof(int32_t), value = (int64_t)type_size(A->value), rank;
@@ -113,7 +115,8 @@ static heddle_status fill(struct stored *s, const struct source *A)
         for (int64_t j = 0; j < n; j++)
             row[at + j] = (int32_t)i;
         memcpy(col + at, C->col + from, (size_t)n * sizeof *col);
-        memcpy((char *)s->array[HYB_REST_VAL] + at * value, (const char *)C->val + from * value, (size_t)(n * value));
+        memcpy((char *)s->array[HYB_REST_VAL] + at * value, (const char *)C->val + from * value,
+               (size_t)(n * value));
         at += n;
     }
     return HEDDLE_OK;

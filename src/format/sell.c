@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT
  *
- * sell: sliced ELL with sorted windows (SELL-C-sigma: Kreutzer, Hager, Wellein, Fehske, Bishop 2014), with columns in 16
- * bits wherever a slice spans less than 65,536 of them.
+ * sell: sliced ELL with sorted windows (SELL-C-sigma: Kreutzer, Hager, Wellein, Fehske, Bishop 2014), with
+ * columns in 16 bits wherever a slice spans less than 65,536 of them.
  *
- * Sorting rows by length within a window keeps the rows of a slice alike, so padding nearly vanishes; the window bounds how
- * far a row moves, so x and y keep their locality.  The sort is stable, and a matrix whose rows are alike is not permuted
- * at all.  The 16-bit columns are what makes the format pay on matrices of even rows: 10 bytes an entry instead of 12 in
- * double, 6 instead of 8 in single precision. */
+ * Sorting rows by length within a window keeps the rows of a slice alike, so padding nearly vanishes; the
+ * window bounds how far a row moves, so x and y keep their locality.  The sort is stable, and a matrix
+ * whose rows are alike is not permuted at all.  The 16-bit columns are what makes the format pay on
+ * matrices of even rows: 10 bytes an entry instead of 12 in double, 6 instead of 8 in single precision. */
 #include <string.h>
 
 #include "base/memory.h"
@@ -51,7 +51,8 @@ static heddle_status size(struct stored *s, const struct source *A, const int64_
 {
     heddle_status status = HEDDLE_OK;
     struct counted c;
-    int64_t height = option[0], window = round_up(option[1], height), slices = round_up(s->rows, height) / height;
+    int64_t height = option[0], window = round_up(option[1], height),
+            slices = round_up(s->rows, height) / height;
     s->dim[SELL_HEIGHT] = height;
     s->dim[SELL_WINDOW] = option[1] == 1 ? 1 : window;
     s->dim[SELL_SLICES] = slices;

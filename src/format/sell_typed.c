@@ -16,10 +16,10 @@
 struct job {
     struct stored *s;
     const struct csr *A;
-    int32_t *scratch;      /* `window` rows a thread: the order of the window at hand */
-    int64_t window;        /* rows */
-    atomic_int moved;      /* did any window change the order of its rows? */
-    atomic_int too_long;   /* is there a row that 32 bits cannot count? */
+    int32_t *scratch;    /* `window` rows a thread: the order of the window at hand */
+    int64_t window;      /* rows */
+    atomic_int moved;    /* did any window change the order of its rows? */
+    atomic_int too_long; /* is there a row that 32 bits cannot count? */
 };
 
 static inline int64_t length_of(const struct csr *A, int64_t i)
@@ -33,8 +33,8 @@ static int bucket_of(int64_t length)
     return length < LONGEST ? LONGEST - (int)length : 0; /* the longest come first */
 }
 
-/* order[0..n) = the rows of [first, first+n), longest first, equal ones in their order: a counting sort.  Returns whether
- * any row has moved. */
+/* order[0..n) = the rows of [first, first+n), longest first, equal ones in their order: a counting sort.
+ * Returns whether any row has moved. */
 static int sort_window(int32_t *order, const struct csr *A, int64_t first, int64_t n)
 {
     int32_t begin[LONGEST + 2] = {0};
@@ -74,8 +74,8 @@ static struct span add_span(struct span s, const int32_t *col, int64_t n)
     return (struct span){low, high};
 }
 
-/* What the slice with these n rows needs: width and column words go to the slice's own place in slice_ptr and col_ptr,
- * where a running sum turns them into offsets later. */
+/* What the slice with these n rows needs: width and column words go to the slice's own place in slice_ptr
+ * and col_ptr, where a running sum turns them into offsets later. */
 static void plan_slice(struct job *job, int64_t slice, const int32_t *order, int64_t n)
 {
     struct stored *s = job->s;
@@ -145,7 +145,8 @@ static heddle_status plan(struct stored *s, const struct csr *A)
     if (status != HEDDLE_OK)
         return status;
     if (atomic_load(&job.too_long))
-        return fail(HEDDLE_NO_KERNEL, "sell counts the entries of a row in 32 bits, and one row has more: use a csr kernel");
+        return fail(HEDDLE_NO_KERNEL,
+                    "sell counts the entries of a row in 32 bits, and one row has more: use a csr kernel");
     for (int64_t i = 0; i < s->dim[SELL_SLICES]; i++) {
         slice_ptr[i + 1] += slice_ptr[i];
         col_ptr[i + 1] += col_ptr[i];
@@ -163,7 +164,8 @@ struct fill {
     int32_t base;
 };
 
-/* Place by place in the order of the slice: what is written is written in order, and the rows are read side by side. */
+/* Place by place in the order of the slice: what is written is written in order, and the rows are read
+ * side by side. */
 static void fill_val(real *to, const struct fill *f)
 {
     int64_t j = 0;

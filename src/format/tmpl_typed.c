@@ -28,7 +28,7 @@ struct inspection {
     uint32_t *key;       /* size rows: within each window, list << TMPL_WINDOW_BITS | row, ascending */
     struct tally *tally; /* size windows+1 */
     int64_t distinct, offsets;
-    struct stored *s;    /* to be filled */
+    struct stored *s; /* to be filled */
 };
 
 static int64_t length_of(const struct csr *A, int64_t i)
@@ -165,9 +165,9 @@ static struct run run_at(const struct inspection *t, const uint32_t *key, int64_
     while (r.end < n && key[r.end] >> TMPL_WINDOW_BITS == key[i] >> TMPL_WINDOW_BITS)
         r.end++;
     int64_t rows = r.end - i, left = rows % t->height;
-    r.kept = key[i] >> TMPL_WINDOW_BITS == NO_LIST          ? 0
-             : left >= TMPL_LEAST(t->height) || length == 0 ? rows
-                                                            : rows - left;
+    r.kept = key[i] >> TMPL_WINDOW_BITS == NO_LIST        ? 0
+           : left >= TMPL_LEAST(t->height) || length == 0 ? rows
+                                                          : rows - left;
     return r;
 }
 

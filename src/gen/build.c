@@ -38,7 +38,8 @@ static void measure_rows(void *argument, const struct team *team)
 static double full_value(const struct maker *m, int64_t row, int64_t col)
 {
     uint64_t word = row < col ? hash2(~m->seed, row, col) : hash2(~m->seed, col, row);
-    double size = m->value == HEDDLE_F64 ? (double)(word >> 11 | 1) / ((uint64_t)1 << 53) : (double)(word >> 40 | 1) / (1 << 24);
+    double size = m->value == HEDDLE_F64 ? (double)(word >> 11 | 1) / ((uint64_t)1 << 53)
+                                         : (double)(word >> 40 | 1) / (1 << 24);
     return word & 1 ? size : -size;
 }
 
@@ -178,7 +179,8 @@ static void sort_by_heap(int32_t *col, int64_t count)
     }
 }
 
-/* Everything before the result is <= everything from it on; both parts have at least one of count >= 2 items. */
+/* Everything before the result is <= everything from it on; both parts have at least one of count >= 2
+ * items. */
 static int64_t partition(int32_t *col, int64_t count)
 {
     int32_t a = col[0], b = col[count / 2], c = col[count - 1];

@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: MIT
  *
- * circuit.c: circuits and optimisation: sparse matrices of short rows whose structure is symmetric, with a few rows and
- * columns (supply rails) that meet a large part of the others, or with the blocks of a saddle point. */
+ * circuit.c: circuits and optimisation: sparse matrices of short rows whose structure is symmetric, with a
+ * few rows and columns (supply rails) that meet a large part of the others, or with the blocks of a saddle
+ * point. */
 #include "gen/families.h"
 
 /* -------------------------------------------------------- circuit ----------------------------- */
 
-/* Rail d is a row and column of its own, met by one node in each of `size` equal stretches of the matrix: so a node can
- * tell whether it is met, and the rail can list those it meets. */
+/* Rail d is a row and column of its own, met by one node in each of `size` equal stretches of the matrix:
+ * so a node can tell whether it is met, and the rail can list those it meets. */
 #define RAILS_MOST 16
 
 struct rail {
@@ -16,8 +17,8 @@ struct rail {
 };
 
 struct circuit {
-    struct profile profile; /* of what rows have besides the rails */
-    int64_t n, hood, far, rails; /* hood: nodes of a neighbourhood */
+    struct profile profile;       /* of what rows have besides the rails */
+    int64_t n, hood, far, rails;  /* hood: nodes of a neighbourhood */
     struct rail rail[RAILS_MOST]; /* ascending at */
     uint64_t seed;
 };
@@ -65,9 +66,9 @@ static int64_t circuit_length(const void *self, int64_t row)
     return length;
 }
 
-/* Neighbour k of a node: its partner in pairing k of its neighbourhood, or of all nodes in `far` percent of the cases.
- * Neighbourhoods of about 4 sigma nodes (a power of two: pairing is cheapest then) begin at other places for odd k, so
- * that they overlap. */
+/* Neighbour k of a node: its partner in pairing k of its neighbourhood, or of all nodes in `far` percent
+ * of the cases. Neighbourhoods of about 4 sigma nodes (a power of two: pairing is cheapest then) begin at
+ * other places for odd k, so that they overlap. */
 static int64_t neighbour(const struct circuit *c, int64_t node, int64_t k)
 {
     int64_t nodes = c->n - c->rails, size = c->hood, shift = k % 2 ? size / 2 : 0;
@@ -79,7 +80,8 @@ static int64_t neighbour(const struct circuit *c, int64_t node, int64_t k)
     return pair_of(hash1(c->seed ^ 9, k), node, nodes);
 }
 
-/* All columns are placed among the nodes; columns of rails, and the row's own, are put in between afterwards. */
+/* All columns are placed among the nodes; columns of rails, and the row's own, are put in between
+ * afterwards. */
 static int64_t circuit_place(const void *self, int64_t row, int64_t length, int32_t *col)
 {
     const struct circuit *c = self;
@@ -123,7 +125,8 @@ static heddle_status read_rails(struct circuit *c, struct spec *spec)
         c->rails = 0;
     TRY(spec_int(spec, "dense", 0, c->n / 4 < RAILS_MOST ? c->n / 4 : RAILS_MOST, &c->rails));
     int64_t longest = c->n / 2;
-    TRY(spec_int(spec, "longest", 1, c->n - c->rails + (c->rails > 0), &longest)); /* rails do not meet each other */
+    TRY(spec_int(spec, "longest", 1, c->n - c->rails + (c->rails > 0),
+                 &longest)); /* rails do not meet each other */
     for (int64_t d = 0; d < c->rails; d++) {
         c->rail[d].at = c->n * (2 * d + 1) / (2 * c->rails);
         c->rail[d].size = (longest - 1) >> d;
@@ -132,17 +135,19 @@ done:
     return status;
 }
 
-/* What is left for the profile of the nodes when the rails have had their share.  The longest of its rows has `most`
- * entries, the rails that it meets not counted. */
+/* What is left for the profile of the nodes when the rails have had their share.  The longest of its rows
+ * has `most` entries, the rails that it meets not counted. */
 static heddle_status share_entries(struct options *o, const struct circuit *c)
 {
     int64_t most = 40, nodes = c->n - c->rails;
     for (int64_t d = 0; d < c->rails; d++)
         o->nnz -= 2 * c->rail[d].size + 1;
-    if (o->nnz < nodes && !o->nnz_given) /* the diagonal and the rails are more than the mean of a small matrix */
+    if (o->nnz < nodes &&
+        !o->nnz_given) /* the diagonal and the rails are more than the mean of a small matrix */
         o->nnz = nodes;
     if (o->nnz < nodes)
-        return fail(HEDDLE_BAD_ARGUMENT, "circuit: the diagonal and the dense rows and columns alone are %lld entries more",
+        return fail(HEDDLE_BAD_ARGUMENT,
+                    "circuit: the diagonal and the dense rows and columns alone are %lld entries more",
                     (long long)(nodes - o->nnz));
     most = most < nodes && o->nnz <= most * nodes ? most : nodes;
     if (o->longest > 0 && o->longest - c->rails < most)
@@ -185,8 +190,8 @@ done:
 
 /* -------------------------------------------------------- kkt --------------------------------- */
 
-/* The saddle point of a constrained optimisation: H on the variables, in blocks of 2, constraints C and their transpose,
- * and a regularised zero block:   [ H  C' ]
+/* The saddle point of a constrained optimisation: H on the variables, in blocks of 2, constraints C and
+ * their transpose, and a regularised zero block:   [ H  C' ]
  *                                 [ C  D  ]   with D diagonal.
  * C is made first and transposed, so that the whole is symmetric in structure and in values. */
 struct kkt {
@@ -254,8 +259,9 @@ heddle_status make_kkt(struct csr *A, struct spec *spec, heddle_type value)
     k.variables = o.rows - constraints;
     int64_t rest = (o.nnz - o.rows - k.variables / 2 * 2) / 2, most = constraints * k.variables;
     if (o.nnz_given && (rest < 0 || rest > most))
-        return fail(HEDDLE_BAD_ARGUMENT, "kkt: %lld entries are outside %lld..%lld for these sizes", (long long)o.nnz,
-                    (long long)(o.rows + k.variables), (long long)(o.rows + k.variables + 2 * most));
+        return fail(HEDDLE_BAD_ARGUMENT, "kkt: %lld entries are outside %lld..%lld for these sizes",
+                    (long long)o.nnz, (long long)(o.rows + k.variables),
+                    (long long)(o.rows + k.variables + 2 * most));
     o.nnz = rest < 0 ? 0 : rest < most ? rest : most;
     o.rows = constraints, o.cols = k.variables;
     o.longest -= o.longest > 1; /* the entry of D */

@@ -11,7 +11,8 @@
 #include "gen/random.h"
 
 /* One maker per row of families.def. */
-#define FAMILY(name, what, parameters) heddle_status make_##name(struct csr *A, struct spec *spec, heddle_type value);
+#define FAMILY(name, what, parameters)                                                                       \
+    heddle_status make_##name(struct csr *A, struct spec *spec, heddle_type value);
 #include "gen/families.def"
 #undef FAMILY
 
@@ -23,8 +24,8 @@ heddle_status no_more_keys(const struct spec *spec);
 /* profile_new with the family's name in front of an error. */
 heddle_status family_profile(struct profile *p, const struct profile_wish *wish, const struct spec *spec);
 
-/* Where the columns of rows with a profile are drawn: a share falls anywhere or on popular columns, the others near the
- * row's own place among the columns, in three strips if asked for. */
+/* Where the columns of rows with a profile are drawn: a share falls anywhere or on popular columns, the
+ * others near the row's own place among the columns, in three strips if asked for. */
 struct scatter {
     int64_t sigma; /* deviation of the distance to the row's own place */
     int64_t strip; /* strips stand at -strip, 0 and +strip */

@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: MIT
  *
- * fem.c: matrices of finite elements.  Unknowns come in groups (dof) that share their columns.  A node's neighbours are
- * those of a mesh that is numbered by lines and planes: a list of distances, nearest shell first, of which a longer row
- * takes more.  A distance is taken in both directions, so that the structure is symmetric except where one row is longer
- * than the other; row lengths follow a profile, so that any published statistics can be matched. */
+ * fem.c: matrices of finite elements.  Unknowns come in groups (dof) that share their columns.  A node's
+ * neighbours are those of a mesh that is numbered by lines and planes: a list of distances, nearest shell
+ * first, of which a longer row takes more.  A distance is taken in both directions, so that the structure
+ * is symmetric except where one row is longer than the other; row lengths follow a profile, so that any
+ * published statistics can be matched. */
 #include "gen/families.h"
 
-#define SHELLS 3       /* a shell s holds the steps of at most s along each axis: (7^3 - 1) / 2 distances in all */
+#define SHELLS 3 /* a shell s holds the steps of at most s along each axis: (7^3 - 1) / 2 distances in all */
 #define DISTANCES_MOST 171
 #define SHUFFLE_MOST 1024
 
@@ -31,7 +32,8 @@ static void add_distance(struct mesh *m, int64_t distance)
         m->distance[m->distances++] = distance;
 }
 
-/* Steps (p, q, r) whose largest is s, for one shell s after the other; of a step and its reverse, the positive one. */
+/* Steps (p, q, r) whose largest is s, for one shell s after the other; of a step and its reverse, the
+ * positive one. */
 static void list_distances(struct mesh *m)
 {
     for (int s = 1; s <= SHELLS; s++)
@@ -86,8 +88,8 @@ static void place_neighbours(const struct mesh *m, int64_t own, int64_t nodes, i
     insert_fixed(col, count, &fixed, 1);
 }
 
-/* Node numbers become the columns of their groups, from the right, in place.  `surplus` columns too many are left out of
- * the first or last block, whichever is not the row's own. */
+/* Node numbers become the columns of their groups, from the right, in place.  `surplus` columns too many
+ * are left out of the first or last block, whichever is not the row's own. */
 static void spread_blocks(int32_t *col, int64_t blocks, int64_t dof, int64_t own, int64_t surplus)
 {
     int at_front = blocks > 1 && col[0] != own;
@@ -127,7 +129,8 @@ static int64_t mesh_place(const void *self, int64_t row, int64_t length, int32_t
     int64_t dof = m->dof, blocks = (length + dof - 1) / dof;
     if (length == 0)
         return 0;
-    if (row >= m->nodes * dof || blocks > m->nodes) /* beyond the whole groups, or so full that groups are no matter */
+    if (row >= m->nodes * dof ||
+        blocks > m->nodes) /* beyond the whole groups, or so full that groups are no matter */
         place_neighbours(m, row, m->n, length - 1, col);
     else if (blocks == 1)
         place_within(col, length, row, dof);

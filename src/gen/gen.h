@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * gen.h: matrix families and sets of matrices.  A spec ("grid3d:n=100,dof=3,seed=7") gives the same matrix on every
- * machine and for any number of threads: integer arithmetic only, and randomness keyed by seed and row. */
+ * gen.h: matrix families and sets of matrices.  A spec ("grid3d:n=100,dof=3,seed=7") gives the same matrix
+ * on every machine and for any number of threads: integer arithmetic only, and randomness keyed by seed
+ * and row. */
 #ifndef GEN_GEN_H
 #define GEN_GEN_H
 
@@ -21,8 +22,8 @@ const struct family *family_at(int i);
 /* HEDDLE_BAD_ARGUMENT with the reason for an unknown family, key or value. */
 heddle_status gen_matrix(struct csr *A, const char *spec, heddle_type value);
 
-/* A set is a list of named specs.  `published` holds what a paper or the public collection says of the matrix that a
- * member stands in for; fields that are not known are 0 (deviation: negative). */
+/* A set is a list of named specs.  `published` holds what a paper or the public collection says of the
+ * matrix that a member stands in for; fields that are not known are 0 (deviation: negative). */
 struct set_member {
     const char *name; /* "cant" */
     const char *spec; /* "grid3d:..." */
@@ -42,7 +43,7 @@ struct set {
 
 int set_count(void);
 const struct set *set_at(int i);
-const struct set *set_by_name(const char *name); /* NULL when there is none */
+const struct set *set_by_name(const char *name);           /* NULL when there is none */
 const struct set_member *member_by_name(const char *name); /* in any set; NULL when there is none */
 
 #endif

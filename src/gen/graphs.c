@@ -1,23 +1,25 @@
 /* SPDX-License-Identifier: MIT
  *
- * graphs.c: adjacency matrices of graphs: recursive (rmat), road networks, circuits.  A graph is usually drawn edge by
- * edge and then sorted; here each row draws its own edges, from the distribution that the drawing by edges would give it
- * or so that both ends of an edge find it, so that no list of edges is ever held. */
+ * graphs.c: adjacency matrices of graphs: recursive (rmat), road networks, circuits.  A graph is usually
+ * drawn edge by edge and then sorted; here each row draws its own edges, from the distribution that the
+ * drawing by edges would give it or so that both ends of an edge find it, so that no list of edges is ever
+ * held. */
 #include "gen/families.h"
 
 /* -------------------------------------------------------- rmat -------------------------------- */
 
-/* An edge chooses one of four quadrants with probabilities a, b, c, d, then one of its quadrants, and so on: each level
- * fixes one bit of the row and of the column.  Given the row, the number of its edges is a Poisson number whose mean depends
- * on how many of the row's bits are 1, and the bits of its columns follow level by level.  Repeated edges are merged.  The
- * numbering is shuffled, else the first rows are the longest. */
+/* An edge chooses one of four quadrants with probabilities a, b, c, d, then one of its quadrants, and so
+ * on: each level fixes one bit of the row and of the column.  Given the row, the number of its edges is a
+ * Poisson number whose mean depends on how many of the row's bits are 1, and the bits of its columns
+ * follow level by level.  Repeated edges are merged.  The numbering is shuffled, else the first rows are
+ * the longest. */
 struct rmat {
     int64_t n, edges;
     int levels;
-    int64_t a, b, c, d;    /* percent */
+    int64_t a, b, c, d;        /* percent */
     struct poisson degree[64]; /* by the number of ones */
-    int64_t most;          /* no row has more edges */
-    uint64_t threshold[2]; /* of 65536: a column bit is 1, given the row bit */
+    int64_t most;              /* no row has more edges */
+    uint64_t threshold[2];     /* of 65536: a column bit is 1, given the row bit */
     int shuffle;
     struct permutation number;
     uint64_t seed;
@@ -35,7 +37,8 @@ static void set_degrees(struct rmat *g)
         g->degree[ones] = poisson_for(expected);
         highest = expected > highest ? expected : highest;
     }
-    g->most = (highest >> 16) + 64 + (root2((uint64_t)highest) >> 8) * 9; /* normal numbers end at eight deviations */
+    g->most = (highest >> 16) + 64 +
+              (root2((uint64_t)highest) >> 8) * 9; /* normal numbers end at eight deviations */
     g->most = g->most < g->n ? g->most : g->n;
 }
 
@@ -121,16 +124,17 @@ done:
 
 /* -------------------------------------------------------- road -------------------------------- */
 
-/* Roads are long paths with crossings.  Neighbours in the numbering are joined in most cases; crossings join a node with
- * others of its tile of 2^bits nodes: in layer k the nodes of a tile are paired by flipping the bits of a mask, which
- * both ends of an edge can work out.  Each layer is half as dense as the one before.  A hub now and then has all layers,
- * and so the largest degree. */
+/* Roads are long paths with crossings.  Neighbours in the numbering are joined in most cases; crossings
+ * join a node with others of its tile of 2^bits nodes: in layer k the nodes of a tile are paired by
+ * flipping the bits of a mask, which both ends of an edge can work out.  Each layer is half as dense as
+ * the one before.  A hub now and then has all layers, and so the largest degree. */
 #define ROAD_LAYERS 62
 
 struct road {
     int64_t n;
     int bits, layers;
-    /* For i and i+1, then for the pairs of each layer: of 2^32, the probability of an edge, and a key for its hash. */
+    /* For i and i+1, then for the pairs of each layer: of 2^32, the probability of an edge, and a key for
+     * its hash. */
     uint64_t chance[ROAD_LAYERS + 1], key[ROAD_LAYERS + 1];
     uint64_t tile_key;
 };
@@ -143,12 +147,13 @@ static int is_hub(const struct road *g, int64_t i)
 /* Does the edge between low and high, low < high, exist?  Both ends come to the same answer. */
 static int has_edge(const struct road *g, int kind, int64_t low, int64_t high)
 {
-    return mix(g->key[kind] + (uint64_t)low * 0xd1342543de82ef95u) >> 32 < g->chance[kind] || is_hub(g, low) ||
-           is_hub(g, high);
+    return mix(g->key[kind] + (uint64_t)low * 0xd1342543de82ef95u) >> 32 < g->chance[kind] ||
+           is_hub(g, low) || is_hub(g, high);
 }
 
-/* Masks flip no bit below 4, so a partner is never a neighbour in the numbering, and the masks of a tile's layers all
- * differ: they follow each other, around the end, from a first one that differs from tile to tile. */
+/* Masks flip no bit below 4, so a partner is never a neighbour in the numbering, and the masks of a tile's
+ * layers all differ: they follow each other, around the end, from a first one that differs from tile to
+ * tile. */
 static int64_t road_place(const void *self, int64_t row, int64_t length, int32_t *col)
 {
     const struct road *g = self;
@@ -178,7 +183,8 @@ static int64_t road_length(const void *self, int64_t row)
 /* 97 percent of the paths hold together if the mean degree allows; crossings make up the rest. */
 static void set_chances(struct road *g, int64_t nnz)
 {
-    uint64_t degree = g->n > 0 ? (uint64_t)((nnz << 32) / g->n) : 0, full = (uint64_t)97 * ((uint64_t)1 << 32) / 100;
+    uint64_t degree = g->n > 0 ? (uint64_t)((nnz << 32) / g->n) : 0,
+             full = (uint64_t)97 * ((uint64_t)1 << 32) / 100;
     g->chance[0] = degree / 2 < full ? degree / 2 : full;
     uint64_t rest = degree - 2 * g->chance[0];
     for (int layer = 1; layer <= g->layers; layer++) {

@@ -1,21 +1,23 @@
 /* SPDX-License-Identifier: MIT
  *
- * grids.c: matrices of regular structure: stencils on grids, Markov chains on grids, bands, diagonals, arrows, dense.
- * Everything about a row follows from its number; only values may be random. */
+ * grids.c: matrices of regular structure: stencils on grids, Markov chains on grids, bands, diagonals,
+ * arrows, dense. Everything about a row follows from its number; only values may be random. */
 #include "gen/families.h"
 
 /* -------------------------------------------------------- stencils ---------------------------- */
 
-/* A box of points with dof unknowns each; an unknown is coupled to all unknowns of the neighbours, its own included. */
+/* A box of points with dof unknowns each; an unknown is coupled to all unknowns of the neighbours, its own
+ * included. */
 struct lattice_grid {
     int64_t side[3]; /* x runs fastest */
     int64_t dof;
-    int neighbours;     /* those below */
-    int step[27][3];    /* in ascending order of the neighbour's number */
-    int64_t points;     /* of the stencil, the point itself included */
+    int neighbours;  /* those below */
+    int step[27][3]; /* in ascending order of the neighbour's number */
+    int64_t points;  /* of the stencil, the point itself included */
 };
 
-/* A stencil point belongs to it by how many of its coordinates differ, and by the sign of the diagonal for 7 in 2-D. */
+/* A stencil point belongs to it by how many of its coordinates differ, and by the sign of the diagonal for
+ * 7 in 2-D. */
 static int in_stencil(int64_t points, int dimensions, const int *step)
 {
     int moved = (step[0] != 0) + (step[1] != 0) + (step[2] != 0);
@@ -91,7 +93,8 @@ static int32_t weight_laplace(const struct maker *m, int64_t row, int64_t col)
     return row % g->dof == col % g->dof ? -1024 : -128;
 }
 
-static heddle_status read_grid(struct lattice_grid *g, struct maker *m, struct spec *spec, int dimensions, int64_t points)
+static heddle_status read_grid(struct lattice_grid *g, struct maker *m, struct spec *spec, int dimensions,
+                               int64_t points)
 {
     static const char *const names[] = {"nx", "ny", "nz"};
     heddle_status status = HEDDLE_OK;
@@ -107,9 +110,11 @@ static heddle_status read_grid(struct lattice_grid *g, struct maker *m, struct s
     TRY(spec_int(spec, "dof", 1, 1024, &g->dof));
     for (int d = 0; d < 3; d++) /* each factor and the product so far are below 2^31 */
         if ((size *= g->side[d]) > SIZE_MOST)
-            return fail(HEDDLE_BAD_ARGUMENT, "%s: the grid has more than %lld points", spec->name, (long long)SIZE_MOST);
+            return fail(HEDDLE_BAD_ARGUMENT, "%s: the grid has more than %lld points", spec->name,
+                        (long long)SIZE_MOST);
     if (size * g->dof > SIZE_MOST)
-        return fail(HEDDLE_BAD_ARGUMENT, "%s: the grid has more than %lld unknowns", spec->name, (long long)SIZE_MOST);
+        return fail(HEDDLE_BAD_ARGUMENT, "%s: the grid has more than %lld unknowns", spec->name,
+                    (long long)SIZE_MOST);
     set_stencil(g, dimensions, points);
     *m = (struct maker){.rows = size * g->dof, .cols = size * g->dof, .seed = (uint64_t)o.seed, .self = g};
     m->length = grid_length;
@@ -157,7 +162,8 @@ done:
     return status;
 }
 
-/* A Markov chain that walks on a grid, as in a model of an epidemic: rates to the four neighbours and no diagonal. */
+/* A Markov chain that walks on a grid, as in a model of an epidemic: rates to the four neighbours and no
+ * diagonal. */
 heddle_status make_markov(struct csr *A, struct spec *spec, heddle_type value)
 {
     heddle_status status = HEDDLE_OK;
@@ -210,7 +216,8 @@ static int64_t diagonals_place(const void *self, int64_t row, int64_t length, in
     return length;
 }
 
-static heddle_status make_diagonals(struct csr *A, struct spec *spec, heddle_type value, struct diagonals *d, int64_t seed)
+static heddle_status make_diagonals(struct csr *A, struct spec *spec, heddle_type value, struct diagonals *d,
+                                    int64_t seed)
 {
     struct maker m = {.rows = d->n, .cols = d->n, .seed = (uint64_t)seed, .self = d};
     m.length = diagonals_length;

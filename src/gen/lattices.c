@@ -7,9 +7,10 @@
 
 /* -------------------------------------------------------- qcd --------------------------------- */
 
-/* The hopping term of lattice quantum chromodynamics: 4 spins and 3 colours on every site of a periodic 4-D lattice.
- * A row meets all colours of each of its 8 neighbours.  In the three directions of space two spins take part; in that of
- * time the spin matrix is diagonal, so that a spin hops forward or backward only: 6 * 2 * 3 + 3 = 39 entries, always. */
+/* The hopping term of lattice quantum chromodynamics: 4 spins and 3 colours on every site of a periodic
+ * 4-D lattice. A row meets all colours of each of its 8 neighbours.  In the three directions of space two
+ * spins take part; in that of time the spin matrix is diagonal, so that a spin hops forward or backward
+ * only: 6 * 2 * 3 + 3 = 39 entries, always. */
 #define SPINS 4
 #define COLOURS 3
 #define QCD_ROW 39
@@ -70,7 +71,8 @@ heddle_status make_qcd(struct csr *A, struct spec *spec, heddle_type value)
             return fail(HEDDLE_BAD_ARGUMENT, "qcd: the lattice has more than %lld sites",
                         (long long)(SIZE_MOST / (SPINS * COLOURS)));
     }
-    struct maker m = {.rows = sites * SPINS * COLOURS, .cols = sites * SPINS * COLOURS, .seed = (uint64_t)o.seed};
+    struct maker m = {
+        .rows = sites * SPINS * COLOURS, .cols = sites * SPINS * COLOURS, .seed = (uint64_t)o.seed};
     m.self = &l;
     m.length = qcd_length;
     m.place = qcd_place;
@@ -81,9 +83,9 @@ done:
 
 /* -------------------------------------------------------- tomography -------------------------- */
 
-/* Weighted back-projection: a row is a pixel of an n x n image, a column one of n detector bins at one of the angles of
- * a tilt series from -span/2 to span/2.  At each angle a pixel falls between two bins and takes from both; where it falls
- * off the detector it takes from one or none. */
+/* Weighted back-projection: a row is a pixel of an n x n image, a column one of n detector bins at one of
+ * the angles of a tilt series from -span/2 to span/2.  At each angle a pixel falls between two bins and
+ * takes from both; where it falls off the detector it takes from one or none. */
 struct tilt {
     int64_t n, angles;
     int64_t *cosine, *sine; /* size angles, at FRACTION bits */

@@ -33,7 +33,8 @@ heddle_status spec_hundredths(struct spec *spec, const char *key, int64_t low, i
     if (!text)
         return HEDDLE_OK;
     if (parse_hundredths(text, &n) != HEDDLE_OK)
-        return fail(HEDDLE_BAD_ARGUMENT, "%s: %s=%s is not a number with at most two decimals", spec->name, key, text);
+        return fail(HEDDLE_BAD_ARGUMENT, "%s: %s=%s is not a number with at most two decimals", spec->name,
+                    key, text);
     if (n < low || n > high)
         return fail(HEDDLE_BAD_ARGUMENT, "%s: %s=%s is outside %lld.%02d..%lld.%02d", spec->name, key, text,
                     (long long)(low / 100), (int)(low % 100), (long long)(high / 100), (int)(high % 100));
@@ -117,7 +118,8 @@ heddle_status options_square(const struct options *o, const struct spec *spec)
                 (long long)o->rows, (long long)o->cols);
 }
 
-/* A bell that would be cut at the shortest length by more than its tail gives way to the exponential shape. */
+/* A bell that would be cut at the shortest length by more than its tail gives way to the exponential
+ * shape. */
 struct profile_wish options_wish(const struct options *o)
 {
     int64_t mean = o->rows > 0 ? o->nnz / o->rows : 0;

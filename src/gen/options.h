@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * options.h: the parameters that families share.  A family sets its defaults, options_read replaces what the spec gives,
- * and sizes that were not given adapt to those that were. */
+ * options.h: the parameters that families share.  A family sets its defaults, options_read replaces what
+ * the spec gives, and sizes that were not given adapt to those that were. */
 #ifndef GEN_OPTIONS_H
 #define GEN_OPTIONS_H
 
@@ -21,7 +21,7 @@ struct options {
     int64_t deviation;  /* hundredths; -1: free */
     int64_t longest;    /* 0: free */
     int64_t shortest;
-    int64_t run;        /* neighbouring rows of equal length */
+    int64_t run; /* neighbouring rows of equal length */
 };
 
 /* n and seed alone. */
@@ -30,7 +30,8 @@ heddle_status options_size(struct options *o, struct spec *spec, int64_t least, 
 heddle_status options_read(struct options *o, struct spec *spec);
 /* Refuses cols that were given and differ from rows. */
 heddle_status options_square(const struct options *o, const struct spec *spec);
-/* The wish for a profile that these options describe; shape, exponent and multiple are the family's to change. */
+/* The wish for a profile that these options describe; shape, exponent and multiple are the family's to
+ * change. */
 struct profile_wish options_wish(const struct options *o);
 /* empty: so many percent of the rows have no entries.  The other wishes are then about the rest. */
 heddle_status options_empty(struct profile_wish *w, const struct options *o, struct spec *spec);

@@ -2,11 +2,12 @@
  *
  * profile.c: how row lengths are found.
  *
- * Rows are ranked by length.  A shape gives each rank a height; lengths are  shift + scale * height,  rounded and kept
- * within the bounds.  For a given scale the shift follows from the total, and the deviation grows with the scale, so
- * two nested bisections find both.  Ranks are treated in cells that grow with the rank (the first rows, which are the
- * long ones, stand alone), so that the work does not depend on the number of rows.  What rounding leaves of the total
- * is made up by one entry more or less in some rows.
+ * Rows are ranked by length.  A shape gives each rank a height; lengths are  shift + scale * height,
+ * rounded and kept within the bounds.  For a given scale the shift follows from the total, and the
+ * deviation grows with the scale, so two nested bisections find both.  Ranks are treated in cells that
+ * grow with the rank (the first rows, which are the long ones, stand alone), so that the work does not
+ * depend on the number of rows.  What rounding leaves of the total is made up by one entry more or less in
+ * some rows.
  */
 #include "gen/profile.h"
 
@@ -28,7 +29,7 @@ static int64_t power_of(int64_t log, int64_t exponent_percent) /* 2^(log * expon
 static int64_t height_at(const struct profile_wish *w, int64_t rank)
 {
     int64_t all = log2_fixed((uint64_t)(2 * w->rows));
-    int64_t above = log2_fixed((uint64_t)(2 * rank + 1)) - all;             /* log2 of the share of longer rows */
+    int64_t above = log2_fixed((uint64_t)(2 * rank + 1)) - all; /* log2 of the share of longer rows */
     int64_t under = log2_fixed((uint64_t)(2 * (w->rows - rank) - 1)) - all; /* and of the shorter ones */
     int64_t height;
     switch (w->shape) {
@@ -126,7 +127,8 @@ static wide spread_of(const struct profile *p)
     return squares * p->rows - sum * sum;
 }
 
-/* Is the scale too large for what is wanted: the deviation or, if that is left free, a tail that reaches the longest? */
+/* Is the scale too large for what is wanted: the deviation or, if that is left free, a tail that reaches
+ * the longest? */
 static int too_wide(const struct profile *p, const struct profile_wish *w)
 {
     if (w->deviation >= 0)
@@ -164,7 +166,8 @@ static void split(struct profile *p, int64_t c, int64_t count)
     p->cell[c + 1].count -= count;
 }
 
-/* One entry more or less in row after row until the total is nnz.  It begins with the short rows, the many. */
+/* One entry more or less in row after row until the total is nnz.  It begins with the short rows, the
+ * many. */
 static void make_up(struct profile *p, const struct profile_wish *w)
 {
     int64_t missing = w->nnz, first = w->longest > 0;
@@ -192,11 +195,13 @@ static heddle_status check_wish(const struct profile_wish *w)
     if (w->rows == 0 && w->nnz == 0)
         return HEDDLE_OK;
     if (w->rows < 0 || w->nnz < 0 || w->shortest < 0 || w->most < w->shortest || w->longest > w->most)
-        return fail(HEDDLE_BAD_ARGUMENT, "row lengths of %lld to %lld with a longest of %lld contradict each other",
+        return fail(HEDDLE_BAD_ARGUMENT,
+                    "row lengths of %lld to %lld with a longest of %lld contradict each other",
                     (long long)w->shortest, (long long)w->most, (long long)w->longest);
-    if (w->nnz < (w->rows - forced) * w->shortest + w->longest || w->nnz > (w->rows - forced) * w->most + w->longest)
-        return fail(HEDDLE_BAD_ARGUMENT, "%lld entries do not fit %lld rows of %lld to %lld entries%s", (long long)w->nnz,
-                    (long long)w->rows, (long long)w->shortest, (long long)w->most,
+    if (w->nnz < (w->rows - forced) * w->shortest + w->longest ||
+        w->nnz > (w->rows - forced) * w->most + w->longest)
+        return fail(HEDDLE_BAD_ARGUMENT, "%lld entries do not fit %lld rows of %lld to %lld entries%s",
+                    (long long)w->nnz, (long long)w->rows, (long long)w->shortest, (long long)w->most,
                     forced ? ", one of them the longest" : "");
     return HEDDLE_OK;
 }

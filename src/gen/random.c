@@ -66,7 +66,8 @@ struct poisson poisson_for(int64_t mean)
 /* The smallest number whose cumulative probability exceeds a random one. */
 static int64_t one_piece(const struct poisson *p, uint64_t word)
 {
-    int64_t draw = (int64_t)(word >> (64 - FRACTION)), term = p->none, sum = term, n = 0, mean = p->mean / p->pieces;
+    int64_t draw = (int64_t)(word >> (64 - FRACTION)), term = p->none, sum = term, n = 0,
+            mean = p->mean / p->pieces;
     while (draw >= sum && term > 0) {
         n++;
         term = term * mean / (n << 16);
@@ -115,7 +116,8 @@ int64_t root3(int64_t x)
     return root;
 }
 
-/* The whole part is the position of the top bit; each squaring of the mantissa shifts out one bit of the fraction. */
+/* The whole part is the position of the top bit; each squaring of the mantissa shifts out one bit of the
+ * fraction. */
 int64_t log2_fixed(uint64_t x)
 {
     int whole = 63 - __builtin_clzll(x);
@@ -130,7 +132,8 @@ int64_t log2_fixed(uint64_t x)
     return result;
 }
 
-/* The product of 2^(1/2), 2^(1/4), ... over the bits of the fraction; each factor is the square root of the last. */
+/* The product of 2^(1/2), 2^(1/4), ... over the bits of the fraction; each factor is the square root of
+ * the last. */
 int64_t exp2_fixed(int64_t x)
 {
     int64_t whole = floor_div(x, ONE), fraction = x - whole * ONE;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * scattered.c: rows whose lengths follow a profile and whose columns are drawn at random: anywhere, around the diagonal,
- * around a slanted line (least squares), or where many others are too (power laws). */
+ * scattered.c: rows whose lengths follow a profile and whose columns are drawn at random: anywhere, around
+ * the diagonal, around a slanted line (least squares), or where many others are too (power laws). */
 #include "gen/families.h"
 
 /* One rule serves all of them. */
@@ -33,8 +33,8 @@ static int64_t scatter_place(const void *self, int64_t row, int64_t length, int3
     int64_t own = s->rows == s->cols ? row : row * s->cols / s->rows, far = s->rule.far;
     for (int64_t k = 0; k < length; k++) {
         int64_t wish = far == 100 || (far > 0 && random_percent(&r, far))
-                           ? wish_far(s, &r)
-                           : own + (k % 3 - 1) * s->rule.strip + random_normal(&r, s->rule.sigma);
+                         ? wish_far(s, &r)
+                         : own + (k % 3 - 1) * s->rule.strip + random_normal(&r, s->rule.sigma);
         col[k] = reflect(wish, s->cols);
     }
     sort_columns(col, length);
@@ -52,8 +52,9 @@ heddle_status build_scatter(struct csr *A, const struct scatter *rule, const str
     return build(A, &m);
 }
 
-static heddle_status make_scatter(struct csr *A, struct spec *spec, heddle_type value, const struct scatter *rule,
-                                  const struct options *o, const struct profile_wish *wish)
+static heddle_status make_scatter(struct csr *A, struct spec *spec, heddle_type value,
+                                  const struct scatter *rule, const struct options *o,
+                                  const struct profile_wish *wish)
 {
     heddle_status status = HEDDLE_OK;
     struct profile profile = {0};
@@ -121,7 +122,8 @@ heddle_status make_powerlaw(struct csr *A, struct spec *spec, heddle_type value)
     TRY(spec_hundredths(spec, "exponent", 110, 1000, &exponent));
     TRY(spec_int(spec, "local", 0, 100, &local));
     s.far = 100 - local;
-    if (o.longest == 0) /* what a row may take of the columns: a square root's worth times the mean, as in webs */
+    if (o.longest ==
+        0) /* what a row may take of the columns: a square root's worth times the mean, as in webs */
         o.longest = o.rows > 400 ? root2((uint64_t)o.rows) * (1 + o.nnz / o.rows) : 0;
     struct profile_wish wish = options_wish(&o);
     TRY(options_empty(&wish, &o, spec));
@@ -138,7 +140,8 @@ done:
 
 /* -------------------------------------------------------- empty ------------------------------- */
 
-/* Rows without entries between others of 1 to 2 mean - 1.  Clustered ones begin each quarter of the matrix. */
+/* Rows without entries between others of 1 to 2 mean - 1.  Clustered ones begin each quarter of the
+ * matrix. */
 struct empties {
     int64_t rows, cols, mean, share, clustered;
     uint64_t seed;

@@ -5,7 +5,10 @@
 
 #define UNKNOWN (-1.0)
 
-#define NOT_PUBLISHED {0, 0, 0, 0, UNKNOWN, NULL}
+#define NOT_PUBLISHED                                                                                        \
+    {                                                                                                        \
+        0, 0, 0, 0, UNKNOWN, NULL                                                                            \
+    }
 
 static const struct set_member smoke[] = {
 #define SMOKE(name, spec) {name, spec, NOT_PUBLISHED},
@@ -13,13 +16,13 @@ static const struct set_member smoke[] = {
 };
 
 static const struct set_member paper[] = {
-#define PAPER(name, rows, cols, nnz, longest, deviation, where, spec) \
+#define PAPER(name, rows, cols, nnz, longest, deviation, where, spec)                                        \
     {name, spec, {rows, cols, nnz, longest, deviation, where}},
 #include "gen/sets.def"
 };
 
 static const struct set_member baseline[] = {
-#define BASELINE(name, rows, cols, nnz, longest, deviation, spec) \
+#define BASELINE(name, rows, cols, nnz, longest, deviation, spec)                                            \
     {name, spec, {rows, cols, nnz, longest, deviation, "baseline measurements"}},
 #include "gen/sets.def"
 };

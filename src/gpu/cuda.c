@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * cuda: NVIDIA GPUs through libcuda.so.1, the driver that comes with the kernel module; no toolkit is needed.  Everything
- * that is like HIP is in calls.def and vendor.c. */
+ * cuda: NVIDIA GPUs through libcuda.so.1, the driver that comes with the kernel module; no toolkit is
+ * needed.  Everything that is like HIP is in calls.def and vendor.c. */
 #include <stdio.h>
 
 #include "base/memory.h"
@@ -10,24 +10,25 @@
 enum {
     COMPUTE_CAPABILITY_MAJOR = 75,
     COMPUTE_CAPABILITY_MINOR = 76,
-    SHARED_PER_BLOCK_OPTIN = 97,   /* what a kernel can get when it asks; 48 KB is what it gets when it does not */
-    FUNCTION_SHARED_BYTES = 1,     /* CUfunction_attribute: static shared memory */
-    FUNCTION_PTX_VERSION = 5,      /* CUfunction_attribute: 90 for compute_90 */
-    FUNCTION_MOST_DYNAMIC = 8,     /* CUfunction_attribute: the dynamic shared memory that launches may ask for */
+    SHARED_PER_BLOCK_OPTIN =
+        97, /* what a kernel can get when it asks; 48 KB is what it gets when it does not */
+    FUNCTION_SHARED_BYTES = 1, /* CUfunction_attribute: static shared memory */
+    FUNCTION_PTX_VERSION = 5,  /* CUfunction_attribute: 90 for compute_90 */
+    FUNCTION_MOST_DYNAMIC = 8, /* CUfunction_attribute: the dynamic shared memory that launches may ask for */
 };
 
 /* What CUDA alone has: ROW(member, result, arguments, symbol). */
-#define OWN_CALLS(ROW)                                                                                                 \
-    ROW(retain, int, (void **context, int device), cuDevicePrimaryCtxRetain)                                           \
-    ROW(drop, int, (int device), cuDevicePrimaryCtxRelease_v2)                                                         \
-    ROW(current, int, (void **context), cuCtxGetCurrent)                                                               \
-    ROW(push, int, (void *context), cuCtxPushCurrent_v2)                                                               \
-    ROW(pop, int, (void **context), cuCtxPopCurrent_v2)                                                                \
-    ROW(copy, int, (uint64_t to, uint64_t from, size_t bytes, void *stream), cuMemcpyAsync)                            \
-    ROW(fill, int, (uint64_t p, unsigned char byte, size_t bytes, void *stream), cuMemsetD8Async)                      \
-    ROW(pointer, int, (unsigned count, int *attributes, void **values, uint64_t p), cuPointerGetAttributes)            \
-    ROW(function_get, int, (int *value, int attribute, void *function), cuFuncGetAttribute)                            \
-    ROW(function_set, int, (void *function, int attribute, int value), cuFuncSetAttribute)                             \
+#define OWN_CALLS(ROW)                                                                                       \
+    ROW(retain, int, (void **context, int device), cuDevicePrimaryCtxRetain)                                 \
+    ROW(drop, int, (int device), cuDevicePrimaryCtxRelease_v2)                                               \
+    ROW(current, int, (void **context), cuCtxGetCurrent)                                                     \
+    ROW(push, int, (void *context), cuCtxPushCurrent_v2)                                                     \
+    ROW(pop, int, (void **context), cuCtxPopCurrent_v2)                                                      \
+    ROW(copy, int, (uint64_t to, uint64_t from, size_t bytes, void *stream), cuMemcpyAsync)                  \
+    ROW(fill, int, (uint64_t p, unsigned char byte, size_t bytes, void *stream), cuMemsetD8Async)            \
+    ROW(pointer, int, (unsigned count, int *attributes, void **values, uint64_t p), cuPointerGetAttributes)  \
+    ROW(function_get, int, (int *value, int attribute, void *function), cuFuncGetAttribute)                  \
+    ROW(function_set, int, (void *function, int attribute, int value), cuFuncSetAttribute)                   \
     ROW(error_name, int, (int code, const char **name), cuGetErrorName)
 
 static struct {
@@ -49,17 +50,20 @@ struct edge {
 };
 
 /* Graphs with kernels that come early: since 12.3, all of these or none. */
-#define GRAPH_CALLS(ROW)                                                                                               \
-    ROW(is_capturing, int, (void *stream, int *status), cuStreamIsCapturing)                                           \
-    ROW(create, int, (void **graph, unsigned flags), cuGraphCreate)                                                    \
-    ROW(add, int, (void **node, void *graph, void *const *behind, size_t count, const struct node_params *params),     \
-        cuGraphAddKernelNode_v2)                                                                                       \
-    ROW(order, int, (void *graph, void *const *from, void *const *to, const struct edge *edge, size_t count),          \
-        cuGraphAddDependencies_v2)                                                                                     \
-    ROW(make, int, (void **exec, void *graph, unsigned long long flags), cuGraphInstantiateWithFlags)                  \
-    ROW(change, int, (void *exec, void *node, const struct node_params *params), cuGraphExecKernelNodeSetParams_v2)    \
-    ROW(launch, int, (void *exec, void *stream), cuGraphLaunch)                                                        \
-    ROW(free_exec, int, (void *exec), cuGraphExecDestroy)                                                              \
+#define GRAPH_CALLS(ROW)                                                                                     \
+    ROW(is_capturing, int, (void *stream, int *status), cuStreamIsCapturing)                                 \
+    ROW(create, int, (void **graph, unsigned flags), cuGraphCreate)                                          \
+    ROW(add, int,                                                                                            \
+        (void **node, void *graph, void *const *behind, size_t count, const struct node_params *params),     \
+        cuGraphAddKernelNode_v2)                                                                             \
+    ROW(order, int,                                                                                          \
+        (void *graph, void *const *from, void *const *to, const struct edge *edge, size_t count),            \
+        cuGraphAddDependencies_v2)                                                                           \
+    ROW(make, int, (void **exec, void *graph, unsigned long long flags), cuGraphInstantiateWithFlags)        \
+    ROW(change, int, (void *exec, void *node, const struct node_params *params),                             \
+        cuGraphExecKernelNodeSetParams_v2)                                                                   \
+    ROW(launch, int, (void *exec, void *stream), cuGraphLaunch)                                              \
+    ROW(free_exec, int, (void *exec), cuGraphExecDestroy)                                                    \
     ROW(free_graph, int, (void *graph), cuGraphDestroy)
 
 static struct {
@@ -70,16 +74,17 @@ static struct {
 
 static struct vendor cuda;
 struct launch_config;
-static int (*launch_ex)(const struct launch_config *config, void *function, void **arguments, void **extra); /* since 11.8 */
-static int (*function_load)(void *function);                                                                     /* 12.4 */
+static int (*launch_ex)(const struct launch_config *config, void *function, void **arguments,
+                        void **extra);       /* since 11.8 */
+static int (*function_load)(void *function); /* 12.4 */
 
 static int copy(void *to, const void *from, size_t bytes, void *stream)
 {
     return own.copy((uint64_t)(uintptr_t)to, (uint64_t)(uintptr_t)from, bytes, stream);
 }
 
-/* Of the two ways to ask, the one for which memory that CUDA has never heard of is an answer (NULL), not an error: errors
- * show up in every tool that watches a program. */
+/* Of the two ways to ask, the one for which memory that CUDA has never heard of is an answer (NULL), not
+ * an error: errors show up in every tool that watches a program. */
 static int pointer(void *value, int attribute, const void *p)
 {
     return own.pointer(1, &attribute, &value, (uint64_t)(uintptr_t)p);
@@ -145,17 +150,19 @@ struct launch_config {
     unsigned count;
 };
 
-/* Programmatic dependent launch: the kernel comes to the device while the one before it still runs, and waits there. */
+/* Programmatic dependent launch: the kernel comes to the device while the one before it still runs, and
+ * waits there. */
 static int launch_early(const struct gpu_launch *l, void *stream, void **arguments)
 {
     struct launch_attribute early = {.id = PROGRAMMATIC_STREAM_SERIALIZATION, .value.allowed = 1};
-    struct launch_config config = {{(unsigned)l->grid, 1, 1}, {(unsigned)l->block, 1, 1}, 0, stream, &early, 1};
+    struct launch_config config = {
+        {(unsigned)l->grid, 1, 1}, {(unsigned)l->block, 1, 1}, 0, stream, &early, 1};
     return launch_ex(&config, l->function->handle, arguments, NULL);
 }
 
-/* Two kernels in a graph, made with the first kernel that is found, because a product must not allocate, and told anew for every
- * launch what they are.  On an H200 machine a launch takes the host 2.7 us, that of one kernel 3.6 and of two 7.  What does not work
- * out leaves `exec` NULL, and launches go one by one. */
+/* Two kernels in a graph, made with the first kernel that is found, because a product must not allocate,
+ * and told anew for every launch what they are.  On an H200 machine a launch takes the host 2.7 us, that
+ * of one kernel 3.6 and of two 7.  What does not work out leaves `exec` NULL, and launches go one by one. */
 struct gpu_pair {
     void *graph, *exec, *node[2];
     int early; /* the second kernel waits by itself */
@@ -163,18 +170,21 @@ struct gpu_pair {
 
 static struct node_params params_of(const struct gpu_launch *l, void **arguments)
 {
-    return (struct node_params){.function = l->function->handle, .grid = {(unsigned)l->grid, 1, 1},
-                                .block = {(unsigned)l->block, 1, 1}, .arguments = arguments};
+    return (struct node_params){.function = l->function->handle,
+                                .grid = {(unsigned)l->grid, 1, 1},
+                                .block = {(unsigned)l->block, 1, 1},
+                                .arguments = arguments};
 }
 
 static int can_make_graphs(void)
 {
-#define ROW(member, result, arguments, symbol) && graph.member
+#define ROW(member, result, arguments, symbol) &&graph.member
     return 1 GRAPH_CALLS(ROW);
 #undef ROW
 }
 
-/* Both nodes are this kernel, never to be launched so: all that stays is whether the second waits by itself. */
+/* Both nodes are this kernel, never to be launched so: all that stays is whether the second waits by
+ * itself. */
 static void make_pair(struct gpu *gpu, struct gpu_function *function)
 {
     static const struct edge early = {.from_port = 1, .type = 1}; /* programmatic, both */
@@ -208,7 +218,8 @@ static void free_pair(struct gpu *gpu)
     mem_free(gpu->pair);
 }
 
-/* A graph cannot be launched into a stream that is captured, and a driver may refuse to exchange its kernels. */
+/* A graph cannot be launched into a stream that is captured, and a driver may refuse to exchange its
+ * kernels. */
 static int launch_pair(struct gpu *gpu, const struct gpu_launch pair[2], void *stream, void **arguments)
 {
     int capturing = 0;
@@ -235,9 +246,10 @@ static int capturing(void *stream, int *status)
     return graph.is_capturing ? graph.is_capturing(stream, status) : 0;
 }
 
-/* Once per kernel, so that a launch need not ask: it may use all that its static shared memory leaves, and knows to wait if it
- * was compiled for an architecture that has the instruction.  The driver loads a kernel when it is first used; it is told to do
- * so now, because a launch that finds no memory for that is lost. */
+/* Once per kernel, so that a launch need not ask: it may use all that its static shared memory leaves, and
+ * knows to wait if it was compiled for an architecture that has the instruction.  The driver loads a
+ * kernel when it is first used; it is told to do so now, because a launch that finds no memory for that is
+ * lost. */
 static int prepare(struct gpu *gpu, struct gpu_function *function)
 {
     int used = 0, compiled_for = 0;
@@ -251,7 +263,8 @@ static int prepare(struct gpu *gpu, struct gpu_function *function)
         return code;
     if (!gpu->pair)
         make_pair(gpu, function);
-    return own.function_set(function->handle, FUNCTION_MOST_DYNAMIC, (int)gpu->head.info.shared_per_block - used);
+    return own.function_set(function->handle, FUNCTION_MOST_DYNAMIC,
+                            (int)gpu->head.info.shared_per_block - used);
 }
 
 static const char *error_name(int code)
@@ -277,12 +290,12 @@ static const struct vendor_symbol symbols[] = {
 #define ROW(member, result, arguments, symbol) {#symbol, &own.member, 0},
     OWN_CALLS(ROW)
 #undef ROW
-    {"cuLaunchKernelEx", &launch_ex, 1},
+        {"cuLaunchKernelEx", &launch_ex, 1},
     {"cuFuncLoad", &function_load, 1},
 #define ROW(member, result, arguments, symbol) {#symbol, &graph.member, 1},
     GRAPH_CALLS(ROW)
 #undef ROW
-    {NULL, NULL, 0}};
+        {NULL, NULL, 0}};
 
 static const char *const files[] = {"libcuda.so.1", NULL};
 
@@ -294,8 +307,12 @@ static struct vendor cuda = {
     .oldest_text = "CUDA 11.0 (driver 450)",
     .call_names = call_names,
     .symbols = symbols,
-    .attribute = {.wave = 10, .multiprocessors = 16, .threads_per_block = 1,
-                  .shared_per_block = SHARED_PER_BLOCK_OPTIN, .grid = 5, .cache = 38},
+    .attribute = {.wave = 10,
+                  .multiprocessors = 16,
+                  .threads_per_block = 1,
+                  .shared_per_block = SHARED_PER_BLOCK_OPTIN,
+                  .grid = 5,
+                  .cache = 38},
     .most_threads = INT64_MAX,
     .arch = arch,
     .attach = attach,

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT
  *
- * emu: the driver that runs kernels on this machine's processors, for tests and for reading a kernel step by step.  Opened as
- * "emu:wave=64,seed=7,threads=2,shared=65536,memory=1000000,races=1": lanes of a wave, the seed of every random order,
- * processors, bytes of shared memory a block, bytes of device memory in all, and whether races on shared and global memory
- * are looked for (in pages compiled for that).
+ * emu: the driver that runs kernels on this machine's processors, for tests and for reading a kernel step
+ * by step.  Opened as "emu:wave=64,seed=7,threads=2,shared=65536,memory=1000000,races=1": lanes of a wave,
+ * the seed of every random order, processors, bytes of shared memory a block, bytes of device memory in
+ * all, and whether races on shared and global memory are looked for (in pages compiled for that).
  *
- * Everything has finished when a call returns, so streams and events are trivial, and an error of a kernel is the status of
- * its launch.  The device stays usable after any error. */
+ * Everything has finished when a call returns, so streams and events are trivial, and an error of a kernel
+ * is the status of its launch.  The device stays usable after any error. */
 #include "gpu/emu.h"
 
 #include <pthread.h>
@@ -36,7 +36,8 @@ struct gpu_event {
 extern const struct emu_kernel __start_emu_kernels[] __attribute__((weak, visibility("hidden")));
 extern const struct emu_kernel __stop_emu_kernels[] __attribute__((weak, visibility("hidden")));
 
-/* The build's list of the pages in the library; naming it is what makes the linker take them out of an archive. */
+/* The build's list of the pages in the library; naming it is what makes the linker take them out of an
+ * archive. */
 extern const char *const emu_pages[];
 
 static heddle_status emu_count(int *count)
@@ -87,7 +88,8 @@ static heddle_status emu_open(struct gpu **result, int number, struct spec *opti
 {
     heddle_status status;
     struct gpu *gpu = NULL;
-    int64_t wave = 32, seed = 1, threads = threads_default(), shared = 0, races = 0, memory = cpu_this()->memory;
+    int64_t wave = 32, seed = 1, threads = threads_default(), shared = 0, races = 0,
+            memory = cpu_this()->memory;
     *result = NULL;
     if (number != 0)
         return fail(HEDDLE_NO_DEVICE, "emu: there is one device, number 0");
@@ -190,7 +192,8 @@ static void emu_unload(struct gpu *gpu, struct gpu_module *module)
     (void)gpu, (void)module;
 }
 
-static heddle_status emu_find(struct gpu *gpu, struct gpu_function **function, struct gpu_module *module, const char *name)
+static heddle_status emu_find(struct gpu *gpu, struct gpu_function **function, struct gpu_module *module,
+                              const char *name)
 {
     (void)module;
     *function = NULL;
@@ -201,11 +204,12 @@ static heddle_status emu_find(struct gpu *gpu, struct gpu_function **function, s
             return HEDDLE_OK;
         }
     }
-    return fail(HEDDLE_NO_KERNEL, "emu: no kernel %s%s in this build", name, gpu->races ? ", compiled to look for races," : "");
+    return fail(HEDDLE_NO_KERNEL, "emu: no kernel %s%s in this build", name,
+                gpu->races ? ", compiled to look for races," : "");
 }
 
-static heddle_status emu_launch_on(struct gpu *gpu, struct gpu_function *function, int64_t grid, int block, int64_t shared,
-                                   const void *argument, int64_t bytes, void *stream)
+static heddle_status emu_launch_on(struct gpu *gpu, struct gpu_function *function, int64_t grid, int block,
+                                   int64_t shared, const void *argument, int64_t bytes, void *stream)
 {
     const struct emu_kernel *kernel = (const struct emu_kernel *)(void *)function;
     (void)stream;

@@ -8,12 +8,13 @@
  *   emu_block.c       a block: which thread runs next, on which stack
  *   emu_collective.c  where threads meet: barriers, shuffles, ballots
  *   emu_shared.c      the block's shared memory
- *   emu_hooks.c       every load and store of a hooked page; emu_race.c finds those that race on shared memory, emu_global.c
- *                     those on global memory
+ *   emu_hooks.c       every load and store of a hooked page; emu_race.c finds those that race on shared
+ *                     memory, emu_global.c those on global memory
  *   emu_fibre.c       stacks
  *
- * Threads of a block are run one after another on the same stack, by plain calls.  Only a thread that has to wait at a
- * collective keeps its stack, and the block goes on with another one: a kernel without collectives never switches. */
+ * Threads of a block are run one after another on the same stack, by plain calls.  Only a thread that has
+ * to wait at a collective keeps its stack, and the block goes on with another one: a kernel without
+ * collectives never switches. */
 #ifndef GPU_EMU_H
 #define GPU_EMU_H
 
@@ -26,24 +27,25 @@
 #define EMU_THREADS 1024 /* a block, as on every GPU of today */
 #define EMU_WAVES (EMU_THREADS / 32)
 #define EMU_GRID 2147483647
-#define EMU_SLOTS 32      /* SHARED declarations a kernel */
+#define EMU_SLOTS 32       /* SHARED declarations a kernel */
 #define EMU_SHARED_ZONE 64 /* bytes before, between and behind them */
-#define EMU_BEYOND (1 << 20) /* bytes behind all of it: where an index leads that nobody has written, no process need end */
-#define EMU_POISON 0xff   /* NaN in every type of real, -1 in every integer: what nobody has written */
-#define EMU_ZONE 0xa5     /* what nobody may write */
+#define EMU_BEYOND                                                                                           \
+    (1 << 20) /* bytes behind all of it: where an index leads that nobody has written, no process need end */
+#define EMU_POISON 0xff /* NaN in every type of real, -1 in every integer: what nobody has written */
+#define EMU_ZONE 0xa5   /* what nobody may write */
 
 /* What a thread waits for, and what it got. */
 struct emu_wait {
-    const char *site;    /* NULL until its first collective; afterwards the last one it came to */
-    const char *caller;  /* when that is in collective_of.h: who called it */
+    const char *site;   /* NULL until its first collective; afterwards the last one it came to */
+    const char *caller; /* when that is in collective_of.h: who called it */
     enum emu_op op;
-    int source;          /* shuffle: the lane it reads */
-    uint64_t group;      /* the lanes of its wave that must come */
+    int source;     /* shuffle: the lane it reads */
+    uint64_t group; /* the lanes of its wave that must come */
     uint64_t in, out;
 } __attribute__((aligned(64)));
 
-/* Every lane that exists is in exactly one of ready, waiting and exited, or runs; fresh ones are ready and have not
- * started. */
+/* Every lane that exists is in exactly one of ready, waiting and exited, or runs; fresh ones are ready and
+ * have not started. */
 struct emu_wave {
     uint64_t exists, fresh, ready, waiting, exited;
     uint32_t syncs; /* wave syncs so far: what lies between two of them is ordered */
@@ -61,10 +63,10 @@ struct emu_worker {
     const struct emu_launch *launch;
     int waves, width, live; /* live: threads that have not left */
     int at_barrier;
-    int first_at_barrier;   /* thread */
+    int first_at_barrier; /* thread */
     int running_wave;
-    int upcoming;           /* the ready thread that runs after this one, already taken; -1: none */
-    int start;              /* the fresh thread that the next runner takes */
+    int upcoming; /* the ready thread that runs after this one, already taken; -1: none */
+    int start;    /* the fresh thread that the next runner takes */
     uint64_t random;
     struct emu_wave wave[EMU_WAVES];
     struct emu_wait wait[EMU_THREADS];
@@ -73,7 +75,7 @@ struct emu_worker {
     struct fibre system, *running;
     struct fibre stack[EMU_THREADS];
     struct fibre *stack_of[EMU_THREADS]; /* where each thread waits; NULL before its first time */
-    struct fibre *unused[EMU_THREADS]; /* runners without a thread, ready to take one */
+    struct fibre *unused[EMU_THREADS];   /* runners without a thread, ready to take one */
     int stacks, unused_count;
 
     char *arena; /* arena_bytes; [0, arena_used) holds slots and the zones around them */
@@ -81,9 +83,10 @@ struct emu_worker {
     struct emu_slot slot[EMU_SLOTS];
     int slots;
 
-    struct emu_cell *cells; /* emu_race.c: one for each word of the arena; NULL when races are not looked for */
+    struct emu_cell
+        *cells; /* emu_race.c: one for each word of the arena; NULL when races are not looked for */
     struct emu_watch *watch; /* emu_global.c: likewise, for global memory */
-    uint32_t period;        /* counts barriers and blocks: what lies between two of them is not ordered */
+    uint32_t period;         /* counts barriers and blocks: what lies between two of them is not ordered */
 
     char error[768]; /* "" while all is well */
 };
@@ -96,8 +99,8 @@ struct emu_launch {
     uint64_t seed, stride, shift; /* block number i of the launch is (i * stride + shift) mod grid */
     struct emu_worker *const *workers;
     struct emu_order *order; /* emu_global.c: of its blocks; NULL when races are not looked for */
-    atomic_llong next; /* the first block that nobody has taken */
-    atomic_int failed; /* one more than the number of the first worker that failed */
+    atomic_llong next;       /* the first block that nobody has taken */
+    atomic_int failed;       /* one more than the number of the first worker that failed */
 };
 
 /* -- emu_block.c */
@@ -113,20 +116,22 @@ static inline struct emu_worker *emu_worker_now(void)
 /* The thread that runs now waits; returns when somebody has made it ready again. */
 void emu_wait(struct emu_worker *w);
 /* Ends the block with a text: "KERNEL: block B, thread T: ..." */
-_Noreturn void emu_stop(struct emu_worker *w, int thread, const char *format, ...) __attribute__((format(printf, 3, 4)));
+_Noreturn void emu_stop(struct emu_worker *w, int thread, const char *format, ...)
+    __attribute__((format(printf, 3, 4)));
 uint64_t emu_random(uint64_t *state);
 
 /* -- emu_collective.c */
-void emu_left(struct emu_worker *w, int thread);          /* the thread has left the kernel */
-_Noreturn void emu_deadlock(struct emu_worker *w);        /* nobody is ready, and not all have left */
-const char *emu_file(const char *path);                   /* without its folders */
+void emu_left(struct emu_worker *w, int thread);   /* the thread has left the kernel */
+_Noreturn void emu_deadlock(struct emu_worker *w); /* nobody is ready, and not all have left */
+const char *emu_file(const char *path);            /* without its folders */
 
 /* -- emu_shared.c */
 void emu_shared_begin(struct emu_worker *w);
 /* 0 when the block has failed, or fails now because a store went past an array. */
 int emu_shared_end(struct emu_worker *w);
-const struct emu_slot *emu_slot_at(const struct emu_worker *w, int64_t offset);   /* NULL: a red zone */
-const struct emu_slot *emu_slot_near(const struct emu_worker *w, int64_t offset); /* the one whose zone that is */
+const struct emu_slot *emu_slot_at(const struct emu_worker *w, int64_t offset); /* NULL: a red zone */
+const struct emu_slot *emu_slot_near(const struct emu_worker *w,
+                                     int64_t offset); /* the one whose zone that is */
 int64_t emu_slot_element(const struct emu_slot *slot, int64_t offset);
 
 /* -- emu_launch.c */

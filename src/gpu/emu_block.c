@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * A block: which thread runs next, and on which stack.  A runner is a fibre that takes fresh threads one after another.  When
- * its thread waits, the stack stays with the thread and another runner (or a thread that has become ready) goes on. */
+ * A block: which thread runs next, and on which stack.  A runner is a fibre that takes fresh threads one
+ * after another.  When its thread waits, the stack stays with the thread and another runner (or a thread
+ * that has become ready) goes on. */
 #include "gpu/emu.h"
 
 #include <stdarg.h>
@@ -28,7 +29,8 @@ uint64_t emu_random(uint64_t *state)
 static int random_lane(struct emu_worker *w, uint64_t lanes)
 {
     int from = (int)(emu_random(&w->random) >> 32) & (w->width - 1);
-    uint64_t turned = w->width == 64 ? lanes >> from | (from ? lanes << (64 - from) : 0) : (lanes | lanes << 32) >> from;
+    uint64_t turned =
+        w->width == 64 ? lanes >> from | (from ? lanes << (64 - from) : 0) : (lanes | lanes << 32) >> from;
     return (__builtin_ctzll(turned) + from) & (w->width - 1);
 }
 
@@ -50,7 +52,8 @@ static int take_any(struct emu_worker *w)
     return number * w->width + lane;
 }
 
-/* The same, one ahead: stacks are met in random order, so that the next one is on its way to the cache while this runs. */
+/* The same, one ahead: stacks are met in random order, so that the next one is on its way to the cache
+ * while this runs. */
 static int take_ready(struct emu_worker *w)
 {
     int thread = w->upcoming >= 0 ? w->upcoming : take_any(w);
@@ -97,8 +100,8 @@ static struct fibre *unused_runner(struct emu_worker *w)
     return f;
 }
 
-/* The thread on this stack has left the kernel.  Returns the next fresh thread to run here; goes on with other stacks in
- * between, and for good when the block has ended. */
+/* The thread on this stack has left the kernel.  Returns the next fresh thread to run here; goes on with
+ * other stacks in between, and for good when the block has ended. */
 static int next_fresh(struct emu_worker *w)
 {
     int thread = take_ready(w);
@@ -143,8 +146,9 @@ _Noreturn void emu_stop(struct emu_worker *w, int thread, const char *format, ..
 {
     va_list args;
     va_start(args, format);
-    int used = snprintf(w->error, sizeof w->error, "emu: %s: block %lld, thread %d: ", emu_name(w->launch->kernel),
-                        (long long)w->view.id, thread);
+    int used =
+        snprintf(w->error, sizeof w->error, "emu: %s: block %lld, thread %d: ", emu_name(w->launch->kernel),
+                 (long long)w->view.id, thread);
     if (used > 0 && used < (int)sizeof w->error)
         vsnprintf(w->error + used, sizeof w->error - (size_t)used, format, args);
     va_end(args);
@@ -219,7 +223,8 @@ heddle_status emu_worker_new(struct emu_worker **worker, int width, int64_t shar
     if (!fibre_create(&w->stack[0])) {
         TRY(fail(HEDDLE_NO_MEMORY, "emu: no memory for a stack"));
     }
-    w->stacks = 1; /* the first runner is always there, so that every failure happens on a stack that can be left */
+    w->stacks =
+        1; /* the first runner is always there, so that every failure happens on a stack that can be left */
     reset_stacks(w);
     for (int i = 0; i < EMU_THREADS; i++)
         w->thread[i] = (struct emu_thread){i, i % width, i / width, width, &w->view, NULL};

@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: MIT
  *
- * Where threads meet.  Whoever comes last finds everyone waiting, checks that all came to the same line, works out what each
- * of them gets, and makes them ready.  A thread that can never be joined by all it waits for is an error, found when
+ * Where threads meet.  Whoever comes last finds everyone waiting, checks that all came to the same line,
+ * works out what each of them gets, and makes them ready.  A thread that can never be joined by all it
+ * waits for is an error, found when
  *   - one of those has left the kernel (before or after it began to wait),
  *   - all of them wait, but not at the same line,
  *   - nobody can run any more. */
-#include <stdatomic.h>
 #include "gpu/emu_global.h"
+#include <stdatomic.h>
 
 #include <stdio.h>
 #include <string.h>
@@ -38,7 +39,8 @@ static int in_helper(const struct emu_wait *wait)
 static const char *place(char text[160], const struct emu_wait *wait)
 {
     if (in_helper(wait))
-        snprintf(text, 160, "%s at %.40s, called at %.80s,", op_names[wait->op], emu_file(wait->site), emu_file(wait->caller));
+        snprintf(text, 160, "%s at %.40s, called at %.80s,", op_names[wait->op], emu_file(wait->site),
+                 emu_file(wait->caller));
     else
         snprintf(text, 160, "%s at %.120s", op_names[wait->op], emu_file(wait->site));
     return text;
@@ -52,7 +54,8 @@ static _Noreturn void missed(struct emu_worker *w, int waiter, int missing)
     place(here, &w->wait[waiter]);
     if (wave->exited >> w->thread[missing].lane & 1)
         emu_stop(w, waiter, "divergent %s: thread %d has left the kernel", here, missing);
-    emu_stop(w, waiter, "divergent %s: thread %d is at the %s", here, missing, place(there, &w->wait[missing]));
+    emu_stop(w, waiter, "divergent %s: thread %d is at the %s", here, missing,
+             place(there, &w->wait[missing]));
 }
 
 static int same_text(const char *a, const char *b)
@@ -65,7 +68,8 @@ static inline int same_place(const struct emu_wait *a, const struct emu_wait *b)
 {
     if (a->op == b->op && a->site == b->site && a->caller == b->caller)
         return 1; /* nearly always, without a look at the texts */
-    return a->op == b->op && same_text(a->site, b->site) && (same_text(a->caller, b->caller) || !in_helper(a));
+    return a->op == b->op && same_text(a->site, b->site) &&
+           (same_text(a->caller, b->caller) || !in_helper(a));
 }
 
 void emu_left(struct emu_worker *w, int thread)
@@ -83,8 +87,8 @@ void emu_left(struct emu_worker *w, int thread)
     }
 }
 
-/* Everyone waits.  Names a lane that waits for its wave, and one of those that did not come; if there is none, then all are
- * at barriers, whose lines are compared as they come. */
+/* Everyone waits.  Names a lane that waits for its wave, and one of those that did not come; if there is
+ * none, then all are at barriers, whose lines are compared as they come. */
 _Noreturn void emu_deadlock(struct emu_worker *w)
 {
     for (int i = 0; i < w->view.size; i++) {
@@ -189,8 +193,8 @@ static uint64_t meet(struct emu_worker *w, const struct emu_thread *self, struct
     return wait->out;
 }
 
-static inline struct emu_wait *come(struct emu_worker *w, const struct emu_thread *self, const char *site, enum emu_op op,
-                                    uint64_t in)
+static inline struct emu_wait *come(struct emu_worker *w, const struct emu_thread *self, const char *site,
+                                    enum emu_op op, uint64_t in)
 {
     struct emu_wait *wait = &w->wait[self->thread];
     wait->site = site;
@@ -246,14 +250,14 @@ uint64_t emu_shuffle(const char *site, enum emu_op op, uint64_t bits, int by, in
     struct emu_worker *w = emu_worker_now();
     struct emu_wait *wait = come(w, self, site, op, bits);
     if (lanes < 1 || lanes > w->width || (lanes & (lanes - 1)) != 0)
-        emu_stop(w, self->thread, "%s at %s among %d lanes: not a power of two up to the wave's %d", op_names[op],
-                 emu_file(site), lanes, w->width);
+        emu_stop(w, self->thread, "%s at %s among %d lanes: not a power of two up to the wave's %d",
+                 op_names[op], emu_file(site), lanes, w->width);
     if (by < 0 || (op == EMU_SHFL_XOR && by >= lanes))
         emu_stop(w, self->thread, "%s by %d at %s among %d lanes", op_names[op], by, emu_file(site), lanes);
     wait->group &= ~(uint64_t)0 >> (64 - lanes) << (self->lane & -lanes);
     wait->source = source_of(op, self->lane, by, lanes);
     if (!(wait->group >> wait->source & 1))
-        emu_stop(w, self->thread, "%s at %s reads lane %d of a wave that has %d", op_names[op], emu_file(site), wait->source,
-                 __builtin_popcountll(w->wave[self->wave].exists));
+        emu_stop(w, self->thread, "%s at %s reads lane %d of a wave that has %d", op_names[op],
+                 emu_file(site), wait->source, __builtin_popcountll(w->wave[self->wave].exists));
     return meet(w, self, wait);
 }

@@ -12,8 +12,9 @@
 #define STAGGER_STEPS 20
 
 #ifndef EMU_UCONTEXT
-/* emu_swap(&from, to): pushes the preserved registers, leaves the stack pointer in from, takes `to` as the new one and
- * pops.  emu_enter stands where a new fibre "returns" to: entry and argument wait in two preserved registers. */
+/* emu_swap(&from, to): pushes the preserved registers, leaves the stack pointer in from, takes `to` as the
+ * new one and pops.  emu_enter stands where a new fibre "returns" to: entry and argument wait in two
+ * preserved registers. */
 void emu_swap(void **from, void *to) __attribute__((visibility("hidden")));
 void emu_enter(void) __attribute__((visibility("hidden")));
 
@@ -33,7 +34,8 @@ __asm__(".text\n.p2align 4\n"
         "    callq *%r12\n"
         "    ud2\n"
         ".size emu_enter, . - emu_enter\n");
-/* r15 r14 r13 r12 rbx rbp and the return address; two words more, and emu_enter finds the stack at a multiple of 16. */
+/* r15 r14 r13 r12 rbx rbp and the return address; two words more, and emu_enter finds the stack at a
+ * multiple of 16. */
 enum { FRAME_WORDS = 9, FRAME_ARGUMENT = 2, FRAME_ENTRY = 3, FRAME_RETURN = 6 };
 #else
 __asm__(".text\n.p2align 4\n"
@@ -106,7 +108,8 @@ void fibre_prepare(struct fibre *f, int number, fibre_entry *entry, void *argume
     getcontext(&f->context);
     f->context.uc_stack.ss_sp = f->stack;
     f->context.uc_stack.ss_size = (size_t)(top - f->stack);
-    makecontext(&f->context, (void (*)(void))enter, 4, (unsigned)e, (unsigned)(e >> 32), (unsigned)a, (unsigned)(a >> 32));
+    makecontext(&f->context, (void (*)(void))enter, 4, (unsigned)e, (unsigned)(e >> 32), (unsigned)a,
+                (unsigned)(a >> 32));
 #else
     void **frame = (void **)(void *)top - FRAME_WORDS;
     for (int i = 0; i < FRAME_WORDS; i++)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * emu_fibre.h: stacks that one processor switches between.  The switch saves what the calling convention wants preserved
- * and nothing else; AddressSanitizer is told of it, because it keeps state per stack. */
+ * emu_fibre.h: stacks that one processor switches between.  The switch saves what the calling convention
+ * wants preserved and nothing else; AddressSanitizer is told of it, because it keeps state per stack. */
 #ifndef GPU_EMU_FIBRE_H
 #define GPU_EMU_FIBRE_H
 
@@ -25,10 +25,11 @@
 #endif
 
 struct fibre {
-    void *sp;           /* where its registers are saved while it does not run */
-    char *stack;        /* NULL: the stack that the operating system gave */
+    void *sp;    /* where its registers are saved while it does not run */
+    char *stack; /* NULL: the stack that the operating system gave */
     size_t bytes;
-    const void *bottom; /* of the stack, also of the system's; for AddressSanitizer, which keeps `fake` for each stack */
+    const void *
+        bottom; /* of the stack, also of the system's; for AddressSanitizer, which keeps `fake` for each stack */
     void *fake;
 #ifdef EMU_UCONTEXT
     ucontext_t context;
@@ -40,8 +41,9 @@ typedef void fibre_entry(void *argument);
 /* A stack with a page below it that may not be touched; 0 when there is no memory. */
 int fibre_create(struct fibre *f);
 void fibre_destroy(struct fibre *f);
-/* The next switch to `f` calls entry(argument), which never returns.  What ran on it before is forgotten.  `number`
- * staggers the tops of the stacks, which would otherwise all fall into the same few sets of the cache. */
+/* The next switch to `f` calls entry(argument), which never returns.  What ran on it before is forgotten.
+ * `number` staggers the tops of the stacks, which would otherwise all fall into the same few sets of the
+ * cache. */
 void fibre_prepare(struct fibre *f, int number, fibre_entry *entry, void *argument);
 /* Leaves `from`, which goes on behind this call when someone switches back, and goes on with `to`. */
 void fibre_switch(struct fibre *from, struct fibre *to);

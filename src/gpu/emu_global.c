@@ -1,14 +1,16 @@
 /* SPDX-License-Identifier: MIT
  *
- * Races in global memory.  Two accesses to one byte by different waves, of one block or of two, race when at least one of them
- * writes, not both are atomic, and nothing orders them.  Within a block a barrier does.  Otherwise the one who wrote must have
- * said simt_fence and then have changed something atomically, and the other one have looked at something atomically since and
- * then said simt_fence; simt_fresh needs the fence of the one who wrote alone.  So the join by the last block to arrive is
- * legal, and the same without its fence is not.
+ * Races in global memory.  Two accesses to one byte by different waves, of one block or of two, race when
+ * at least one of them writes, not both are atomic, and nothing orders them.  Within a block a barrier
+ * does.  Otherwise the one who wrote must have said simt_fence and then have changed something atomically,
+ * and the other one have looked at something atomically since and then said simt_fence; simt_fresh needs
+ * the fence of the one who wrote alone.  So the join by the last block to arrive is legal, and the same
+ * without its fence is not.
  *
- * A word remembers its last write, in 64 bits that are loaded and stored as one, so that processors need no lock for it.  Reads
- * are not remembered: one that comes before the write that it races with is found in an order of blocks that has the write first.
- * Through which word two blocks order themselves is not asked.  Both may let a race pass, but no legal kernel is called wrong. */
+ * A word remembers its last write, in 64 bits that are loaded and stored as one, so that processors need
+ * no lock for it.  Reads are not remembered: one that comes before the write that it races with is found
+ * in an order of blocks that has the write first. Through which word two blocks order themselves is not
+ * asked.  Both may let a race pass, but no legal kernel is called wrong. */
 #include "gpu/emu_global.h"
 
 #include <pthread.h>
@@ -17,8 +19,9 @@
 #include "base/memory.h"
 
 #define WORD 4
-#define SPANS 16  /* allocations that a worker has at hand: more than a kernel has arguments */
-#define PLACES 256 /* of code, each with the allocation that it touched last, which is nearly always the same */
+#define SPANS 16 /* allocations that a worker has at hand: more than a kernel has arguments */
+#define PLACES                                                                                               \
+    256 /* of code, each with the allocation that it touched last, which is nearly always the same */
 
 /* A write, packed: when, by whom, which bytes of the word, and whether it was a plain one.  0: none. */
 struct trace {
@@ -77,11 +80,12 @@ struct emu_watch {
     struct emu_span span[SPANS]; /* the first is the kernel's argument, which nobody watches */
     uint8_t last[PLACES];
     int spans, next;
-    uint32_t tick, barrier;  /* counts fences and barriers; at the last barrier */
+    uint32_t tick, barrier;    /* counts fences and barriers; at the last barrier */
     uint32_t heard[EMU_WAVES]; /* the clock when the wave last looked at something atomically */
     uint32_t sees[EMU_WAVES];  /* what it had heard at its last fence */
-    int64_t fence[EMU_WAVES]; /* one more than the number of the wave's last fence that no atomic change has followed */
-    int open;                 /* how many waves have one */
+    int64_t fence
+        [EMU_WAVES]; /* one more than the number of the wave's last fence that no atomic change has followed */
+    int open;        /* how many waves have one */
 };
 
 heddle_status emu_watch_new(struct emu_watch **watch)
@@ -120,8 +124,10 @@ void emu_order_free(struct emu_order *order)
 void emu_watch_begin(struct emu_worker *w)
 {
     struct emu_watch *g = w->watch;
-    const uintptr_t argument = (uintptr_t)w->launch->argument, bytes = (uintptr_t)emu_facts_of(w->launch->kernel)->bytes;
-    *g = (struct emu_watch){.order = w->launch->order, .span = {{.from = argument, .size = bytes}}, .spans = 1, .tick = 1};
+    const uintptr_t argument = (uintptr_t)w->launch->argument,
+                    bytes = (uintptr_t)emu_facts_of(w->launch->kernel)->bytes;
+    *g = (struct emu_watch){
+        .order = w->launch->order, .span = {{.from = argument, .size = bytes}}, .spans = 1, .tick = 1};
 }
 
 void emu_watch_barrier(struct emu_worker *w)
@@ -187,7 +193,8 @@ static void tell(struct emu_worker *w, int wave)
     pthread_mutex_unlock(&o->lock);
 }
 
-/* Is what `t` tells of ordered before what the wave does now?  A fresh read needs the fence of the other side alone. */
+/* Is what `t` tells of ordered before what the wave does now?  A fresh read needs the fence of the other
+ * side alone. */
 static int ordered(struct emu_worker *w, const struct trace *t, int fresh)
 {
     struct emu_order *o = w->watch->order;
@@ -227,17 +234,21 @@ static const char *verb(int writes, int plain)
     return writes ? plain ? "wrote" : "changed atomically" : plain ? "read" : "read atomically";
 }
 
-static _Noreturn void race(struct emu_worker *w, const struct emu_span *s, int64_t offset, enum emu_access_kind kind,
-                           const struct trace *t, const void *code)
+static _Noreturn void race(struct emu_worker *w, const struct emu_span *s, int64_t offset,
+                           enum emu_access_kind kind, const struct trace *t, const void *code)
 {
     char here[128];
-    emu_stop(w, emu_now->thread, "race on global memory, byte %lld of an allocation of %lld: wave %d of block %lld %s (%s) what wave %u of "
-             "block %u %s; no barrier, and no simt_fence and atomic on either side, lies between", (long long)offset, (long long)s->bytes,
-             emu_now->wave, (long long)w->view.id, verb((kind & EMU_WRITES) != 0, !(kind & EMU_ATOMIC)), emu_place(here, code), t->wave,
-             t->block, verb(1, (int)t->plain));
+    emu_stop(
+        w, emu_now->thread,
+        "race on global memory, byte %lld of an allocation of %lld: wave %d of block %lld %s (%s) what wave %u of "
+        "block %u %s; no barrier, and no simt_fence and atomic on either side, lies between",
+        (long long)offset, (long long)s->bytes, emu_now->wave, (long long)w->view.id,
+        verb((kind & EMU_WRITES) != 0, !(kind & EMU_ATOMIC)), emu_place(here, code), t->wave, t->block,
+        verb(1, (int)t->plain));
 }
 
-void emu_global_access(struct emu_worker *w, uintptr_t p, int64_t size, enum emu_access_kind kind, const void *code)
+void emu_global_access(struct emu_worker *w, uintptr_t p, int64_t size, enum emu_access_kind kind,
+                       const void *code)
 {
     struct emu_watch *g = w->watch;
     uint8_t *last = &g->last[(uintptr_t)code / 2 % PLACES];
@@ -253,8 +264,9 @@ void emu_global_access(struct emu_worker *w, uintptr_t p, int64_t size, enum emu
         return;
     int64_t offset = (int64_t)(p - s->p), writes = kind & EMU_WRITES;
     if (offset < 0 || offset + size > s->bytes)
-        emu_stop(w, emu_now->thread, "a %s outside of global memory: byte %lld of an allocation of %lld (%s)", writes ? "store" : "load",
-                 (long long)(offset < 0 ? offset : s->bytes), (long long)s->bytes, emu_place(here, code));
+        emu_stop(w, emu_now->thread, "a %s outside of global memory: byte %lld of an allocation of %lld (%s)",
+                 writes ? "store" : "load", (long long)(offset < 0 ? offset : s->bytes), (long long)s->bytes,
+                 emu_place(here, code));
     const uint64_t launch = g->order->launch, written = __atomic_load_n(s->traces, __ATOMIC_RELAXED);
     if (kind == EMU_READS && written != launch)
         return; /* nobody has written to the array in this launch */
@@ -264,7 +276,8 @@ void emu_global_access(struct emu_worker *w, uintptr_t p, int64_t size, enum emu
         g->heard[emu_now->wave] = __atomic_load_n(&g->order->clock, __ATOMIC_RELAXED);
     if (g->tick == MOST(TICK_BITS) || w->view.id > MOST(BLOCK_BITS) || emu_now->wave > (int)MOST(WAVE_BITS))
         return;
-    struct trace now = {(uint32_t)launch, (uint32_t)w->view.id, g->tick, (uint32_t)emu_now->wave, !(kind & EMU_ATOMIC), 0};
+    struct trace now = {(uint32_t)launch,        (uint32_t)w->view.id, g->tick,
+                        (uint32_t)emu_now->wave, !(kind & EMU_ATOMIC), 0};
     if (writes && written != launch)
         __atomic_store_n(s->traces, launch, __ATOMIC_RELAXED);
     for (int64_t end = offset + size; offset < end;) {
@@ -273,7 +286,8 @@ void emu_global_access(struct emu_worker *w, uintptr_t p, int64_t size, enum emu
         struct trace t = unpack(__atomic_load_n(cell, __ATOMIC_RELAXED));
         now.bytes = ((1u << (next - offset)) - 1) << offset % WORD & 15;
         int other = t.launch == now.launch && (t.block != now.block || t.wave != now.wave);
-        if (other && (t.bytes & now.bytes) && (t.plain || now.plain) && !ordered(w, &t, (kind & EMU_FRESH) == EMU_FRESH))
+        if (other && (t.bytes & now.bytes) && (t.plain || now.plain) &&
+            !ordered(w, &t, (kind & EMU_FRESH) == EMU_FRESH))
             race(w, s, offset, kind, &t, code);
         if (writes) {
             uint32_t bytes = now.bytes;

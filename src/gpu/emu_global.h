@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * emu_global.h: what the hooks, barriers and fences tell of global memory.  A worker has a watch where races are looked for. */
+ * emu_global.h: what the hooks, barriers and fences tell of global memory.  A worker has a watch where
+ * races are looked for. */
 #ifndef GPU_EMU_GLOBAL_H
 #define GPU_EMU_GLOBAL_H
 
@@ -15,8 +16,9 @@ void emu_watch_fence(struct emu_worker *w);            /* the running thread say
 heddle_status emu_order_new(struct emu_order **order);
 void emu_order_free(struct emu_order *order); /* takes NULL */
 
-/* The running thread touches `size` bytes at p, which may be anywhere; ends the block when they are of device memory and the
- * access leaves its allocation or races with an earlier one. */
-void emu_global_access(struct emu_worker *w, uintptr_t p, int64_t size, enum emu_access_kind kind, const void *code);
+/* The running thread touches `size` bytes at p, which may be anywhere; ends the block when they are of
+ * device memory and the access leaves its allocation or races with an earlier one. */
+void emu_global_access(struct emu_worker *w, uintptr_t p, int64_t size, enum emu_access_kind kind,
+                       const void *code);
 
 #endif

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * The hooks that a page compiled with -fsanitize=thread calls for every load and store.  The build renames the calls from
- * __tsan_NAME to emu_hook_NAME (emu_hooks.syms), so that a real ThreadSanitizer in the same program is not met.  Atomic
- * operations arrive here instead of being compiled, and must be done. */
+ * The hooks that a page compiled with -fsanitize=thread calls for every load and store.  The build renames
+ * the calls from __tsan_NAME to emu_hook_NAME (emu_hooks.syms), so that a real ThreadSanitizer in the same
+ * program is not met.  Atomic operations arrive here instead of being compiled, and must be done. */
 #include "gpu/emu_global.h"
 
 #define CODE __builtin_return_address(0)
@@ -14,8 +14,8 @@ static inline void touch(const volatile void *p, int64_t size, enum emu_access_k
     uintptr_t at = (uintptr_t)p, offset = at - (uintptr_t)w->arena;
     if (offset < (uintptr_t)w->arena_used)
         emu_access(w, (int64_t)offset, size, kind == EMU_FRESH ? EMU_READS : kind, code);
-    else if (w->watch && at - (uintptr_t)w >= sizeof *w && at - (uintptr_t)w->running->stack >= w->running->bytes &&
-             p != (const volatile void *)&emu_now)
+    else if (w->watch && at - (uintptr_t)w >= sizeof *w &&
+             at - (uintptr_t)w->running->stack >= w->running->bytes && p != (const volatile void *)&emu_now)
         emu_global_access(w, at, size, kind, code);
 }
 
@@ -51,20 +51,20 @@ void emu_hook_write_range(void *p, size_t bytes)
 }
 
 /* Loads and stores of each size, at their alignment or not. */
-#define HOOK(name, size, kind)                \
-    void emu_hook_##name##size(void *p);      \
-    void emu_hook_##name##size(void *p)       \
-    {                                         \
-        touch(p, size, kind, CODE);           \
+#define HOOK(name, size, kind)                                                                               \
+    void emu_hook_##name##size(void *p);                                                                     \
+    void emu_hook_##name##size(void *p)                                                                      \
+    {                                                                                                        \
+        touch(p, size, kind, CODE);                                                                          \
     }
-#define HOOKS(size)                           \
-    HOOK(read, size, EMU_READS)               \
-    HOOK(write, size, EMU_WRITES)             \
-    HOOK(unaligned_read, size, EMU_READS)     \
-    HOOK(unaligned_write, size, EMU_WRITES)   \
-    HOOK(volatile_read, size, EMU_FRESH)      \
-    HOOK(volatile_write, size, EMU_WRITES)    \
-    HOOK(unaligned_volatile_read, size, EMU_FRESH) \
+#define HOOKS(size)                                                                                          \
+    HOOK(read, size, EMU_READS)                                                                              \
+    HOOK(write, size, EMU_WRITES)                                                                            \
+    HOOK(unaligned_read, size, EMU_READS)                                                                    \
+    HOOK(unaligned_write, size, EMU_WRITES)                                                                  \
+    HOOK(volatile_read, size, EMU_FRESH)                                                                     \
+    HOOK(volatile_write, size, EMU_WRITES)                                                                   \
+    HOOK(unaligned_volatile_read, size, EMU_FRESH)                                                           \
     HOOK(unaligned_volatile_write, size, EMU_WRITES)
 HOOKS(1)
 HOOKS(2)
@@ -73,44 +73,46 @@ HOOKS(8)
 HOOKS(16)
 
 /* Atomic operations of 32 and 64 bits, the widths that the dialect has. */
-#define CHANGE(bits, type, name, operation)                                                  \
-    type emu_hook_atomic##bits##_##name(volatile type *p, type v, int order);                \
-    type emu_hook_atomic##bits##_##name(volatile type *p, type v, int order)                 \
-    {                                                                                        \
-        (void)order;                                                                         \
-        touch(p, sizeof *p, EMU_WRITES | EMU_ATOMIC, CODE);                                  \
-        return operation(p, v, __ATOMIC_SEQ_CST);                                            \
+#define CHANGE(bits, type, name, operation)                                                                  \
+    type emu_hook_atomic##bits##_##name(volatile type *p, type v, int order);                                \
+    type emu_hook_atomic##bits##_##name(volatile type *p, type v, int order)                                 \
+    {                                                                                                        \
+        (void)order;                                                                                         \
+        touch(p, sizeof *p, EMU_WRITES | EMU_ATOMIC, CODE);                                                  \
+        return operation(p, v, __ATOMIC_SEQ_CST);                                                            \
     }
-#define SWAP(bits, type, name)                                                               \
-    int emu_hook_atomic##bits##_compare_exchange_##name(volatile type *p, type *expected, type v, int order, int failed); \
-    int emu_hook_atomic##bits##_compare_exchange_##name(volatile type *p, type *expected, type v, int order, int failed)  \
-    {                                                                                        \
-        (void)order, (void)failed;                                                           \
-        touch(p, sizeof *p, EMU_WRITES | EMU_ATOMIC, CODE);                                  \
-        return __atomic_compare_exchange_n(p, expected, v, 0, __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST); \
+#define SWAP(bits, type, name)                                                                               \
+    int emu_hook_atomic##bits##_compare_exchange_##name(volatile type *p, type *expected, type v, int order, \
+                                                        int failed);                                         \
+    int emu_hook_atomic##bits##_compare_exchange_##name(volatile type *p, type *expected, type v, int order, \
+                                                        int failed)                                          \
+    {                                                                                                        \
+        (void)order, (void)failed;                                                                           \
+        touch(p, sizeof *p, EMU_WRITES | EMU_ATOMIC, CODE);                                                  \
+        return __atomic_compare_exchange_n(p, expected, v, 0, __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST);           \
     }
-#define ATOMICS(bits, type)                                                                  \
-    CHANGE(bits, type, exchange, __atomic_exchange_n)                                        \
-    CHANGE(bits, type, fetch_add, __atomic_fetch_add)                                        \
-    CHANGE(bits, type, fetch_sub, __atomic_fetch_sub)                                        \
-    CHANGE(bits, type, fetch_and, __atomic_fetch_and)                                        \
-    CHANGE(bits, type, fetch_or, __atomic_fetch_or)                                          \
-    CHANGE(bits, type, fetch_xor, __atomic_fetch_xor)                                        \
-    SWAP(bits, type, strong)                                                                 \
-    SWAP(bits, type, weak)                                                                   \
-    type emu_hook_atomic##bits##_load(const volatile type *p, int order);                    \
-    type emu_hook_atomic##bits##_load(const volatile type *p, int order)                     \
-    {                                                                                        \
-        (void)order;                                                                         \
-        touch(p, sizeof *p, EMU_READS | EMU_ATOMIC, CODE);                                   \
-        return __atomic_load_n(p, __ATOMIC_SEQ_CST);                                         \
-    }                                                                                        \
-    void emu_hook_atomic##bits##_store(volatile type *p, type v, int order);                 \
-    void emu_hook_atomic##bits##_store(volatile type *p, type v, int order)                  \
-    {                                                                                        \
-        (void)order;                                                                         \
-        touch(p, sizeof *p, EMU_WRITES | EMU_ATOMIC, CODE);                                  \
-        __atomic_store_n(p, v, __ATOMIC_SEQ_CST);                                            \
+#define ATOMICS(bits, type)                                                                                  \
+    CHANGE(bits, type, exchange, __atomic_exchange_n)                                                        \
+    CHANGE(bits, type, fetch_add, __atomic_fetch_add)                                                        \
+    CHANGE(bits, type, fetch_sub, __atomic_fetch_sub)                                                        \
+    CHANGE(bits, type, fetch_and, __atomic_fetch_and)                                                        \
+    CHANGE(bits, type, fetch_or, __atomic_fetch_or)                                                          \
+    CHANGE(bits, type, fetch_xor, __atomic_fetch_xor)                                                        \
+    SWAP(bits, type, strong)                                                                                 \
+    SWAP(bits, type, weak)                                                                                   \
+    type emu_hook_atomic##bits##_load(const volatile type *p, int order);                                    \
+    type emu_hook_atomic##bits##_load(const volatile type *p, int order)                                     \
+    {                                                                                                        \
+        (void)order;                                                                                         \
+        touch(p, sizeof *p, EMU_READS | EMU_ATOMIC, CODE);                                                   \
+        return __atomic_load_n(p, __ATOMIC_SEQ_CST);                                                         \
+    }                                                                                                        \
+    void emu_hook_atomic##bits##_store(volatile type *p, type v, int order);                                 \
+    void emu_hook_atomic##bits##_store(volatile type *p, type v, int order)                                  \
+    {                                                                                                        \
+        (void)order;                                                                                         \
+        touch(p, sizeof *p, EMU_WRITES | EMU_ATOMIC, CODE);                                                  \
+        __atomic_store_n(p, v, __ATOMIC_SEQ_CST);                                                            \
     }
 ATOMICS(32, uint32_t)
 ATOMICS(64, uint64_t)

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * A launch: the blocks, in a random order that the seed decides, taken by as many processors as the device has. */
+ * A launch: the blocks, in a random order that the seed decides, taken by as many processors as the device
+ * has. */
 #include "gpu/emu.h"
 
 #include <string.h>
@@ -50,13 +51,14 @@ static heddle_status check_limits(const struct emu_launch *l)
 {
     const char *name = emu_name(l->kernel);
     if (l->grid < 1 || l->grid > EMU_GRID)
-        return fail(HEDDLE_BAD_ARGUMENT, "emu: %s: a grid of %lld blocks, 1 to %d are possible", name, (long long)l->grid,
-                    EMU_GRID);
+        return fail(HEDDLE_BAD_ARGUMENT, "emu: %s: a grid of %lld blocks, 1 to %d are possible", name,
+                    (long long)l->grid, EMU_GRID);
     if (l->block < 1 || l->block > emu_facts_of(l->kernel)->most)
         return fail(HEDDLE_BAD_ARGUMENT, "emu: %s: %d threads a block, 1 to %d are possible", name, l->block,
                     emu_facts_of(l->kernel)->most);
     if (l->shared < 0 || l->shared > l->shared_most)
-        return fail(HEDDLE_BAD_ARGUMENT, "emu: %s: %lld bytes of dynamic shared memory, the device has %lld a block", name,
+        return fail(HEDDLE_BAD_ARGUMENT,
+                    "emu: %s: %lld bytes of dynamic shared memory, the device has %lld a block", name,
                     (long long)l->shared, (long long)l->shared_most);
     return HEDDLE_OK;
 }

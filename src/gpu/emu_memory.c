@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT
  *
- * Device memory of the emulator: ordinary memory, filled with EMU_POISON so that a result that nobody has written shows, with
- * a red zone on either side.  The zones are looked at after every launch; under AddressSanitizer they may not be touched at
- * all, and it reports the thread, the line and the reads as well. */
+ * Device memory of the emulator: ordinary memory, filled with EMU_POISON so that a result that nobody has
+ * written shows, with a red zone on either side.  The zones are looked at after every launch; under
+ * AddressSanitizer they may not be touched at all, and it reports the thread, the line and the reads as
+ * well. */
 #include "gpu/emu.h"
 
 #include <pthread.h>
@@ -56,7 +57,8 @@ static heddle_status add(struct allocation a)
     return HEDDLE_OK;
 }
 
-/* The allocation that `p` points into, NULL when there is none; one past the end counts in, for empty ranges. */
+/* The allocation that `p` points into, NULL when there is none; one past the end counts in, for empty
+ * ranges. */
 static struct allocation *find(const void *p)
 {
     int64_t at = position(p);
@@ -148,8 +150,8 @@ int emu_span_find(struct emu_span *span, uintptr_t at)
     const struct allocation *a = before > 0 ? &registry.item[before - 1] : NULL;
     int found = a && a->traces && at < (uintptr_t)a->p + (uintptr_t)a->bytes + ZONE_BYTES;
     if (found)
-        *span = (struct emu_span){(uintptr_t)a->p - ZONE_BYTES, (uintptr_t)a->bytes + 2 * ZONE_BYTES, (uintptr_t)a->p, a->bytes,
-                                  a->traces};
+        *span = (struct emu_span){(uintptr_t)a->p - ZONE_BYTES, (uintptr_t)a->bytes + 2 * ZONE_BYTES,
+                                  (uintptr_t)a->p, a->bytes, a->traces};
     pthread_mutex_unlock(&registry.lock);
     return found;
 }
@@ -177,8 +179,9 @@ heddle_status emu_within(const void *p, int64_t bytes, const char *what)
     pthread_mutex_lock(&registry.lock);
     const struct allocation *a = find(p);
     if (bytes < 0 || (a && (const char *)p + bytes > a->p + a->bytes))
-        status = fail(HEDDLE_BAD_ARGUMENT, "emu: %s of %lld bytes at byte %lld of an allocation of %lld", what,
-                      (long long)bytes, a ? (long long)((const char *)p - a->p) : 0, a ? (long long)a->bytes : 0);
+        status =
+            fail(HEDDLE_BAD_ARGUMENT, "emu: %s of %lld bytes at byte %lld of an allocation of %lld", what,
+                 (long long)bytes, a ? (long long)((const char *)p - a->p) : 0, a ? (long long)a->bytes : 0);
     pthread_mutex_unlock(&registry.lock);
     return status;
 }
@@ -202,8 +205,10 @@ heddle_status emu_zones_check(const char *kernel)
         int64_t behind = emu_zone_intact(a->p + a->bytes, ZONE_BYTES);
         if (before == ZONE_BYTES && behind == ZONE_BYTES)
             continue;
-        status = fail(HEDDLE_DEVICE_ERROR, "emu: %s: a store outside of global memory: byte %lld of an allocation of %lld",
-                      kernel, (long long)(before < ZONE_BYTES ? before - ZONE_BYTES : a->bytes + behind), (long long)a->bytes);
+        status = fail(HEDDLE_DEVICE_ERROR,
+                      "emu: %s: a store outside of global memory: byte %lld of an allocation of %lld", kernel,
+                      (long long)(before < ZONE_BYTES ? before - ZONE_BYTES : a->bytes + behind),
+                      (long long)a->bytes);
         set_zone(a->p - ZONE_BYTES);
         set_zone(a->p + a->bytes);
     }

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT
  *
- * Races on shared memory.  Two accesses to the same byte by different threads race when at least one of them writes, not both
- * are atomic, and nothing orders them: a barrier of the block, or a wave sync when the two are lanes of one wave.  (Shuffles
- * and ballots order no memory on real GPUs, and so not here.)
+ * Races on shared memory.  Two accesses to the same byte by different threads race when at least one of
+ * them writes, not both are atomic, and nothing orders them: a barrier of the block, or a wave sync when
+ * the two are lanes of one wave.  (Shuffles and ballots order no memory on real GPUs, and so not here.)
  *
- * Each word has a cell with the last two reads and the last two writes.  Two are enough to find some race if there is one:
- * note() keeps accesses from two different waves if there were any, and else from two different lanes of one wave, so that
- * whoever comes next differs from at least one of them. */
+ * Each word has a cell with the last two reads and the last two writes.  Two are enough to find some race
+ * if there is one: note() keeps accesses from two different waves if there were any, and else from two
+ * different lanes of one wave, so that whoever comes next differs from at least one of them. */
 #define _GNU_SOURCE
 #include "gpu/emu_race.h"
 
@@ -58,7 +58,8 @@ static _Noreturn void race(struct emu_worker *w, int64_t offset, const struct em
     const struct emu_slot *slot = emu_slot_at(w, offset);
     const char *since = w->wait[now->thread].site;
     char here[128], there[128];
-    emu_stop(w, now->thread, "race on shared %s[%lld]: thread %d %s (%s) what thread %d %s (%s); no barrier since %s",
+    emu_stop(w, now->thread,
+             "race on shared %s[%lld]: thread %d %s (%s) what thread %d %s (%s); no barrier since %s",
              slot->name, (long long)emu_slot_element(slot, offset), now->thread, verb(now, now_writes),
              emu_place(here, now->code), then->thread, verb(then, then_wrote), emu_place(there, then->code),
              since ? emu_file(since) : "the kernel began");
@@ -84,7 +85,8 @@ static void check(struct emu_worker *w, int64_t offset, const struct emu_access 
             race(w, offset, now, now_writes, &then[i], then_wrote);
 }
 
-/* last[0] is the latest access; last[1], if it is of this period, one of another wave, or else of another lane. */
+/* last[0] is the latest access; last[1], if it is of this period, one of another wave, or else of another
+ * lane. */
 static void note(const struct emu_worker *w, struct emu_access last[2], const struct emu_access *now)
 {
     if (last[0].period != now->period) {
@@ -102,16 +104,17 @@ static void note(const struct emu_worker *w, struct emu_access last[2], const st
     last[0] = *now;
 }
 
-void emu_access(struct emu_worker *w, int64_t offset, int64_t size, enum emu_access_kind kind, const void *code)
+void emu_access(struct emu_worker *w, int64_t offset, int64_t size, enum emu_access_kind kind,
+                const void *code)
 {
     const struct emu_slot *slot = emu_slot_at(w, offset);
     int writes = (kind & EMU_WRITES) != 0;
     char text[128];
     if (!slot || offset + size > slot->offset + slot->bytes) {
         slot = emu_slot_near(w, offset);
-        emu_stop(w, emu_now->thread, "a %s outside of shared %s: element %lld of %lld (%s)", writes ? "store" : "load",
-                 slot->name, (long long)emu_slot_element(slot, offset), (long long)(slot->bytes / slot->size),
-                 emu_place(text, code));
+        emu_stop(w, emu_now->thread, "a %s outside of shared %s: element %lld of %lld (%s)",
+                 writes ? "store" : "load", slot->name, (long long)emu_slot_element(slot, offset),
+                 (long long)(slot->bytes / slot->size), emu_place(text, code));
     }
     if (!w->cells)
         return;

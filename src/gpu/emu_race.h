@@ -6,12 +6,14 @@
 
 #include "gpu/emu.h"
 
-/* A fresh read is simt_fresh's: of shared memory a plain one, of global memory one that may meet atomic changes. */
+/* A fresh read is simt_fresh's: of shared memory a plain one, of global memory one that may meet atomic
+ * changes. */
 enum emu_access_kind { EMU_READS = 0, EMU_WRITES = 1, EMU_ATOMIC = 2, EMU_FRESH = 4 | EMU_ATOMIC };
 
-/* The running thread touches `size` bytes of its block's arena; ends the block when that races with an earlier access or
- * leaves its array.  `code` is where. */
-void emu_access(struct emu_worker *w, int64_t offset, int64_t size, enum emu_access_kind kind, const void *code);
+/* The running thread touches `size` bytes of its block's arena; ends the block when that races with an
+ * earlier access or leaves its array.  `code` is where. */
+void emu_access(struct emu_worker *w, int64_t offset, int64_t size, enum emu_access_kind kind,
+                const void *code);
 
 heddle_status emu_cells_new(struct emu_cell **cells, int64_t arena_bytes);
 

@@ -1,13 +1,15 @@
 /* SPDX-License-Identifier: MIT
  *
- * The block's shared memory: an arena in which each SHARED declaration gets a slot when its first thread comes by, filled
- * with EMU_POISON, with a red zone on either side.  Only the slots count against the limit of the device. */
+ * The block's shared memory: an arena in which each SHARED declaration gets a slot when its first thread
+ * comes by, filled with EMU_POISON, with a red zone on either side.  Only the slots count against the
+ * limit of the device. */
 #include "gpu/emu.h"
 
 #include <stdio.h>
 #include <string.h>
 
-/* The zone that begins where the arena's used part ends; under AddressSanitizer nobody may even look at it. */
+/* The zone that begins where the arena's used part ends; under AddressSanitizer nobody may even look at
+ * it. */
 static void add_zone(struct emu_worker *w, int64_t bytes)
 {
     char *zone = w->arena + w->arena_used;
@@ -47,7 +49,8 @@ void *emu_shared(const void *key, const char *name, int64_t size, int64_t count)
     if (w->slots == EMU_SLOTS)
         emu_stop(w, emu_now->thread, "more than %d shared arrays", EMU_SLOTS - 1);
     if (count < 1 || count > w->launch->shared_most || w->shared_used + size * count > w->launch->shared_most)
-        emu_stop(w, emu_now->thread, "shared array %s of %lld bytes: %lld are in use, and the device has %lld a block", name,
+        emu_stop(w, emu_now->thread,
+                 "shared array %s of %lld bytes: %lld are in use, and the device has %lld a block", name,
                  (long long)(size * count), (long long)w->shared_used, (long long)w->launch->shared_most);
     return add_slot(w, key, name, size, count);
 }
@@ -92,9 +95,10 @@ int emu_shared_end(struct emu_worker *w)
         int64_t at = from + emu_zone_intact(w->arena + from, to - from);
         const struct emu_slot *slot = emu_slot_near(w, at);
         if (at < to) {
-            snprintf(w->error, sizeof w->error, "emu: %s: block %lld: a store outside of shared %s: element %lld of %lld",
-                     emu_name(w->launch->kernel), (long long)w->view.id, slot->name, (long long)emu_slot_element(slot, at),
-                     (long long)(slot->bytes / slot->size));
+            snprintf(w->error, sizeof w->error,
+                     "emu: %s: block %lld: a store outside of shared %s: element %lld of %lld",
+                     emu_name(w->launch->kernel), (long long)w->view.id, slot->name,
+                     (long long)emu_slot_element(slot, at), (long long)(slot->bytes / slot->size));
             return 0;
         }
         if (i < w->slots)

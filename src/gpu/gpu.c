@@ -49,7 +49,8 @@ heddle_status gpu_device_info(char name[GPU_NAME], struct gpu_info *info, int nu
         }
         left -= count;
     }
-    return fail(HEDDLE_NO_DEVICE, "there is no GPU number %d: this machine has %d", number, gpu_device_count());
+    return fail(HEDDLE_NO_DEVICE, "there is no GPU number %d: this machine has %d", number,
+                gpu_device_count());
 }
 
 static const struct gpu_driver *driver_by_name(const char *name)

@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: MIT
  *
- * gpu.h: one table per vendor.  cuda.c and hip.c open the vendor's driver library at run time, emu.c runs kernels on the
- * CPU; code above this header cannot tell them apart.  No vendor header and no vendor library is needed to build.
+ * gpu.h: one table per vendor.  cuda.c and hip.c open the vendor's driver library at run time, emu.c runs
+ * kernels on the CPU; code above this header cannot tell them apart.  No vendor header and no vendor
+ * library is needed to build.
  *
- * Every function that can fail returns a status with a text ("cuda: out of memory (cuMemAlloc of 12.3 GB)").  A `stream` is
- * the vendor's own handle (CUstream, hipStream_t), NULL the default stream: callers' streams pass through as they are. */
+ * Every function that can fail returns a status with a text ("cuda: out of memory (cuMemAlloc of 12.3
+ * GB)").  A `stream` is the vendor's own handle (CUstream, hipStream_t), NULL the default stream: callers'
+ * streams pass through as they are. */
 #ifndef GPU_GPU_H
 #define GPU_GPU_H
 
@@ -19,13 +21,13 @@ struct gpu_function; /* a kernel in it */
 struct gpu_event;
 
 struct gpu_info {
-    char name[96];          /* "NVIDIA H200" */
-    char arch[16];          /* "sm_90", "gfx942", "emu" */
-    int wave;               /* lanes of a wave: 32 or 64 */
+    char name[96]; /* "NVIDIA H200" */
+    char arch[16]; /* "sm_90", "gfx942", "emu" */
+    int wave;      /* lanes of a wave: 32 or 64 */
     int multiprocessors;
-    int threads_per_block;  /* most */
+    int threads_per_block;          /* most */
     int64_t shared_per_block, grid; /* most: bytes, blocks */
-    int64_t memory, cache;  /* bytes; cache is the last level */
+    int64_t memory, cache;          /* bytes; cache is the last level */
 };
 
 /* A kernel, and what it is launched with. */
@@ -38,54 +40,63 @@ struct gpu_launch {
 struct gpu_driver {
     const char *name; /* "cuda": devices are "cuda:0", "cuda:1", ... */
 
-    /* How many devices there are; HEDDLE_NO_DEVICE with the reason when the driver library is missing or too old. */
+    /* How many devices there are; HEDDLE_NO_DEVICE with the reason when the driver library is missing or
+     * too old. */
     heddle_status (*count)(int *count);
     heddle_status (*describe)(struct gpu_info *info, int number);
-    /* Uses the primary context, so that pointers and streams of the vendor's runtime are valid here and the reverse.
-     * `options` holds what stood behind the device's name; the driver asks for the keys that it knows. */
+    /* Uses the primary context, so that pointers and streams of the vendor's runtime are valid here and
+     * the reverse. `options` holds what stood behind the device's name; the driver asks for the keys that
+     * it knows. */
     heddle_status (*open)(struct gpu **gpu, int number, struct spec *options);
     void (*close)(struct gpu *gpu);
 
-    /* Makes the device this thread's own until let_go, so that the calls in between need not do so one by one: every function
-     * below works without.  `before` is for let_go alone.  NULL: there is nothing to hold. */
+    /* Makes the device this thread's own until let_go, so that the calls in between need not do so one by
+     * one: every function below works without.  `before` is for let_go alone.  NULL: there is nothing to
+     * hold. */
     heddle_status (*hold)(struct gpu *gpu, void **before);
     void (*let_go)(struct gpu *gpu, void *before);
 
     heddle_status (*alloc)(struct gpu *gpu, void **p, int64_t bytes);
     void (*release)(struct gpu *gpu, void *p);
-    heddle_status (*alloc_pinned)(struct gpu *gpu, void **p, int64_t bytes); /* host memory that copies run at full speed from */
+    heddle_status (*alloc_pinned)(struct gpu *gpu, void **p,
+                                  int64_t bytes); /* host memory that copies run at full speed from */
     void (*release_pinned)(struct gpu *gpu, void *p);
     /* Asynchronous where the vendor allows; either side may be host or device memory. */
     heddle_status (*copy)(struct gpu *gpu, void *to, const void *from, int64_t bytes, void *stream);
     heddle_status (*fill)(struct gpu *gpu, void *p, int byte, int64_t bytes, void *stream);
     int (*on_device)(struct gpu *gpu, const void *p); /* 1: kernels may read p; 0: ordinary host memory */
 
-    /* A binary for this architecture, or PTX (text that ends in a zero); it must stay where it is until unload.
-     * HEDDLE_NO_KERNEL when it does not fit the device. */
+    /* A binary for this architecture, or PTX (text that ends in a zero); it must stay where it is until
+     * unload. HEDDLE_NO_KERNEL when it does not fit the device. */
     heddle_status (*load)(struct gpu *gpu, struct gpu_module **module, const void *image, int64_t bytes);
     void (*unload)(struct gpu *gpu, struct gpu_module *module);
-    heddle_status (*find)(struct gpu *gpu, struct gpu_function **function, struct gpu_module *module, const char *name);
+    heddle_status (*find)(struct gpu *gpu, struct gpu_function **function, struct gpu_module *module,
+                          const char *name);
     /* `argument` is the one struct that every kernel takes, by value. */
-    heddle_status (*launch)(struct gpu *gpu, struct gpu_function *function, int64_t grid, int block, int64_t shared,
-                            const void *argument, int64_t bytes, void *stream);
-    /* Two kernels with the same argument, the second of which waits for the first by itself (simt_after_previous): it may come
-     * to the device before that is done, and both together may take the host less time than one.  NULL: `launch` twice. */
-    heddle_status (*launch_pair)(struct gpu *gpu, const struct gpu_launch pair[2], const void *argument, int64_t bytes,
-                                 void *stream);
-    /* The host's time for `count` launches of one block, with nothing of Heddle's in between: what a call is measured against.
-     * One more goes ahead of them, which wakes the device.  Does not wait for them.  NULL: a launch is the run itself. */
-    heddle_status (*launches_ms)(struct gpu *gpu, double *ms, struct gpu_function *function, const void *argument, int count,
-                                 void *stream);
+    heddle_status (*launch)(struct gpu *gpu, struct gpu_function *function, int64_t grid, int block,
+                            int64_t shared, const void *argument, int64_t bytes, void *stream);
+    /* Two kernels with the same argument, the second of which waits for the first by itself
+     * (simt_after_previous): it may come to the device before that is done, and both together may take the
+     * host less time than one.  NULL: `launch` twice. */
+    heddle_status (*launch_pair)(struct gpu *gpu, const struct gpu_launch pair[2], const void *argument,
+                                 int64_t bytes, void *stream);
+    /* The host's time for `count` launches of one block, with nothing of Heddle's in between: what a call
+     * is measured against. One more goes ahead of them, which wakes the device.  Does not wait for them.
+     * NULL: a launch is the run itself. */
+    heddle_status (*launches_ms)(struct gpu *gpu, double *ms, struct gpu_function *function,
+                                 const void *argument, int count, void *stream);
 
     heddle_status (*sync)(struct gpu *gpu, void *stream);
     heddle_status (*event_new)(struct gpu *gpu, struct gpu_event **event);
     void (*event_free)(struct gpu *gpu, struct gpu_event *event);
     heddle_status (*event_record)(struct gpu *gpu, struct gpu_event *event, void *stream);
-    heddle_status (*event_ms)(struct gpu *gpu, double *ms, struct gpu_event *from, struct gpu_event *to); /* waits for `to` */
-    /* What is given to `stream` from now on comes after `event` as it was last recorded; the host does not wait.  NULL: there is one
-     * order for all streams. */
+    heddle_status (*event_ms)(struct gpu *gpu, double *ms, struct gpu_event *from,
+                              struct gpu_event *to); /* waits for `to` */
+    /* What is given to `stream` from now on comes after `event` as it was last recorded; the host does not
+     * wait.  NULL: there is one order for all streams. */
     heddle_status (*stream_wait)(struct gpu *gpu, void *stream, struct gpu_event *event);
-    /* 1: what is given to the stream is noted down for a graph, not run, and must not wait for what is not; NULL: never. */
+    /* 1: what is given to the stream is noted down for a graph, not run, and must not wait for what is
+     * not; NULL: never. */
     int (*capturing)(struct gpu *gpu, void *stream);
 };
 
@@ -94,15 +105,16 @@ struct gpu_watch {
     heddle_status (*launched)(struct gpu_watch *watch, const char *entry);
 };
 
-/* What every driver's struct gpu begins with.  An open device serves many threads at once, with two exceptions: products
- * (launch_pair) and whoever watches them belong to one thread at a time. */
+/* What every driver's struct gpu begins with.  An open device serves many threads at once, with two
+ * exceptions: products (launch_pair) and whoever watches them belong to one thread at a time. */
 struct gpu_head {
     const struct gpu_driver *driver;
     struct gpu_info info;
-    int number;                          /* among the devices of the driver */
-    _Atomic(struct gpu_loaded *) loaded; /* module.c's: the kernels that gpu_kernel has found so far; NULL at first */
-    struct gpu_watch *watch;             /* NULL: nobody */
-    _Atomic double load_ms;              /* that gpu_kernel has taken so far to load and to find */
+    int number; /* among the devices of the driver */
+    _Atomic(struct gpu_loaded *)
+        loaded;              /* module.c's: the kernels that gpu_kernel has found so far; NULL at first */
+    struct gpu_watch *watch; /* NULL: nobody */
+    _Atomic double load_ms;  /* that gpu_kernel has taken so far to load and to find */
 };
 
 #define DRIVER(name) extern const struct gpu_driver name##_driver;

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * hip: AMD GPUs through libamdhip64.so, the runtime of ROCm.  Everything that is like CUDA is in calls.def and vendor.c. */
+ * hip: AMD GPUs through libamdhip64.so, the runtime of ROCm.  Everything that is like CUDA is in calls.def
+ * and vendor.c. */
 #include <stdio.h>
 #include <string.h>
 
@@ -8,18 +9,18 @@
 
 enum { COPY_DEFAULT = 4 }; /* hipMemcpyDefault: the runtime sees from the pointers which way it goes */
 
-/* What HIP alone has: ROW(member, result, arguments, symbol, may it be missing).  A property structure is versioned by the
- * name of the function that fills it. */
-#define OWN_CALLS(ROW)                                                                                                 \
-    ROW(current, int, (int *device), hipGetDevice, 0)                                                                  \
-    ROW(use, int, (int device), hipSetDevice, 0)                                                                       \
-    ROW(copy, int, (void *to, const void *from, size_t bytes, int kind, void *stream), hipMemcpyAsync, 0)              \
-    ROW(fill, int, (void *p, int byte, size_t bytes, void *stream), hipMemsetAsync, 0)                                 \
-    ROW(pointer, int, (void *value, int attribute, void *p), hipPointerGetAttribute, 0)                                \
-    ROW(error_name, const char *, (int code), hipGetErrorName, 0)                                                      \
-    ROW(last_error, int, (void), hipGetLastError, 0)                                                                   \
-    ROW(is_capturing, int, (void *stream, int *status), hipStreamIsCapturing, 1)                                       \
-    ROW(properties_6, int, (void *properties, int device), hipGetDevicePropertiesR0600, 1)                             \
+/* What HIP alone has: ROW(member, result, arguments, symbol, may it be missing).  A property structure is
+ * versioned by the name of the function that fills it. */
+#define OWN_CALLS(ROW)                                                                                       \
+    ROW(current, int, (int *device), hipGetDevice, 0)                                                        \
+    ROW(use, int, (int device), hipSetDevice, 0)                                                             \
+    ROW(copy, int, (void *to, const void *from, size_t bytes, int kind, void *stream), hipMemcpyAsync, 0)    \
+    ROW(fill, int, (void *p, int byte, size_t bytes, void *stream), hipMemsetAsync, 0)                       \
+    ROW(pointer, int, (void *value, int attribute, void *p), hipPointerGetAttribute, 0)                      \
+    ROW(error_name, const char *, (int code), hipGetErrorName, 0)                                            \
+    ROW(last_error, int, (void), hipGetLastError, 0)                                                         \
+    ROW(is_capturing, int, (void *stream, int *status), hipStreamIsCapturing, 1)                             \
+    ROW(properties_6, int, (void *properties, int device), hipGetDevicePropertiesR0600, 1)                   \
     ROW(properties_5, int, (void *properties, int device), hipGetDeviceProperties, 1)
 
 static struct {
@@ -48,9 +49,9 @@ static int capturing(void *stream, int *status)
     return own.is_capturing ? own.is_capturing(stream, status) : 0;
 }
 
-/* The properties are the only place that tells the architecture ("gfx90a:sramecc+:xnack-"), and their layout changes between
- * versions of ROCm.  All begin with a name of 256 bytes and have the architecture as text further on, so it is searched
- * for, in room enough for any version. */
+/* The properties are the only place that tells the architecture ("gfx90a:sramecc+:xnack-"), and their
+ * layout changes between versions of ROCm.  All begin with a name of 256 bytes and have the architecture
+ * as text further on, so it is searched for, in room enough for any version. */
 #define PROPERTIES_ROOM 8192
 #define PROPERTIES_NAME 256
 
@@ -72,7 +73,8 @@ static int arch(char text[16], int device)
     return 0;
 }
 
-/* A device number is all the context that HIP needs: its primary context comes to life with the first call. */
+/* A device number is all the context that HIP needs: its primary context comes to life with the first
+ * call. */
 static int attach(struct gpu *gpu)
 {
     (void)gpu;
@@ -110,7 +112,8 @@ static const char *error_name(int code)
     return name ? name : "unknown to the driver";
 }
 
-/* The runtime keeps the last error per thread; the program's own hipGetLastError must not find one of Heddle's. */
+/* The runtime keeps the last error per thread; the program's own hipGetLastError must not find one of
+ * Heddle's. */
 static void forget_error(void)
 {
     own.last_error();
@@ -135,10 +138,14 @@ static const struct vendor_symbol symbols[] = {
 #define ROW(member, result, arguments, symbol, optional) {#symbol, &own.member, optional},
     OWN_CALLS(ROW)
 #undef ROW
-    {NULL, NULL, 0}};
+        {NULL, NULL, 0}};
 
-static const char *const files[] = {"libamdhip64.so.7", "libamdhip64.so.6", "libamdhip64.so.5", "libamdhip64.so",
-                                    "/opt/rocm/lib/libamdhip64.so", NULL};
+static const char *const files[] = {"libamdhip64.so.7",
+                                    "libamdhip64.so.6",
+                                    "libamdhip64.so.5",
+                                    "libamdhip64.so",
+                                    "/opt/rocm/lib/libamdhip64.so",
+                                    NULL};
 
 static struct vendor hip = {
     .name = "hip",
@@ -148,7 +155,12 @@ static struct vendor hip = {
     .oldest_text = "ROCm 5.0",
     .call_names = call_names,
     .symbols = symbols,
-    .attribute = {.wave = 87, .multiprocessors = 63, .threads_per_block = 56, .shared_per_block = 74, .grid = 29, .cache = 19},
+    .attribute = {.wave = 87,
+                  .multiprocessors = 63,
+                  .threads_per_block = 56,
+                  .shared_per_block = 74,
+                  .grid = 29,
+                  .cache = 19},
     .most_threads = UINT32_MAX, /* the dispatch packet counts threads in 32 bits */
     .arch = arch,
     .attach = attach,

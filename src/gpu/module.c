@@ -26,16 +26,18 @@ struct found_module {
     char *image; /* what it was loaded from: HIP goes on reading there */
 };
 
-/* Pages name their kernels by constants, so where a name stands says nearly always which it is: the last kernel that was found
- * for an address is looked at first.  Names decide; the address is a guess where to look. */
+/* Pages name their kernels by constants, so where a name stands says nearly always which it is: the last
+ * kernel that was found for an address is looked at first.  Names decide; the address is a guess where to
+ * look. */
 #define GUESSES 64
 
-/* What a device has loaded.  Who looks for a kernel that was found before takes no lock, because every product does: the list of
- * them only grows at its head, and what is in it stays as it is until the device is closed. */
+/* What a device has loaded.  Who looks for a kernel that was found before takes no lock, because every
+ * product does: the list of them only grows at its head, and what is in it stays as it is until the device
+ * is closed. */
 struct gpu_loaded {
     _Atomic(const struct found_kernel *) kernels;        /* the last that was found; NULL: none */
     _Atomic(const struct found_kernel *) guess[GUESSES]; /* in that list; NULL: none yet */
-    pthread_mutex_t lock;        /* guards what follows, and the growth of the list */
+    pthread_mutex_t lock;                                /* guards what follows, and the growth of the list */
     int modules;
     struct found_module *module; /* size modules */
     struct pack **pack;          /* opened so far, in the order of gpu_packs; NULL before the first */
@@ -90,7 +92,8 @@ static heddle_status load_from(struct gpu *gpu, struct found_module *m, const ch
         file = fopen(path, "rb");
     }
     if (!file)
-        return fail(HEDDLE_NO_KERNEL, "%s: there is no such file, nor another form of it (HEDDLE_MODULE_DIR is set)", path);
+        return fail(HEDDLE_NO_KERNEL,
+                    "%s: there is no such file, nor another form of it (HEDDLE_MODULE_DIR is set)", path);
     TRY(read_whole(&m->image, &size, file, path));
     status = gpu_driver_of(gpu)->load(gpu, &m->module, m->image, size);
     if (status != HEDDLE_OK)
@@ -102,8 +105,8 @@ done:
 
 /* -------------------------------------------------------- embedded ---------------------------- */
 
-/* Machine code runs on its own architecture; NVIDIA's also on later ones of the same generation (sm_80 on sm_86).  Whether PTX
- * serves is for the driver to say. */
+/* Machine code runs on its own architecture; NVIDIA's also on later ones of the same generation (sm_80 on
+ * sm_86).  Whether PTX serves is for the driver to say. */
 static int may_fit(const struct gpu_pack *pack, const struct gpu *gpu)
 {
     const char *arch = gpu_info_of(gpu)->arch;
@@ -134,10 +137,10 @@ done:
     return status;
 }
 
-/* Every pack that may fit is tried in turn: a driver that does not take machine code may still take PTX, and one that is too
- * old for one PTX another. */
-static heddle_status load_embedded(struct gpu *gpu, struct found_module *m, struct gpu_loaded *l, const char *page,
-                                   const char *variant)
+/* Every pack that may fit is tried in turn: a driver that does not take machine code may still take PTX,
+ * and one that is too old for one PTX another. */
+static heddle_status load_embedded(struct gpu *gpu, struct found_module *m, struct gpu_loaded *l,
+                                   const char *page, const char *variant)
 {
     const struct gpu_driver *driver = gpu_driver_of(gpu);
     char built[256] = "", why[600] = "";
@@ -159,15 +162,17 @@ static heddle_status load_embedded(struct gpu *gpu, struct found_module *m, stru
         snprintf(why, sizeof why, ": %.500s", heddle_last_error());
     }
     if (!built[0] || (absent && !why[0]))
-        return fail(HEDDLE_NO_KERNEL, "%s: this build of Heddle has no %s binaries of %s for %s", driver->name, driver->name,
-                    page, variant);
-    return fail(HEDDLE_NO_KERNEL,
-                "%s: %s for %s is built for%s, not for %s: build Heddle for that, or give a file in HEDDLE_MODULE_DIR%s",
-                driver->name, page, variant, built, gpu_info_of(gpu)->arch, why);
+        return fail(HEDDLE_NO_KERNEL, "%s: this build of Heddle has no %s binaries of %s for %s",
+                    driver->name, driver->name, page, variant);
+    return fail(
+        HEDDLE_NO_KERNEL,
+        "%s: %s for %s is built for%s, not for %s: build Heddle for that, or give a file in HEDDLE_MODULE_DIR%s",
+        driver->name, page, variant, built, gpu_info_of(gpu)->arch, why);
 }
 
 /* The emulator's kernels are linked in: its module is a name. */
-static heddle_status load(struct gpu *gpu, struct found_module *m, struct gpu_loaded *l, const char *page, const char *variant)
+static heddle_status load(struct gpu *gpu, struct found_module *m, struct gpu_loaded *l, const char *page,
+                          const char *variant)
 {
     const char *directory = environment("HEDDLE_MODULE_DIR");
     if (strcmp(gpu_driver_of(gpu)->name, "emu") == 0)
@@ -196,8 +201,8 @@ done:
     return status;
 }
 
-static heddle_status module_for(struct gpu *gpu, struct gpu_loaded *l, struct gpu_module **module, const char *page,
-                                const char *variant)
+static heddle_status module_for(struct gpu *gpu, struct gpu_loaded *l, struct gpu_module **module,
+                                const char *page, const char *variant)
 {
     heddle_status status = HEDDLE_OK;
     struct found_module *more, made = {.image = NULL};
@@ -225,7 +230,8 @@ static int is_that(const struct found_kernel *k, const char *page, enum variant 
     return k->variant == v && strcmp(k->kernel, kernel) == 0 && strcmp(k->page, page) == 0;
 }
 
-static struct gpu_function *found_before(struct gpu_loaded *l, const char *page, enum variant v, const char *kernel)
+static struct gpu_function *found_before(struct gpu_loaded *l, const char *page, enum variant v,
+                                         const char *kernel)
 {
     uintptr_t at = (uintptr_t)page * 31 + (uintptr_t)kernel * 7 + (uintptr_t)v;
     _Atomic(const struct found_kernel *) *guess = &l->guess[(at ^ at >> 6 ^ at >> 12) % GUESSES];
@@ -240,9 +246,11 @@ static struct gpu_function *found_before(struct gpu_loaded *l, const char *page,
     return NULL;
 }
 
-/* A kernel of this binary could not be made ready, for want of memory as a rule.  CUDA takes it for ready when asked again, and
- * fails when it is launched: so the next who asks gets the binary anew.  This one stays where other kernels of it are in use. */
-static void retire(struct gpu *gpu, struct gpu_loaded *l, const struct gpu_module *module, const char *page, enum variant v)
+/* A kernel of this binary could not be made ready, for want of memory as a rule.  CUDA takes it for ready
+ * when asked again, and fails when it is launched: so the next who asks gets the binary anew.  This one
+ * stays where other kernels of it are in use. */
+static void retire(struct gpu *gpu, struct gpu_loaded *l, const struct gpu_module *module, const char *page,
+                   enum variant v)
 {
     int i = 0;
     while (l->module[i].module != module)
@@ -258,8 +266,8 @@ static void retire(struct gpu *gpu, struct gpu_loaded *l, const struct gpu_modul
 }
 
 /* With the lock of `l` held. */
-static heddle_status find_kernel(struct gpu *gpu, struct gpu_loaded *l, struct gpu_function **function, const char *page,
-                                 enum variant variant, const char *kernel)
+static heddle_status find_kernel(struct gpu *gpu, struct gpu_loaded *l, struct gpu_function **function,
+                                 const char *page, enum variant variant, const char *kernel)
 {
     heddle_status status = HEDDLE_OK;
     struct gpu_module *module = NULL;
@@ -287,8 +295,8 @@ done:
     return status;
 }
 
-heddle_status gpu_kernel(struct gpu *gpu, struct gpu_function **function, const char *page, enum variant variant,
-                         const char *kernel)
+heddle_status gpu_kernel(struct gpu *gpu, struct gpu_function **function, const char *page,
+                         enum variant variant, const char *kernel)
 {
     struct gpu_head *head = (struct gpu_head *)gpu;
     struct gpu_loaded *l = atomic_load_explicit(&head->loaded, memory_order_acquire);

@@ -25,11 +25,11 @@ struct pack {
     struct pack *next;
     int users;
     const struct unpacker *unpacker;
-    void *state;          /* of the decoder; NULL: not started, or all is unpacked */
-    char *raw;            /* size bytes, of which `ready` are unpacked */
+    void *state; /* of the decoder; NULL: not started, or all is unpacked */
+    char *raw;   /* size bytes, of which `ready` are unpacked */
     int64_t bytes, ready;
     int entries;
-    struct binary *entry;  /* size entries */
+    struct binary *entry; /* size entries */
 };
 
 /* All that are open.  One lock is enough: what it guards is over in milliseconds, and happens once. */
@@ -38,8 +38,10 @@ static struct pack *packs;
 
 static heddle_status damaged(const struct gpu_pack *from, const char *what)
 {
-    return fail(HEDDLE_INTERNAL, "the device binaries for %s inside the library are damaged (%s): install it again, or give "
-                "files in HEDDLE_MODULE_DIR", from->target, what);
+    return fail(HEDDLE_INTERNAL,
+                "the device binaries for %s inside the library are damaged (%s): install it again, or give "
+                "files in HEDDLE_MODULE_DIR",
+                from->target, what);
 }
 
 /* -------------------------------------------------------- unpackers to unpack ----------------- */
@@ -202,8 +204,9 @@ static heddle_status read_head(struct pack *p, int64_t *directory, const unsigne
         if (strcmp(unpackers[i].name, how) == 0)
             p->unpacker = &unpackers[i];
     if (!p->unpacker)
-        return fail(HEDDLE_INTERNAL, "the device binaries for %s are packed by %s, which this library cannot read", p->from->target,
-                    how);
+        return fail(HEDDLE_INTERNAL,
+                    "the device binaries for %s are packed by %s, which this library cannot read",
+                    p->from->target, how);
     p->bytes = bytes;
     *directory = size;
     return HEDDLE_OK;
@@ -225,7 +228,8 @@ static heddle_status read_directory(struct pack *p, int64_t size)
         struct binary *e = &p->entry[p->entries++];
         unsigned long sum;
         long long bytes;
-        if (sscanf(line, "%lu %lld %159s", &sum, &bytes, e->name) != 3 || bytes < 0 || bytes > p->bytes - offset)
+        if (sscanf(line, "%lu %lld %159s", &sum, &bytes, e->name) != 3 || bytes < 0 ||
+            bytes > p->bytes - offset)
             TRY(damaged(p->from, "its directory"));
         e->sum = (uint32_t)sum;
         e->size = bytes;

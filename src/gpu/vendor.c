@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * vendor.c: a vendor's library is found, its driver initialised, its devices described, its errors put into words. */
+ * vendor.c: a vendor's library is found, its driver initialised, its devices described, its errors put
+ * into words. */
 #include "gpu/vendor.h"
 
 #include <dlfcn.h>
@@ -23,7 +24,8 @@ static const struct {
 #undef ERROR
 };
 
-heddle_status vendor_failed(struct vendor *v, struct gpu *gpu, int code, enum vendor_call call, const char *what)
+heddle_status vendor_failed(struct vendor *v, struct gpu *gpu, int code, enum vendor_call call,
+                            const char *what)
 {
     const char *text = "the device failed";
     heddle_status status = HEDDLE_DEVICE_ERROR;
@@ -36,15 +38,15 @@ heddle_status vendor_failed(struct vendor *v, struct gpu *gpu, int code, enum ve
         }
     if (gpu && lost)
         gpu->lost = code;
-    fail(status, "%s: %s (%s%s%s: %s)", v->name, text, v->call_names[call], what ? " of " : "", what ? what : "",
-         v->error_name(code));
+    fail(status, "%s: %s (%s%s%s: %s)", v->name, text, v->call_names[call], what ? " of " : "",
+         what ? what : "", v->error_name(code));
     if (v->forget_error)
         v->forget_error();
     return status;
 }
 
-/* The library that the process already uses, whatever its version, so that pointers and streams mean the same there and
- * here; else the best that is installed. */
+/* The library that the process already uses, whatever its version, so that pointers and streams mean the
+ * same there and here; else the best that is installed. */
 static void *open_library(const char *path, const char *const *files)
 {
     if (path)
@@ -62,9 +64,10 @@ static heddle_status find_symbols(struct vendor *v, void *library)
     for (const struct vendor_symbol *s = v->symbols; s->name; s++) {
         void *address = dlsym(library, s->name);
         if (!address && !s->optional)
-            return fail(HEDDLE_NO_DEVICE, "%s: the driver has no %s: it is too old, %s is needed", v->name, s->name,
-                        v->oldest_text);
-        memcpy(s->slot, &address, sizeof address); /* POSIX: a function pointer has the representation of void * */
+            return fail(HEDDLE_NO_DEVICE, "%s: the driver has no %s: it is too old, %s is needed", v->name,
+                        s->name, v->oldest_text);
+        memcpy(s->slot, &address,
+               sizeof address); /* POSIX: a function pointer has the representation of void * */
     }
     return HEDDLE_OK;
 }
@@ -76,8 +79,8 @@ static heddle_status start(struct vendor *v)
     if (code)
         return vendor_failed(v, NULL, code, CALL_version, NULL);
     if (version < v->oldest)
-        return fail(HEDDLE_NO_DEVICE, "%s: the driver is too old (its version is %d): %s is needed", v->name, version,
-                    v->oldest_text);
+        return fail(HEDDLE_NO_DEVICE, "%s: the driver is too old (its version is %d): %s is needed", v->name,
+                    version, v->oldest_text);
     code = v->call.init(0);
     if (code) {
         vendor_failed(v, NULL, code, CALL_init, NULL);
@@ -93,7 +96,8 @@ static heddle_status open_vendor(struct vendor *v, const char *path)
         return fail(HEDDLE_NO_DEVICE, "%s: hidden by an empty %s", v->name, v->variable);
     void *library = open_library(path, v->files);
     if (!library)
-        return path ? fail(HEDDLE_NO_DEVICE, "%s: %s=%s cannot be opened: %s", v->name, v->variable, path, dlerror())
+        return path ? fail(HEDDLE_NO_DEVICE, "%s: %s=%s cannot be opened: %s", v->name, v->variable, path,
+                           dlerror())
                     : fail(HEDDLE_NO_DEVICE, "%s: %s is not on this machine", v->name, v->files[0]);
     heddle_status status = find_symbols(v, library);
     if (status != HEDDLE_OK)
@@ -116,7 +120,8 @@ heddle_status vendor_ready(struct vendor *v)
     else if (!v->library) {
         status = open_vendor(v, path);
         snprintf(v->tried, sizeof v->tried, "%s", tried);
-        snprintf(v->why, sizeof v->why, "%.*s", (int)sizeof v->why - 1, status != HEDDLE_OK ? heddle_last_error() : "");
+        snprintf(v->why, sizeof v->why, "%.*s", (int)sizeof v->why - 1,
+                 status != HEDDLE_OK ? heddle_last_error() : "");
     }
     pthread_mutex_unlock(&opening);
     return status;
@@ -139,8 +144,12 @@ heddle_status vendor_count(struct vendor *v, int *count)
 static int describe(struct vendor *v, struct gpu_info *info, int device)
 {
     enum { WAVE, UNITS, THREADS, SHARED, GRID, CACHE, ATTRIBUTES };
-    const int number[ATTRIBUTES] = {v->attribute.wave, v->attribute.multiprocessors, v->attribute.threads_per_block,
-                                    v->attribute.shared_per_block, v->attribute.grid, v->attribute.cache};
+    const int number[ATTRIBUTES] = {v->attribute.wave,
+                                    v->attribute.multiprocessors,
+                                    v->attribute.threads_per_block,
+                                    v->attribute.shared_per_block,
+                                    v->attribute.grid,
+                                    v->attribute.cache};
     int value[ATTRIBUTES] = {0};
     size_t memory = 0;
     int code = v->call.device_name(info->name, (int)sizeof info->name, device);
@@ -167,8 +176,8 @@ static heddle_status find_device(struct vendor *v, int *device, int number)
     if (status != HEDDLE_OK)
         return status;
     if (number < 0 || number >= count)
-        return fail(HEDDLE_NO_DEVICE, "there is no %s:%d: this machine has %d such device%s", v->name, number, count,
-                    count == 1 ? "" : "s");
+        return fail(HEDDLE_NO_DEVICE, "there is no %s:%d: this machine has %d such device%s", v->name, number,
+                    count, count == 1 ? "" : "s");
     int code = v->call.device(device, number);
     return code ? vendor_failed(v, NULL, code, CALL_device, NULL) : HEDDLE_OK;
 }

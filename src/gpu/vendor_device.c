@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * vendor_device.c: the functions of struct gpu_driver on an open device of a vendor.  Modules, kernels and events are the
- * vendor's own handles behind an opaque type: nothing is allocated for them, and a launch looks nothing up. */
+ * vendor_device.c: the functions of struct gpu_driver on an open device of a vendor.  Modules, kernels and
+ * events are the vendor's own handles behind an opaque type: nothing is allocated for them, and a launch
+ * looks nothing up. */
 #include <stdio.h>
 #include <string.h>
 
@@ -10,11 +11,11 @@
 #include "gpu/vendor.h"
 
 enum {
-    POINTER_ON_DEVICE = 3,  /* CU_POINTER_ATTRIBUTE_DEVICE_POINTER: the address that kernels would use */
-    PINNED_PORTABLE = 1,    /* pinned memory is that for every context */
-    LOAD_LOG = 5,           /* CU_JIT_ERROR_LOG_BUFFER: where the PTX compiler writes what is wrong */
+    POINTER_ON_DEVICE = 3, /* CU_POINTER_ATTRIBUTE_DEVICE_POINTER: the address that kernels would use */
+    PINNED_PORTABLE = 1,   /* pinned memory is that for every context */
+    LOAD_LOG = 5,          /* CU_JIT_ERROR_LOG_BUFFER: where the PTX compiler writes what is wrong */
     LOAD_LOG_BYTES = 6,
-    ARGUMENT_MOST = 4096,   /* bytes of arguments that a kernel can take */
+    ARGUMENT_MOST = 4096, /* bytes of arguments that a kernel can take */
 };
 
 /* After a sticky error the driver answers everything with the same error; the text of the first says more. */
@@ -22,39 +23,42 @@ static heddle_status enter(struct gpu *gpu, void **before)
 {
     struct vendor *v = gpu->vendor;
     if (gpu->lost)
-        return fail(HEDDLE_DEVICE_ERROR, "%s: the device was lost earlier (%s); close the handle and start a new process",
-                    v->name, v->error_name(gpu->lost));
+        return fail(HEDDLE_DEVICE_ERROR,
+                    "%s: the device was lost earlier (%s); close the handle and start a new process", v->name,
+                    v->error_name(gpu->lost));
     int code = v->enter(gpu, before);
     return code ? vendor_failed(v, gpu, code, CALL_device, "the context") : HEDDLE_OK;
 }
 
 /* One call in the device's context, then return its status; `what` is looked at only if it fails. */
-#define RETURN_CALL(gpu, member, what, ...)                                                     \
-    do {                                                                                        \
-        void *before;                                                                           \
-        heddle_status status = enter(gpu, &before);                                             \
-        if (status != HEDDLE_OK)                                                                \
-            return status;                                                                      \
-        int code = (gpu)->vendor->call.member(__VA_ARGS__);                                     \
-        if (code)                                                                               \
-            status = vendor_failed((gpu)->vendor, gpu, code, CALL_##member, what);              \
-        (gpu)->vendor->leave(gpu, before);                                                      \
-        return status;                                                                          \
+#define RETURN_CALL(gpu, member, what, ...)                                                                  \
+    do {                                                                                                     \
+        void *before;                                                                                        \
+        heddle_status status = enter(gpu, &before);                                                          \
+        if (status != HEDDLE_OK)                                                                             \
+            return status;                                                                                   \
+        int code = (gpu)->vendor->call.member(__VA_ARGS__);                                                  \
+        if (code)                                                                                            \
+            status = vendor_failed((gpu)->vendor, gpu, code, CALL_##member, what);                           \
+        (gpu)->vendor->leave(gpu, before);                                                                   \
+        return status;                                                                                       \
     } while (0)
 
-/* Gives something back: a failure has nobody to go to, and on a lost device there is nothing left to give back. */
-#define GIVE_BACK(gpu, member, handle)                                                          \
-    do {                                                                                        \
-        void *before;                                                                           \
-        if (!(handle) || (gpu)->lost || (gpu)->vendor->enter(gpu, &before) != 0)                \
-            return;                                                                             \
-        int code = (gpu)->vendor->call.member(handle);                                          \
-        if (code && (gpu)->vendor->forget_error)                                                \
-            (gpu)->vendor->forget_error();                                                      \
-        (gpu)->vendor->leave(gpu, before);                                                      \
+/* Gives something back: a failure has nobody to go to, and on a lost device there is nothing left to give
+ * back. */
+#define GIVE_BACK(gpu, member, handle)                                                                       \
+    do {                                                                                                     \
+        void *before;                                                                                        \
+        if (!(handle) || (gpu)->lost || (gpu)->vendor->enter(gpu, &before) != 0)                             \
+            return;                                                                                          \
+        int code = (gpu)->vendor->call.member(handle);                                                       \
+        if (code && (gpu)->vendor->forget_error)                                                             \
+            (gpu)->vendor->forget_error();                                                                   \
+        (gpu)->vendor->leave(gpu, before);                                                                   \
     } while (0)
 
-heddle_status vendor_open(struct vendor *v, const struct gpu_driver *driver, struct gpu **gpu, int number, struct spec *options)
+heddle_status vendor_open(struct vendor *v, const struct gpu_driver *driver, struct gpu **gpu, int number,
+                          struct spec *options)
 {
     heddle_status status = HEDDLE_OK;
     struct gpu *made = NULL;
@@ -127,7 +131,8 @@ heddle_status vendor_alloc(struct gpu *gpu, void **p, int64_t bytes)
     heddle_status status = enter(gpu, &before);
     if (status != HEDDLE_OK)
         return status;
-    int code = gpu->vendor->call.alloc(p, bytes > 0 ? (size_t)bytes : 1); /* a size of 0 is an error to CUDA */
+    int code =
+        gpu->vendor->call.alloc(p, bytes > 0 ? (size_t)bytes : 1); /* a size of 0 is an error to CUDA */
     if (code) {
         *p = NULL;
         status = no_memory(gpu, code, CALL_alloc, bytes);
@@ -147,7 +152,8 @@ heddle_status vendor_alloc_pinned(struct gpu *gpu, void **p, int64_t bytes)
     *p = NULL;
     if (bytes < 0)
         return wrong_size(gpu, bytes);
-    RETURN_CALL(gpu, alloc_pinned, text_bytes(text, (double)bytes), p, bytes > 0 ? (size_t)bytes : 1, PINNED_PORTABLE);
+    RETURN_CALL(gpu, alloc_pinned, text_bytes(text, (double)bytes), p, bytes > 0 ? (size_t)bytes : 1,
+                PINNED_PORTABLE);
 }
 
 void vendor_release_pinned(struct gpu *gpu, void *p)
@@ -175,8 +181,8 @@ heddle_status vendor_fill(struct gpu *gpu, void *p, int byte, int64_t bytes, voi
     RETURN_CALL(gpu, fill, text_bytes(text, (double)bytes), p, byte, (size_t)bytes, stream);
 }
 
-/* Memory that the driver does not know is an error to it, and ordinary host memory to us.  Host memory that it has mapped at
- * another address does not count: kernels cannot use the pointer as it is. */
+/* Memory that the driver does not know is an error to it, and ordinary host memory to us.  Host memory
+ * that it has mapped at another address does not count: kernels cannot use the pointer as it is. */
 int vendor_on_device(struct gpu *gpu, const void *p)
 {
     void *before, *there = NULL;
@@ -219,7 +225,8 @@ void vendor_unload(struct gpu *gpu, struct gpu_module *module)
     GIVE_BACK(gpu, unload, module);
 }
 
-heddle_status vendor_find(struct gpu *gpu, struct gpu_function **function, struct gpu_module *module, const char *name)
+heddle_status vendor_find(struct gpu *gpu, struct gpu_function **function, struct gpu_module *module,
+                          const char *name)
 {
     void *before;
     struct gpu_function *made;
@@ -253,36 +260,37 @@ static heddle_status launchable(struct gpu *gpu, int64_t grid, int block, int64_
         return fail(HEDDLE_BAD_ARGUMENT, "%s: a block of %d threads (1 to %d are possible)", name, block,
                     info->threads_per_block);
     if (grid < 0 || grid > info->grid || grid > most)
-        return fail(HEDDLE_BAD_ARGUMENT, "%s: a grid of %lld blocks of %d threads (the most is %lld)", name, (long long)grid,
-                    block, (long long)(most < info->grid ? most : info->grid));
+        return fail(HEDDLE_BAD_ARGUMENT, "%s: a grid of %lld blocks of %d threads (the most is %lld)", name,
+                    (long long)grid, block, (long long)(most < info->grid ? most : info->grid));
     if (shared < 0 || shared > info->shared_per_block)
-        return fail(HEDDLE_BAD_ARGUMENT, "%s: %lld bytes of shared memory a block (the most is %lld)", name, (long long)shared,
-                    (long long)info->shared_per_block);
+        return fail(HEDDLE_BAD_ARGUMENT, "%s: %lld bytes of shared memory a block (the most is %lld)", name,
+                    (long long)shared, (long long)info->shared_per_block);
     if (bytes < 0 || bytes > ARGUMENT_MOST)
-        return fail(HEDDLE_BAD_ARGUMENT, "%s: an argument of %lld bytes (the most is %d)", name, (long long)bytes,
-                    ARGUMENT_MOST);
+        return fail(HEDDLE_BAD_ARGUMENT, "%s: an argument of %lld bytes (the most is %d)", name,
+                    (long long)bytes, ARGUMENT_MOST);
     return HEDDLE_OK;
 }
 
-heddle_status vendor_launch(struct gpu *gpu, struct gpu_function *function, int64_t grid, int block, int64_t shared,
-                            const void *argument, int64_t bytes, void *stream)
+heddle_status vendor_launch(struct gpu *gpu, struct gpu_function *function, int64_t grid, int block,
+                            int64_t shared, const void *argument, int64_t bytes, void *stream)
 {
-    void *arguments[] = {(void *)(uintptr_t)argument}; /* the driver copies it, by the size that the kernel states */
+    void *arguments[] = {
+        (void *)(uintptr_t)argument}; /* the driver copies it, by the size that the kernel states */
     heddle_status wrong = launchable(gpu, grid, block, shared, bytes);
     if (wrong != HEDDLE_OK || grid == 0)
         return wrong;
-    RETURN_CALL(gpu, launch, function->name, function->handle, (unsigned)grid, 1, 1, (unsigned)block, 1, 1, (unsigned)shared,
-                stream, bytes > 0 ? arguments : NULL, NULL);
+    RETURN_CALL(gpu, launch, function->name, function->handle, (unsigned)grid, 1, 1, (unsigned)block, 1, 1,
+                (unsigned)shared, stream, bytes > 0 ? arguments : NULL, NULL);
 }
 
 static int launch_one(struct gpu *gpu, const struct gpu_launch *l, void *stream, void **arguments)
 {
-    return gpu->vendor->call.launch(l->function->handle, (unsigned)l->grid, 1, 1, (unsigned)l->block, 1, 1, 0, stream, arguments,
-                                    NULL);
+    return gpu->vendor->call.launch(l->function->handle, (unsigned)l->grid, 1, 1, (unsigned)l->block, 1, 1, 0,
+                                    stream, arguments, NULL);
 }
 
-heddle_status vendor_launch_pair(struct gpu *gpu, const struct gpu_launch pair[2], const void *argument, int64_t bytes,
-                                 void *stream)
+heddle_status vendor_launch_pair(struct gpu *gpu, const struct gpu_launch pair[2], const void *argument,
+                                 int64_t bytes, void *stream)
 {
     struct vendor *v = gpu->vendor;
     void *arguments[] = {(void *)(uintptr_t)argument}, *before;
@@ -310,8 +318,8 @@ heddle_status vendor_launch_pair(struct gpu *gpu, const struct gpu_launch pair[2
 }
 
 /* The first wakes the device, and is not counted. */
-heddle_status vendor_launches_ms(struct gpu *gpu, double *ms, struct gpu_function *function, const void *argument, int count,
-                                 void *stream)
+heddle_status vendor_launches_ms(struct gpu *gpu, double *ms, struct gpu_function *function,
+                                 const void *argument, int count, void *stream)
 {
     void *arguments[] = {(void *)(uintptr_t)argument}, *before;
     const unsigned wave = (unsigned)gpu->head.info.wave;
@@ -377,7 +385,8 @@ heddle_status vendor_stream_wait(struct gpu *gpu, void *stream, struct gpu_event
     RETURN_CALL(gpu, stream_wait, NULL, stream, event, 0);
 }
 
-/* The default stream cannot even be asked while one that it waits for is captured: then nothing may be given to it either. */
+/* The default stream cannot even be asked while one that it waits for is captured: then nothing may be
+ * given to it either. */
 int vendor_capturing(struct gpu *gpu, void *stream)
 {
     void *before;

@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: MIT
  *
  *   line 1   title (72 characters), key (8)
- *   line 2   number of lines: all, pointers, row numbers, values; Harwell-Boeing adds those of right-hand sides
+ *   line 2   number of lines: all, pointers, row numbers, values; Harwell-Boeing adds those of right-hand
+ *            sides
  *   line 3   type, rows, columns, entries, (elements)
  *   line 4   the formats of pointers, row numbers, values (and right-hand sides)
  *   line 5   only where right-hand sides follow
  *
- * Line 2 is only used to tell whether there are values and a line 5: many files in circulation have wrong numbers
- * there. What the data says is checked, number by number, when it is read; arrays grow with it. */
+ * Line 2 is only used to tell whether there are values and a line 5: many files in circulation have wrong
+ * numbers there. What the data says is checked, number by number, when it is read; arrays grow with it. */
 #include "io/boeing.h"
 
 #include <stdio.h>
@@ -27,7 +28,7 @@ struct field_numbers {
 };
 
 struct boeing {
-    char type[4];             /* lower case: "rua" */
+    char type[4]; /* lower case: "rua" */
     enum symmetry symmetry;
     int64_t rows, cols, nnz;
     int64_t value_lines;
@@ -38,7 +39,8 @@ struct boeing {
 #define SERIES_FIRST 4096
 
 /* Room for one more, `wanted` being the most that can come. */
-static heddle_status series_room(struct field_numbers *s, int real, int64_t wanted, const struct text_source *source)
+static heddle_status series_room(struct field_numbers *s, int real, int64_t wanted,
+                                 const struct text_source *source)
 {
     if (s->count < s->capacity)
         return HEDDLE_OK;
@@ -78,8 +80,8 @@ static heddle_status read_integers(struct fields *f, const struct expected *e, s
         TRY(series_room(out, 0, e->count, f->source));
         TRY(fields_int(f, e->what, &n));
         if (n < low || n > e->high)
-            return source_fail(f->source, HEDDLE_BAD_FILE, f->source->line, "%s %lld is outside %lld..%lld", e->what,
-                               (long long)n, (long long)low, (long long)e->high);
+            return source_fail(f->source, HEDDLE_BAD_FILE, f->source->line, "%s %lld is outside %lld..%lld",
+                               e->what, (long long)n, (long long)low, (long long)e->high);
         out->integer[out->count++] = n;
         low = e->ascending ? n : low;
     }
@@ -118,8 +120,8 @@ static int header_numbers(const char *p, const char *end, int most, int64_t *n)
     return count;
 }
 
-/* Values: real, complex, pattern, integer, auxiliary.  Shape: unsymmetric, symmetric, hermitian, skew (z), rectangular.
- * Assembled or elements. */
+/* Values: real, complex, pattern, integer, auxiliary.  Shape: unsymmetric, symmetric, hermitian, skew (z),
+ * rectangular. Assembled or elements. */
 static int is_type(const char *p)
 {
     return memchr("rcpiqRCPIQ", p[0], 10) && memchr("ushzrUSHZR", p[1], 10) && memchr("aeAE", p[2], 4);
@@ -164,12 +166,15 @@ static heddle_status read_type(struct text_source *s, struct boeing *b)
     char quoted[QUOTE_SIZE];
     TRY(header_line(s, &line, &end));
     if (!is_type_line(line, end))
-        return source_fail(s, HEDDLE_BAD_FILE, s->line, "expected a matrix type such as rua, with rows, columns and entries, "
-                           "found %s", quote(quoted, line, end));
+        return source_fail(s, HEDDLE_BAD_FILE, s->line,
+                           "expected a matrix type such as rua, with rows, columns and entries, "
+                           "found %s",
+                           quote(quoted, line, end));
     for (int i = 0; i < 3; i++)
         b->type[i] = (char)(line[i] | 32);
     if (b->type[2] == 'e')
-        return source_fail(s, HEDDLE_NOT_SUPPORTED, s->line, "unassembled (elemental) matrices are not supported");
+        return source_fail(s, HEDDLE_NOT_SUPPORTED, s->line,
+                           "unassembled (elemental) matrices are not supported");
     if (b->type[0] == 'c')
         return source_fail(s, HEDDLE_NOT_SUPPORTED, s->line,
                            "complex matrices are not supported yet: Heddle has no kernel for them");
@@ -178,14 +183,14 @@ static heddle_status read_type(struct text_source *s, struct boeing *b)
     b->cols = sizes[1];
     b->nnz = sizes[2];
     if (b->rows >= INDEX_LIMIT || b->cols >= INDEX_LIMIT)
-        return source_fail(s, HEDDLE_BAD_FILE, s->line, "%lld x %lld is too large: the limit is %lld", (long long)b->rows,
-                           (long long)b->cols, (long long)INDEX_LIMIT - 1);
+        return source_fail(s, HEDDLE_BAD_FILE, s->line, "%lld x %lld is too large: the limit is %lld",
+                           (long long)b->rows, (long long)b->cols, (long long)INDEX_LIMIT - 1);
     b->symmetry = b->type[1] == 's' || b->type[1] == 'h' ? SYMMETRY_SYMMETRIC
-                  : b->type[1] == 'z'                    ? SYMMETRY_SKEW
+                : b->type[1] == 'z'                      ? SYMMETRY_SKEW
                                                          : SYMMETRY_GENERAL;
     if (b->symmetry != SYMMETRY_GENERAL && b->rows != b->cols)
-        status = source_fail(s, HEDDLE_BAD_FILE, s->line, "a %lld x %lld matrix cannot be symmetric", (long long)b->rows,
-                             (long long)b->cols);
+        status = source_fail(s, HEDDLE_BAD_FILE, s->line, "a %lld x %lld matrix cannot be symmetric",
+                             (long long)b->rows, (long long)b->cols);
 done:
     return status;
 }
@@ -200,15 +205,18 @@ static heddle_status read_header(struct text_source *s, struct boeing *b)
 {
     heddle_status status = HEDDLE_OK;
     const char *line, *end;
-    int64_t cards[5] = {0}; /* lines: all, pointers, row numbers, values, right-hand sides (Harwell-Boeing only) */
+    int64_t cards[5] = {
+        0}; /* lines: all, pointers, row numbers, values, right-hand sides (Harwell-Boeing only) */
     TRY(header_line(s, &line, &end));
     TRY(header_line(s, &line, &end));
     if (header_numbers(line, end, 5, cards) < 4)
-        return source_fail(s, HEDDLE_BAD_FILE, s->line, "expected the number of lines of each part: 4 or 5 integers");
+        return source_fail(s, HEDDLE_BAD_FILE, s->line,
+                           "expected the number of lines of each part: 4 or 5 integers");
     TRY(read_type(s, b));
     b->value_lines = cards[3];
     if (has_values(b) && b->value_lines == 0 && b->nnz > 0)
-        return source_fail(s, HEDDLE_BAD_FILE, 2, "type %s needs values, but the header announces no line of them", b->type);
+        return source_fail(s, HEDDLE_BAD_FILE, 2,
+                           "type %s needs values, but the header announces no line of them", b->type);
     TRY(header_line(s, &line, &end));
     line = fortran_parse(&b->pointer_format, line, end);
     line = line ? fortran_parse(&b->row_format, line, end) : NULL;
@@ -231,8 +239,9 @@ static heddle_status read_pointers(struct text_source *s, struct boeing *b)
         return status;
     int64_t first = b->pointer.integer[0], last = b->pointer.integer[b->cols];
     if (first != 1 || last != b->nnz + 1)
-        return source_fail(s, HEDDLE_BAD_FILE, s->line, "the column pointers run from %lld to %lld, expected 1 to %lld",
-                           (long long)first, (long long)last, (long long)b->nnz + 1);
+        return source_fail(s, HEDDLE_BAD_FILE, s->line,
+                           "the column pointers run from %lld to %lld, expected 1 to %lld", (long long)first,
+                           (long long)last, (long long)b->nnz + 1);
     return HEDDLE_OK;
 }
 
@@ -251,8 +260,10 @@ static heddle_status make_coo(struct text_source *s, const struct boeing *b, str
             else
                 ((float *)coo->val)[k] = (float)v;
             if (b->symmetry == SYMMETRY_SKEW && coo->row[k] == coo->col[k])
-                return source_fail(s, HEDDLE_BAD_FILE, 0, "entry (%lld, %lld) lies on the diagonal, which a skew-symmetric "
-                                   "file leaves out", (long long)j + 1, (long long)j + 1);
+                return source_fail(s, HEDDLE_BAD_FILE, 0,
+                                   "entry (%lld, %lld) lies on the diagonal, which a skew-symmetric "
+                                   "file leaves out",
+                                   (long long)j + 1, (long long)j + 1);
         }
     return HEDDLE_OK;
 }
@@ -266,8 +277,8 @@ heddle_status boeing_read(struct text_source *s, struct csr *A, heddle_type valu
     TRY(read_header(s, &b));
     TRY(read_pointers(s, &b));
     TRY(source_affords(s, matrix_least(b.rows, b.cols)));
-    TRY(read_integers(&(struct fields){.source = s, .format = b.row_format}, &(struct expected){"row", b.nnz, b.rows, 0},
-                      &b.row));
+    TRY(read_integers(&(struct fields){.source = s, .format = b.row_format},
+                      &(struct expected){"row", b.nnz, b.rows, 0}, &b.row));
     if (has_values(&b))
         TRY(read_reals(s, &b));
     TRY(source_affords(s, (double)b.nnz * (8 + (double)type_size(value ? value : HEDDLE_F64))));

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * boeing.h: Rutherford-Boeing files and their ancestor Harwell-Boeing: a header of four lines (five when right-hand
- * sides follow), then column pointers, row numbers and values in the fixed-width formats of Fortran that the header
- * names. */
+ * boeing.h: Rutherford-Boeing files and their ancestor Harwell-Boeing: a header of four lines (five when
+ * right-hand sides follow), then column pointers, row numbers and values in the fixed-width formats of
+ * Fortran that the header names. */
 #ifndef IO_BOEING_H
 #define IO_BOEING_H
 
@@ -23,7 +23,8 @@ struct fields {
     int64_t size, taken; /* of the line: characters, and fields used up */
 };
 
-/* Reads one format out of [p, end) and returns the place behind it, NULL when there is none that can be read. */
+/* Reads one format out of [p, end) and returns the place behind it, NULL when there is none that can be
+ * read. */
 const char *fortran_parse(struct fortran *f, const char *p, const char *end);
 heddle_status fields_int(struct fields *f, const char *what, int64_t *value);
 heddle_status fields_real(struct fields *f, const char *what, double *value);

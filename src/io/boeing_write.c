@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Rutherford-Boeing: fields are right-justified, and every value has a point (Fortran would otherwise put one inside). */
+ * Rutherford-Boeing: fields are right-justified, and every value has a point (Fortran would otherwise put
+ * one inside). */
 #include <stdio.h>
 #include <string.h>
 
@@ -82,13 +83,15 @@ heddle_status boeing_write(const struct csr *A, struct sink *sink)
     for (int i = 0; i < 3; i++) {
         part[i].per_line = LINE / part[i].width;
         all += lines(&part[i]);
-        snprintf(format[i], sizeof format[i], "(%d%c%d%s)", (int)part[i].per_line, i < 2 ? 'I' : 'E', (int)part[i].width,
-                 i < 2 ? "" : ".16");
+        snprintf(format[i], sizeof format[i], "(%d%c%d%s)", (int)part[i].per_line, i < 2 ? 'I' : 'E',
+                 (int)part[i].width, i < 2 ? "" : ".16");
     }
-    TRY(sink_print(sink, "%-72s%-8s\n%14lld%14lld%14lld%14lld\n", "Written by Heddle", "heddle", (long long)all,
-                   (long long)lines(&part[0]), (long long)lines(&part[1]), (long long)lines(&part[2])));
+    TRY(sink_print(sink, "%-72s%-8s\n%14lld%14lld%14lld%14lld\n", "Written by Heddle", "heddle",
+                   (long long)all, (long long)lines(&part[0]), (long long)lines(&part[1]),
+                   (long long)lines(&part[2])));
     TRY(sink_print(sink, "%-14s%14lld%14lld%14lld%14d\n%-16s%-16s%-20s\n", A->rows == A->cols ? "rua" : "rra",
-                   (long long)A->rows, (long long)A->cols, (long long)A->nnz, 0, format[0], format[1], format[2]));
+                   (long long)A->rows, (long long)A->cols, (long long)A->nnz, 0, format[0], format[1],
+                   format[2]));
     for (int i = 0; i < 3; i++)
         TRY(sink_items(sink, part[i].count, part[i].width + 1, format_section, &part[i]));
 done:

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * Packed bytes come through a window, output is asked for in pieces of any size.  Rules that hold for all decoders: a short
- * read means the end and nothing else, and contents that end too early, or with a wrong checksum, are an error before the
- * last piece is handed out. */
+ * Packed bytes come through a window, output is asked for in pieces of any size.  Rules that hold for all
+ * decoders: a short read means the end and nothing else, and contents that end too early, or with a wrong
+ * checksum, are an error before the last piece is handed out. */
 #include "io/decode.h"
 
 #include <string.h>
@@ -66,18 +66,21 @@ static heddle_status starts_with(const struct decoder *d, const char *magic, int
     return status;
 }
 
-/* After the end of one gzip member another may follow, or zeros that pad the file to the size of a tape block. */
+/* After the end of one gzip member another may follow, or zeros that pad the file to the size of a tape
+ * block. */
 static heddle_status gzip_next_member(struct decoder *d)
 {
     heddle_status status = HEDDLE_OK;
     int member;
     TRY(starts_with(d, "\x1f\x8b", 2, &member));
     if (member)
-        return inflateReset(d->state) == Z_OK ? HEDDLE_OK : fail(HEDDLE_INTERNAL, "%s: zlib cannot be reset", d->name);
+        return inflateReset(d->state) == Z_OK ? HEDDLE_OK
+                                              : fail(HEDDLE_INTERNAL, "%s: zlib cannot be reset", d->name);
     while (d->at < d->input->size) {
         TRY(decoder_fill(d));
         if (d->window[d->used])
-            return fail(HEDDLE_BAD_FILE, "%s: something that is not gzip data follows the gzip data at byte %lld", d->name,
+            return fail(HEDDLE_BAD_FILE,
+                        "%s: something that is not gzip data follows the gzip data at byte %lld", d->name,
                         (long long)d->at);
         decoder_take(d, 1);
     }
@@ -86,8 +89,8 @@ done:
     return status;
 }
 
-/* Inflates until `out` is full or the last member ends.  zlib reports "no progress" (Z_BUF_ERROR) both for a full
- * buffer and for missing input: only the latter, with room left, means that the file is cut off. */
+/* Inflates until `out` is full or the last member ends.  zlib reports "no progress" (Z_BUF_ERROR) both for
+ * a full buffer and for missing input: only the latter, with room left, means that the file is cut off. */
 static heddle_status gzip_read(struct decoder *d, char *out, int64_t capacity, int64_t *got)
 {
     heddle_status status = HEDDLE_OK;
@@ -107,10 +110,11 @@ static heddle_status gzip_read(struct decoder *d, char *out, int64_t capacity, i
         else if (code == Z_MEM_ERROR)
             return fail(HEDDLE_NO_MEMORY, "%s: zlib has no memory", d->name);
         else if (code != Z_OK && code != Z_BUF_ERROR)
-            return fail(HEDDLE_BAD_FILE, "%s: the gzip data is corrupt near byte %lld (%s)", d->name, (long long)d->at,
-                        z->msg ? z->msg : "no details");
+            return fail(HEDDLE_BAD_FILE, "%s: the gzip data is corrupt near byte %lld (%s)", d->name,
+                        (long long)d->at, z->msg ? z->msg : "no details");
         else if (d->at == d->input->size && z->avail_out > 0)
-            return fail(HEDDLE_BAD_FILE, "%s: the gzip data is cut off: the file ends before its contents do", d->name);
+            return fail(HEDDLE_BAD_FILE, "%s: the gzip data is cut off: the file ends before its contents do",
+                        d->name);
     }
 done:
     return status;
@@ -139,7 +143,10 @@ heddle_status decoder_start(struct decoder *d)
     decoder_stop(d);
     d->at = d->finished = 0;
     TRY(starts_with(d, "\x1f\x8b", 2, &gzip));
-    TRY(starts_with(d, "\xfd" "7zXZ\0", 6, &xz));
+    TRY(starts_with(d,
+                    "\xfd"
+                    "7zXZ\0",
+                    6, &xz));
     if (gzip || xz)
         return gzip ? gzip_start(d) : xz_start(d);
     d->read = plain_read;

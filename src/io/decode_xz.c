@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * .xz, by liblzma where it is built in, else by the xz program at the other end of a pipe.  Both are always compiled
- * where they can be, so that tests reach both. */
+ * .xz, by liblzma where it is built in, else by the xz program at the other end of a pipe.  Both are
+ * always compiled where they can be, so that tests reach both. */
 #define _GNU_SOURCE /* pipe2 */
 #include <errno.h>
 #include <fcntl.h>
@@ -22,8 +22,8 @@
 
 extern char **environ;
 
-/* The program, its output, and its input: a temporary file, since it may be that the data never was a file and a
- * program that is fed and read by one thread can block both ways. */
+/* The program, its output, and its input: a temporary file, since it may be that the data never was a file
+ * and a program that is fed and read by one thread can block both ways. */
 struct program {
     pid_t pid;
     int output;
@@ -45,8 +45,8 @@ static void program_stop(struct decoder *d)
     mem_free(p);
 }
 
-/* The pipe is empty: did the program end well?  A parent that ignores SIGCHLD cannot know; the parser then still checks
- * the counts. */
+/* The pipe is empty: did the program end well?  A parent that ignores SIGCHLD cannot know; the parser then
+ * still checks the counts. */
 static heddle_status program_end(struct decoder *d)
 {
     struct program *p = d->state;
@@ -57,7 +57,8 @@ static heddle_status program_end(struct decoder *d)
     p->pid = 0;
     d->finished = 1;
     if (pid > 0 && !(WIFEXITED(code) && WEXITSTATUS(code) == 0))
-        return fail(HEDDLE_BAD_FILE, "%s: the xz data is corrupt or cut off (the xz program says so)", d->name);
+        return fail(HEDDLE_BAD_FILE, "%s: the xz data is corrupt or cut off (the xz program says so)",
+                    d->name);
     return HEDDLE_OK;
 }
 
@@ -72,13 +73,14 @@ static heddle_status program_read(struct decoder *d, char *out, int64_t capacity
         else if (n == 0)
             return program_end(d);
         else if (errno != EINTR)
-            return fail(HEDDLE_FILE_ERROR, "%s: cannot read from the xz program: %s", d->name, strerror(errno));
+            return fail(HEDDLE_FILE_ERROR, "%s: cannot read from the xz program: %s", d->name,
+                        strerror(errno));
     }
     return HEDDLE_OK;
 }
 
-/* No shell, so that no file name is ever interpreted; what the program says goes nowhere, its exit status tells
- * enough.  The pipe is closed on exec, or a second child would hold it open. */
+/* No shell, so that no file name is ever interpreted; what the program says goes nowhere, its exit status
+ * tells enough.  The pipe is closed on exec, or a second child would hold it open. */
 static heddle_status program_spawn(struct decoder *d, struct program *p)
 {
     int ends[2];
@@ -96,8 +98,10 @@ static heddle_status program_spawn(struct decoder *d, struct program *p)
     close(ends[1]);
     if (error) {
         p->pid = 0;
-        return fail(HEDDLE_NOT_SUPPORTED, "%s: reading .xz files needs the xz program, which cannot be run (%s): install "
-                    "xz-utils, or decompress the file first", d->name, strerror(error));
+        return fail(HEDDLE_NOT_SUPPORTED,
+                    "%s: reading .xz files needs the xz program, which cannot be run (%s): install "
+                    "xz-utils, or decompress the file first",
+                    d->name, strerror(error));
     }
     return HEDDLE_OK;
 }
@@ -119,7 +123,8 @@ static heddle_status program_start(struct decoder *d)
         decoder_take(d, d->ready);
     }
     if (!good || fflush(p->input) != 0 || lseek(fileno(p->input), 0, SEEK_SET) != 0)
-        TRY(fail(HEDDLE_FILE_ERROR, "%s: cannot make a temporary file for the xz program: %s", d->name, strerror(errno)));
+        TRY(fail(HEDDLE_FILE_ERROR, "%s: cannot make a temporary file for the xz program: %s", d->name,
+                 strerror(errno)));
     TRY(program_spawn(d, p));
 done:
     if (status != HEDDLE_OK)
@@ -138,14 +143,18 @@ static void lzma_stop(struct decoder *d)
 /* Why liblzma did not go on. */
 static heddle_status lzma_failed(const struct decoder *d, lzma_ret code)
 {
-    if (code == LZMA_MEMLIMIT_ERROR) { /* a dictionary that is out of all proportion, unless more is said to be welcome */
+    if (code ==
+        LZMA_MEMLIMIT_ERROR) { /* a dictionary that is out of all proportion, unless more is said to be welcome */
         heddle_status status = input_affords(d->input, d->name, (double)lzma_memusage(d->state));
-        return status != HEDDLE_OK ? status : fail(HEDDLE_NO_MEMORY, "%s: liblzma has not enough memory for it", d->name);
+        return status != HEDDLE_OK
+                 ? status
+                 : fail(HEDDLE_NO_MEMORY, "%s: liblzma has not enough memory for it", d->name);
     }
     if (code == LZMA_MEM_ERROR)
         return fail(HEDDLE_NO_MEMORY, "%s: liblzma has not enough memory for it", d->name);
     if (code == LZMA_BUF_ERROR)
-        return fail(HEDDLE_BAD_FILE, "%s: the xz data is cut off: the file ends before its contents do", d->name);
+        return fail(HEDDLE_BAD_FILE, "%s: the xz data is cut off: the file ends before its contents do",
+                    d->name);
     return fail(HEDDLE_BAD_FILE, "%s: the xz data is corrupt near byte %lld", d->name, (long long)d->at);
 }
 

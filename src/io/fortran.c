@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * fortran.c: fixed-width fields.  Two rules of Fortran are left out, as in every other reader of these files, because
- * nobody writes such data: a field without a point is not divided by a power of ten, and the scale factor P is
- * ignored. */
+ * fortran.c: fixed-width fields.  Two rules of Fortran are left out, as in every other reader of these
+ * files, because nobody writes such data: a field without a point is not divided by a power of ten, and
+ * the scale factor P is ignored. */
 #include <string.h>
 
 #include "io/boeing.h"
@@ -28,7 +28,8 @@ static const char *digits(const char *p, const char *end, int64_t missing, int64
     return skip(p, end);
 }
 
-/* (kP,rEw.dEe): scale and digits are read over; only how many fields of which width stand in a line matters. */
+/* (kP,rEw.dEe): scale and digits are read over; only how many fields of which width stand in a line
+ * matters. */
 const char *fortran_parse(struct fortran *f, const char *p, const char *end)
 {
     int64_t ignored;
@@ -59,11 +60,13 @@ static heddle_status next_field(struct fields *f, const char *what, const char *
         if (status != HEDDLE_OK)
             return status;
         if (!f->line)
-            return source_fail(f->source, HEDDLE_BAD_FILE, f->source->line, "the file ends where a %s was expected", what);
+            return source_fail(f->source, HEDDLE_BAD_FILE, f->source->line,
+                               "the file ends where a %s was expected", what);
         at = f->taken = 0;
     }
     f->taken++;
-    const char *p = f->line + at, *stop = f->size - at < f->format.width ? f->line + f->size : p + f->format.width;
+    const char *p = f->line + at,
+               *stop = f->size - at < f->format.width ? f->line + f->size : p + f->format.width;
     while (p < stop && is_blank(*p))
         p++;
     while (stop > p && is_blank(stop[-1]))

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: MIT
  *
- * Opening must cost the same for any size, so it only looks at the 128 bytes of the header: are they undamaged, do the
- * sections have the sizes that the matrix asks for, do they lie inside the file, in order, aligned?  After that no
- * access through the arrays' own lengths can leave the mapping.  The contents are another matter: row_ptr and col may
- * still hold anything until file_matrix_check has read them. */
+ * Opening must cost the same for any size, so it only looks at the 128 bytes of the header: are they
+ * undamaged, do the sections have the sizes that the matrix asks for, do they lie inside the file, in
+ * order, aligned?  After that no access through the arrays' own lengths can leave the mapping.  The
+ * contents are another matter: row_ptr and col may still hold anything until file_matrix_check has read
+ * them. */
 #include "io/hdl.h"
 
 #include <stddef.h>
@@ -40,35 +41,43 @@ static int64_t align(int64_t n)
 static heddle_status check_header(const struct hdl_header *h, const char *path)
 {
     if (h->order != HDL_ORDER)
-        return fail(HEDDLE_NOT_SUPPORTED, "%s: .hdl files are little-endian; this one, or this machine, is not", path);
+        return fail(HEDDLE_NOT_SUPPORTED,
+                    "%s: .hdl files are little-endian; this one, or this machine, is not", path);
     if (h->version != HDL_VERSION)
-        return fail(HEDDLE_NOT_SUPPORTED, "%s: .hdl version %u; this Heddle reads version %d", path, h->version, HDL_VERSION);
+        return fail(HEDDLE_NOT_SUPPORTED, "%s: .hdl version %u; this Heddle reads version %d", path,
+                    h->version, HDL_VERSION);
     if (h->checksum != header_sum(h))
         return fail(HEDDLE_BAD_FILE, "%s: the header is damaged (its checksum is wrong)", path);
-    if ((h->value != HEDDLE_F32 && h->value != HEDDLE_F64) || (h->offset != HEDDLE_I32 && h->offset != HEDDLE_I64))
-        return fail(HEDDLE_NOT_SUPPORTED, "%s: unknown types %u and %u in the header", path, h->value, h->offset);
+    if ((h->value != HEDDLE_F32 && h->value != HEDDLE_F64) ||
+        (h->offset != HEDDLE_I32 && h->offset != HEDDLE_I64))
+        return fail(HEDDLE_NOT_SUPPORTED, "%s: unknown types %u and %u in the header", path, h->value,
+                    h->offset);
     if (h->rows < 0 || h->cols < 0 || h->rows >= INDEX_LIMIT || h->cols >= INDEX_LIMIT || h->nnz < 0 ||
         h->nnz > INT64_MAX / 16 || (h->nnz > 0 && (h->rows == 0 || h->cols == 0)))
-        return fail(HEDDLE_BAD_FILE, "%s: impossible sizes in the header: %lld x %lld with %lld entries", path,
-                    (long long)h->rows, (long long)h->cols, (long long)h->nnz);
+        return fail(HEDDLE_BAD_FILE, "%s: impossible sizes in the header: %lld x %lld with %lld entries",
+                    path, (long long)h->rows, (long long)h->cols, (long long)h->nnz);
     return HEDDLE_OK;
 }
 
 /* Every comparison is arranged so that it cannot overflow, whatever the header says. */
-static heddle_status check_sections(const struct hdl_header *h, const struct csr *A, int64_t size, const char *path)
+static heddle_status check_sections(const struct hdl_header *h, const struct csr *A, int64_t size,
+                                    const char *path)
 {
     int64_t expected[3], end = (int64_t)sizeof *h;
     sizes_of(expected, A);
     if (h->file_size != size)
-        return fail(HEDDLE_BAD_FILE, "%s: the file has %lld bytes, its header says %lld: it is cut off or was added to", path,
+        return fail(HEDDLE_BAD_FILE,
+                    "%s: the file has %lld bytes, its header says %lld: it is cut off or was added to", path,
                     (long long)size, (long long)h->file_size);
     for (int i = 0; i < 3; i++) {
         int64_t at = h->section[i].at;
         if (h->section[i].size != expected[i])
-            return fail(HEDDLE_BAD_FILE, "%s: section %s has %lld bytes, the sizes of the matrix ask for %lld", path,
+            return fail(HEDDLE_BAD_FILE,
+                        "%s: section %s has %lld bytes, the sizes of the matrix ask for %lld", path,
                         section_names[i], (long long)h->section[i].size, (long long)expected[i]);
         if (at < end || at % HDL_ALIGN != 0 || at > size || expected[i] > size - at)
-            return fail(HEDDLE_BAD_FILE, "%s: section %s at byte %lld lies outside the file, or where it may not", path,
+            return fail(HEDDLE_BAD_FILE,
+                        "%s: section %s at byte %lld lies outside the file, or where it may not", path,
                         section_names[i], (long long)at);
         end = at + expected[i];
     }
@@ -84,7 +93,10 @@ heddle_status hdl_open(struct file_matrix *F, const char *path)
         TRY(fail(HEDDLE_BAD_FILE, "%s: the file ends inside its header", path));
     memcpy(&h, base, sizeof h);
     TRY(check_header(&h, path));
-    struct csr A = {.rows = h.rows, .cols = h.cols, .nnz = h.nnz, .value = (heddle_type)h.value,
+    struct csr A = {.rows = h.rows,
+                    .cols = h.cols,
+                    .nnz = h.nnz,
+                    .value = (heddle_type)h.value,
                     .offset = (heddle_type)h.offset};
     TRY(check_sections(&h, &A, F->map_size, path));
     A.row_ptr = base + h.section[0].at;
@@ -165,8 +177,14 @@ heddle_status hdl_write(const struct csr *A, struct sink *s)
     if (!B.row_ptr)
         B.row_ptr = (void *)(uintptr_t)none;
     const void *array[3] = {B.row_ptr, B.col, B.val};
-    struct hdl_header h = {.magic = HDL_MAGIC, .version = HDL_VERSION, .order = HDL_ORDER, .value = (uint32_t)A->value,
-                           .offset = (uint32_t)A->offset, .rows = A->rows, .cols = A->cols, .nnz = A->nnz};
+    struct hdl_header h = {.magic = HDL_MAGIC,
+                           .version = HDL_VERSION,
+                           .order = HDL_ORDER,
+                           .value = (uint32_t)A->value,
+                           .offset = (uint32_t)A->offset,
+                           .rows = A->rows,
+                           .cols = A->cols,
+                           .nnz = A->nnz};
     int64_t size[3], end = (int64_t)sizeof h;
     sizes_of(size, A);
     for (int i = 0; i < 3; i++) {

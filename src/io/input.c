@@ -18,9 +18,11 @@ heddle_status input_affords(const struct input *in, const char *name, double byt
         return fail(HEDDLE_NO_MEMORY, "%.400s: what it holds takes %s, more than this machine has", name,
                     text_bytes(text, bytes));
     if (!in->large && bytes > INPUT_FREE && bytes > INPUT_RATIO * (double)in->size)
-        return fail(HEDDLE_NO_MEMORY, "%.400s: what it holds takes %s, but the file has only %s; if that is meant, set large in "
-                    "heddle_read_options, or --large on the command line", name, text_bytes(text, bytes),
-                    text_bytes(size, (double)in->size));
+        return fail(
+            HEDDLE_NO_MEMORY,
+            "%.400s: what it holds takes %s, but the file has only %s; if that is meant, set large in "
+            "heddle_read_options, or --large on the command line",
+            name, text_bytes(text, bytes), text_bytes(size, (double)in->size));
     return HEDDLE_OK;
 }
 
@@ -40,9 +42,11 @@ static heddle_status take_all(struct input *in, int file, const char *path)
         if (in->size == capacity) {
             next = in->large || 2 * capacity < (int64_t)INPUT_FREE ? 2 * capacity : (int64_t)INPUT_FREE;
             if (next == capacity)
-                TRY(fail(HEDDLE_NO_MEMORY, "%.400s: a pipe or device that gave 1 GB and has not ended, and all of it is kept in "
-                         "memory; write it to a file, or set large in heddle_read_options, or --large on the command line",
-                         path));
+                TRY(fail(
+                    HEDDLE_NO_MEMORY,
+                    "%.400s: a pipe or device that gave 1 GB and has not ended, and all of it is kept in "
+                    "memory; write it to a file, or set large in heddle_read_options, or --large on the command line",
+                    path));
             if (!(more = mem_resize(in->taken, capacity, next, 1)))
                 TRY(HEDDLE_NO_MEMORY);
             in->taken = more;
@@ -112,7 +116,8 @@ heddle_status input_read(const struct input *in, const char *name, int64_t at, v
     for (char *to = out; n > 0;) {
         ssize_t got = pread(in->file, to, (size_t)(n < 1 << 30 ? n : 1 << 30), (off_t)at);
         if (got == 0)
-            return fail(HEDDLE_FILE_ERROR, "%.400s: the file had %lld bytes and became shorter while it was read", name,
+            return fail(HEDDLE_FILE_ERROR,
+                        "%.400s: the file had %lld bytes and became shorter while it was read", name,
                         (long long)in->size);
         if (got < 0 && errno != EINTR)
             return unreadable(name);

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT
  *
- * input.h: the bytes of a file on their way in.  They are read, not mapped: a file that someone cuts short or overwrites
- * meanwhile gives an error or other text, never a signal.  A pipe or a device, which has no size and cannot be read twice, is
- * taken into memory first.
+ * input.h: the bytes of a file on their way in.  They are read, not mapped: a file that someone cuts short
+ * or overwrites meanwhile gives an error or other text, never a signal.  A pipe or a device, which has no
+ * size and cannot be read twice, is taken into memory first.
  *
- * A small file may describe something huge (sizes without entries, compressed zeros).  Whoever is about to allocate for what a
- * file says asks input_affords before. */
+ * A small file may describe something huge (sizes without entries, compressed zeros).  Whoever is about to
+ * allocate for what a file says asks input_affords before. */
 #ifndef IO_INPUT_H
 #define IO_INPUT_H
 
@@ -22,7 +22,8 @@ struct input {
     int large;        /* large things are welcome */
 };
 
-/* A directory or something unreadable is HEDDLE_FILE_ERROR, an empty file HEDDLE_BAD_FILE; nothing is open then. */
+/* A directory or something unreadable is HEDDLE_FILE_ERROR, an empty file HEDDLE_BAD_FILE; nothing is open
+ * then. */
 heddle_status input_open(struct input *in, const char *path, int large);
 /* Contents that lie in memory and outlive the input. */
 heddle_status input_memory(struct input *in, const char *name, const void *data, int64_t size);

@@ -28,7 +28,8 @@ const char *io_features(void)
 /* A name that promises Rutherford-Boeing: a.rb, a.rua, a.psa.gz, ... */
 static int boeing_name(const char *path)
 {
-    static const char *const endings[] = {".rb", ".hb", ".rua", ".rsa", ".rza", ".rra", ".pua", ".psa", ".pra", ".iua", ".isa"};
+    static const char *const endings[] = {".rb",  ".hb",  ".rua", ".rsa", ".rza", ".rra",
+                                          ".pua", ".psa", ".pra", ".iua", ".isa"};
     static const char *const packed[] = {"", ".gz", ".xz"};
     char ending[16];
     for (size_t i = 0; i < sizeof endings / sizeof endings[0]; i++)
@@ -59,12 +60,14 @@ heddle_status read_text(struct csr *A, struct text_source *s, heddle_type value)
     if (market_banner(s->at, size))
         return market_read(s, A, value);
     if (size >= HDL_MAGIC_SIZE && memcmp(s->at, HDL_MAGIC, HDL_MAGIC_SIZE) == 0)
-        return source_fail(s, HEDDLE_NOT_SUPPORTED, 0, "a packed .hdl file cannot be mapped: unpack it first");
+        return source_fail(s, HEDDLE_NOT_SUPPORTED, 0,
+                           "a packed .hdl file cannot be mapped: unpack it first");
     if (market_name(s->name) || s->member_left >= 0)
         return market_read(s, A, value); /* which says what is wrong with the banner */
     if (boeing_name(s->name) || boeing_header(s->at, size))
         return boeing_read(s, A, value);
-    return source_fail(s, HEDDLE_BAD_FILE, 1, "this is no matrix file: it begins neither with %%%%MatrixMarket nor with a "
+    return source_fail(s, HEDDLE_BAD_FILE, 1,
+                       "this is no matrix file: it begins neither with %%%%MatrixMarket nor with a "
                        "header of Rutherford-Boeing, PETSc or .hdl");
 }
 
@@ -77,8 +80,10 @@ static heddle_status hold(void **map, const struct input *in, const char *path, 
         return *map ? input_read(in, path, 0, *map, in->size) : HEDDLE_NO_MEMORY;
     }
     if (in->file < 0)
-        return fail(HEDDLE_NOT_SUPPORTED, "%s: a .hdl file must be a regular file, because it is mapped; set copy in "
-                    "heddle_read_options to read it", path);
+        return fail(HEDDLE_NOT_SUPPORTED,
+                    "%s: a .hdl file must be a regular file, because it is mapped; set copy in "
+                    "heddle_read_options to read it",
+                    path);
     *map = mmap(NULL, (size_t)in->size, PROT_READ, MAP_PRIVATE, in->file, 0);
     if (*map != MAP_FAILED)
         return HEDDLE_OK;
@@ -87,7 +92,8 @@ static heddle_status hold(void **map, const struct input *in, const char *path, 
 }
 
 /* Handed on as it is, unless other values are asked for. */
-static heddle_status read_hdl(struct file_matrix *F, const struct input *in, const char *path, const heddle_read_options *options)
+static heddle_status read_hdl(struct file_matrix *F, const struct input *in, const char *path,
+                              const heddle_read_options *options)
 {
     heddle_status status = HEDDLE_OK;
     struct csr other;

@@ -7,8 +7,8 @@
  *   place   running sums give each chunk its first line and first entry, and say how much room is needed;
  *   parse   every chunk straight into its place, in parallel, while the next block is decompressed.
  *
- * Nothing is put in order afterwards: entries stand in the order of the file whatever the number of threads, and the
- * first error in file order is the one of the first chunk that has one. */
+ * Nothing is put in order afterwards: entries stand in the order of the file whatever the number of
+ * threads, and the first error in file order is the one of the first chunk that has one. */
 #include "io/market.h"
 
 #include <stdio.h>
@@ -30,8 +30,9 @@ int market_banner(const char *text, int64_t size)
     return size >= (int64_t)sizeof banner - 1 && strncasecmp(text, banner, sizeof banner - 1) == 0;
 }
 
-/* Splits a line at blanks into at most `most` words; returns how many there are.  No word of a banner and no number that is
- * allowed has WORD_SIZE characters: what is longer is cut so that it cannot be taken for one, with "..." at its end. */
+/* Splits a line at blanks into at most `most` words; returns how many there are.  No word of a banner and
+ * no number that is allowed has WORD_SIZE characters: what is longer is cut so that it cannot be taken for
+ * one, with "..." at its end. */
 static int split(char (*word)[WORD_SIZE], int most, const char *p, const char *end)
 {
     int n = 0;
@@ -45,7 +46,8 @@ static int split(char (*word)[WORD_SIZE], int most, const char *p, const char *e
             p++;
         int cut = p - first >= WORD_SIZE;
         if (n < most)
-            snprintf(word[n], WORD_SIZE, "%.*s%s", cut ? WORD_SIZE - 4 : (int)(p - first), first, cut ? "..." : "");
+            snprintf(word[n], WORD_SIZE, "%.*s%s", cut ? WORD_SIZE - 4 : (int)(p - first), first,
+                     cut ? "..." : "");
         n++;
     }
 }
@@ -57,16 +59,18 @@ struct word_choice {
 };
 
 static const struct word_choice formats[] = {{"coordinate", 0}, {"array", 1}, {NULL, 0}};
-static const struct word_choice fields[] = {{"real", FIELD_REAL},       {"double", FIELD_REAL},     {"integer", FIELD_INTEGER},
-                                       {"pattern", FIELD_PATTERN}, {"complex", FIELD_COMPLEX}, {NULL, 0}};
+static const struct word_choice fields[] = {{"real", FIELD_REAL},       {"double", FIELD_REAL},
+                                            {"integer", FIELD_INTEGER}, {"pattern", FIELD_PATTERN},
+                                            {"complex", FIELD_COMPLEX}, {NULL, 0}};
 static const struct word_choice symmetries[] = {{"general", SYMMETRY_GENERAL},
-                                           {"symmetric", SYMMETRY_SYMMETRIC},
-                                           {"skew-symmetric", SYMMETRY_SKEW},
-                                           {"hermitian", SYMMETRY_HERMITIAN},
-                                           {NULL, 0}};
+                                                {"symmetric", SYMMETRY_SYMMETRIC},
+                                                {"skew-symmetric", SYMMETRY_SKEW},
+                                                {"hermitian", SYMMETRY_HERMITIAN},
+                                                {NULL, 0}};
 
 /* Looks a word of the banner up, in any case. */
-static heddle_status pick(const struct text_source *s, const struct word_choice *list, const char *word, const char *what, int *value)
+static heddle_status pick(const struct text_source *s, const struct word_choice *list, const char *word,
+                          const char *what, int *value)
 {
     char known[SOURCE_TEXT] = "", quoted[QUOTE_SIZE];
     for (const struct word_choice *c = list; c->word; c++) {
@@ -93,8 +97,9 @@ static heddle_status read_banner(struct text_source *s, struct market *m)
         return source_fail(s, HEDDLE_BAD_FILE, 1, "the first line does not begin with %s", banner);
     int count = split(word + 1, WORDS - 1, line + sizeof banner - 1, line + size);
     if (count != WORDS - 1)
-        return source_fail(s, HEDDLE_BAD_FILE, 1, "the banner has %d words after %s, not 4: matrix, format, field, symmetry",
-                           count, banner);
+        return source_fail(s, HEDDLE_BAD_FILE, 1,
+                           "the banner has %d words after %s, not 4: matrix, format, field, symmetry", count,
+                           banner);
     if (strcasecmp(word[1], "matrix") != 0)
         return source_fail(s, HEDDLE_BAD_FILE, 1, "the file holds a %s, expected a matrix",
                            quote(quoted, word[1], word[1] + strlen(word[1])));
@@ -111,7 +116,8 @@ done:
 }
 
 /* A count of the size line. */
-static heddle_status read_size(const struct text_source *s, const char *word, const char *what, int64_t limit, int64_t *n)
+static heddle_status read_size(const struct text_source *s, const char *word, const char *what, int64_t limit,
+                               int64_t *n)
 {
     char quoted[QUOTE_SIZE];
     size_t digits = strspn(word, "0123456789");
@@ -156,8 +162,8 @@ static heddle_status read_sizes(struct text_source *s, struct market *m)
     TRY(read_size(s, word[0], "rows", INDEX_LIMIT, &m->rows));
     TRY(read_size(s, word[1], "columns", INDEX_LIMIT, &m->cols));
     if (m->symmetry != SYMMETRY_GENERAL && m->rows != m->cols)
-        return source_fail(s, HEDDLE_BAD_FILE, s->line, "a %lld x %lld matrix cannot be symmetric", (long long)m->rows,
-                           (long long)m->cols);
+        return source_fail(s, HEDDLE_BAD_FILE, s->line, "a %lld x %lld matrix cannot be symmetric",
+                           (long long)m->rows, (long long)m->cols);
     if (m->array)
         m->stored = array_stored(m);
     else
@@ -178,13 +184,14 @@ struct reading {
     struct text_source *source;
     const struct market *market;
     struct coo *coo;
-    int64_t capacity;     /* of coo's arrays; coo->nnz of it is in use */
+    int64_t capacity; /* of coo's arrays; coo->nnz of it is in use */
     struct chunk *chunks;
-    int64_t count, room;  /* chunks in use, and allocated */
+    int64_t count, room; /* chunks in use, and allocated */
 };
 
-/* Room for `wanted` entries.  What the size line announces is not believed further than the text bears it out: an entry
- * takes two bytes at least; where the length of the text is unknown, arrays grow with what was found. */
+/* Room for `wanted` entries.  What the size line announces is not believed further than the text bears it
+ * out: an entry takes two bytes at least; where the length of the text is unknown, arrays grow with what
+ * was found. */
 static heddle_status make_room(struct reading *r, int64_t wanted, int64_t left)
 {
     struct coo *coo = r->coo;
@@ -193,7 +200,8 @@ static heddle_status make_room(struct reading *r, int64_t wanted, int64_t left)
     int64_t capacity = left >= 0 ? coo->nnz + left / 2 : 2 * wanted;
     capacity = capacity > r->market->stored ? r->market->stored : capacity;
     capacity = capacity < wanted ? wanted : capacity;
-    if (source_affords(r->source, (double)capacity * (double)(2 * sizeof *coo->row + type_size(coo->value))) != HEDDLE_OK)
+    if (source_affords(r->source, (double)capacity *
+                                      (double)(2 * sizeof *coo->row + type_size(coo->value))) != HEDDLE_OK)
         return HEDDLE_NO_MEMORY;
     void *row = mem_resize(coo->row, coo->nnz, capacity, sizeof *coo->row);
     coo->row = row ? row : coo->row;
@@ -267,7 +275,8 @@ static heddle_status read_block(struct reading *r)
         }
     }
     TRY(make_room(r, entry, left));
-    io_parallel(r->count, parse_part, left == s->end - s->at ? NULL : read_ahead, r); /* nothing else is left: no need to look */
+    io_parallel(r->count, parse_part, left == s->end - s->at ? NULL : read_ahead,
+                r); /* nothing else is left: no need to look */
     for (int64_t i = 0; i < r->count; i++)
         if (r->chunks[i].error_line > 0)
             TRY(source_fail(s, HEDDLE_BAD_FILE, r->chunks[i].error_line, "%s", r->chunks[i].error));
@@ -278,7 +287,8 @@ done:
     return status;
 }
 
-/* The arrays may be longer than nnz afterwards, at most by the factor 2 of their growth; nobody keeps them for long. */
+/* The arrays may be longer than nnz afterwards, at most by the factor 2 of their growth; nobody keeps them
+ * for long. */
 heddle_status market_read_coo(struct text_source *s, struct market *m, struct coo *coo, heddle_type value)
 {
     heddle_status status = HEDDLE_OK;
@@ -295,10 +305,11 @@ heddle_status market_read_coo(struct text_source *s, struct market *m, struct co
         TRY(read_block(&r));
     }
     if (coo->nnz < m->stored)
-        TRY(source_fail(s, HEDDLE_BAD_FILE, s->line, "the file ends after %lld of %lld entries", (long long)coo->nnz,
-                        (long long)m->stored));
+        TRY(source_fail(s, HEDDLE_BAD_FILE, s->line, "the file ends after %lld of %lld entries",
+                        (long long)coo->nnz, (long long)m->stored));
     if (m->field == FIELD_COMPLEX)
-        TRY(source_fail(s, HEDDLE_NOT_SUPPORTED, 1, "complex matrices are not supported yet: Heddle has no kernel for them"));
+        TRY(source_fail(s, HEDDLE_NOT_SUPPORTED, 1,
+                        "complex matrices are not supported yet: Heddle has no kernel for them"));
     TRY(source_affords(s, matrix_least(m->rows, m->cols)));
 done:
     mem_free(r.chunks);

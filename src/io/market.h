@@ -2,8 +2,9 @@
  *
  * market.h: Matrix Market files, https://math.nist.gov/MatrixMarket/formats.html
  *
- * A block of text is cut into chunks at line ends.  A first pass counts lines and entries of each chunk, so that a
- * second one can parse every chunk into its final place, with its true line numbers; both are parallel. */
+ * A block of text is cut into chunks at line ends.  A first pass counts lines and entries of each chunk,
+ * so that a second one can parse every chunk into its final place, with its true line numbers; both are
+ * parallel. */
 #ifndef IO_MARKET_H
 #define IO_MARKET_H
 
@@ -15,19 +16,19 @@ enum field { FIELD_REAL, FIELD_INTEGER, FIELD_PATTERN, FIELD_COMPLEX };
 
 /* What the banner and the size line say. */
 struct market {
-    int array;                /* every entry in turn, column by column; else coordinates */
+    int array; /* every entry in turn, column by column; else coordinates */
     enum field field;
     enum symmetry symmetry;
     int64_t rows, cols;
-    int64_t stored;           /* entries in the file */
+    int64_t stored; /* entries in the file */
 };
 
 /* A piece of text that one thread parses. */
 struct chunk {
-    const char *begin, *end;            /* whole lines */
-    int64_t lines, entries;             /* counted by chunk_count */
-    int64_t first_line, first_entry;    /* how many of each come before this chunk */
-    int64_t error_line;                 /* 0: none; else the first bad line, from 1 in the whole file */
+    const char *begin, *end;         /* whole lines */
+    int64_t lines, entries;          /* counted by chunk_count */
+    int64_t first_line, first_entry; /* how many of each come before this chunk */
+    int64_t error_line;              /* 0: none; else the first bad line, from 1 in the whole file */
     char error[SOURCE_TEXT];
 };
 
@@ -48,6 +49,7 @@ int market_banner(const char *text, int64_t size); /* does the text begin as a M
 /* symmetry.c: each entry off the diagonal is followed by its mirror image. */
 heddle_status coo_mirror(struct coo *A, enum symmetry symmetry);
 /* Mirrors and compresses; *coo is used up. */
-heddle_status csr_from_file(struct csr *A, struct coo *coo, enum symmetry symmetry, const struct text_source *s);
+heddle_status csr_from_file(struct csr *A, struct coo *coo, enum symmetry symmetry,
+                            const struct text_source *s);
 
 #endif

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * The inner loops of reading.  A good line costs one pass over its characters; a bad one is parsed a second time,
- * slowly, by explain(), which knows how to say what is wrong. */
+ * The inner loops of reading.  A good line costs one pass over its characters; a bad one is parsed a
+ * second time, slowly, by explain(), which knows how to say what is wrong. */
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -23,8 +23,8 @@ static inline const char *skip_line(const char *p, const char *end)
     return (const char *)memchr(p, '\n', (size_t)(end - p)) + 1;
 }
 
-/* Counts newlines, and those that a blank, a control character or a '%' follows: where there are none of these, every
- * line is an entry.  Reads one byte behind `n`. */
+/* Counts newlines, and those that a blank, a control character or a '%' follows: where there are none of
+ * these, every line is an entry.  Reads one byte behind `n`. */
 static void count_newlines(const char *p, int64_t n, int64_t *newlines, int64_t *odd)
 {
     for (; n > 0; n -= COUNT_STEP, p += COUNT_STEP) {
@@ -40,8 +40,8 @@ static void count_newlines(const char *p, int64_t n, int64_t *newlines, int64_t 
     }
 }
 
-/* Most files have no blank lines and no comments behind their size line: then the fast count is exact.  Otherwise
- * lines are looked at one by one. */
+/* Most files have no blank lines and no comments behind their size line: then the fast count is exact.
+ * Otherwise lines are looked at one by one. */
 void chunk_count(struct chunk *c)
 {
     int64_t odd = 0;
@@ -57,7 +57,8 @@ void chunk_count(struct chunk *c)
     }
 }
 
-/* Column j of a stored triangle has rows - j entries, one less without the diagonal: where column j begins. */
+/* Column j of a stored triangle has rows - j entries, one less without the diagonal: where column j
+ * begins. */
 static int64_t triangle_begin(const struct market *m, int64_t j)
 {
     int64_t n = m->rows - (m->symmetry == SYMMETRY_SKEW);
@@ -120,8 +121,10 @@ struct market_entry {
     double value;
 };
 
-/* One line that is an entry; NULL when anything about it is wrong.  Array entries come with row and col set. */
-static inline const char *read_entry(const char *p, const char *end, const struct market *m, struct market_entry *e)
+/* One line that is an entry; NULL when anything about it is wrong.  Array entries come with row and col
+ * set. */
+static inline const char *read_entry(const char *p, const char *end, const struct market *m,
+                                     struct market_entry *e)
 {
     if (!m->array) {
         if (!(p = read_index(p, end, m->rows, &e->row)) || !is_blank(*p))
@@ -138,7 +141,8 @@ static inline const char *read_entry(const char *p, const char *end, const struc
         if (m->field == FIELD_INTEGER && e->value != floor(e->value))
             return NULL;
         double imaginary;
-        if (m->field == FIELD_COMPLEX && (!is_blank(*p) || !(p = number_read(skip_blanks(p), end, &imaginary))))
+        if (m->field == FIELD_COMPLEX &&
+            (!is_blank(*p) || !(p = number_read(skip_blanks(p), end, &imaginary))))
             return NULL;
     }
     p = skip_blanks(p);
@@ -161,8 +165,8 @@ static const char *explain_index(char *out, const char *p, const char *end, cons
     while (is_digit(*q))
         q++;
     if (q > first && ends_index(*q) && limit > 0)
-        snprintf(out, SOURCE_TEXT, "%s %.*s is outside 1..%lld", what, (int)(q - first > 30 ? 30 : q - skip_blanks(p)),
-                 skip_blanks(p), (long long)limit);
+        snprintf(out, SOURCE_TEXT, "%s %.*s is outside 1..%lld", what,
+                 (int)(q - first > 30 ? 30 : q - skip_blanks(p)), skip_blanks(p), (long long)limit);
     else if (q > first && ends_index(*q))
         snprintf(out, SOURCE_TEXT, "%s %.30s in a matrix that has none", what, quote(quoted, p, end));
     else
@@ -179,7 +183,8 @@ static const char *explain_value(char *out, const char *p, const char *end, cons
     if (!stop)
         snprintf(out, SOURCE_TEXT, "expected a number, found %s", quote(quoted, p, end));
     else if (m->field == FIELD_INTEGER && value != floor(value))
-        snprintf(out, SOURCE_TEXT, "the value %s is not an integer, as the banner says", quote(quoted, p, end));
+        snprintf(out, SOURCE_TEXT, "the value %s is not an integer, as the banner says",
+                 quote(quoted, p, end));
     else
         return stop;
     return NULL;
@@ -198,7 +203,8 @@ static void explain(char *out, const char *p, const char *end, const struct mark
         if (!(p = explain_index(out, p, end, "column", m->cols)))
             return;
         if (m->symmetry == SYMMETRY_SKEW && row == col) {
-            snprintf(out, SOURCE_TEXT, "entry (%lld, %lld) lies on the diagonal, which a skew-symmetric file leaves out",
+            snprintf(out, SOURCE_TEXT,
+                     "entry (%lld, %lld) lies on the diagonal, which a skew-symmetric file leaves out",
                      (long long)row + 1, (long long)col + 1);
             return;
         }
@@ -209,8 +215,8 @@ static void explain(char *out, const char *p, const char *end, const struct mark
     snprintf(out, SOURCE_TEXT, "expected the end of the line, found %s", quote(quoted, p, end));
 }
 
-/* `k` never passes first_entry + entries, because both passes agree on which lines are entries: that is why threads
- * need no lock and writes stay inside the arrays. */
+/* `k` never passes first_entry + entries, because both passes agree on which lines are entries: that is
+ * why threads need no lock and writes stay inside the arrays. */
 void chunk_parse(struct chunk *c, const struct market *m, const struct coo *coo)
 {
     int64_t line = c->first_line, k = c->first_entry;
@@ -224,7 +230,8 @@ void chunk_parse(struct chunk *c, const struct market *m, const struct coo *coo)
             continue;
         }
         if (k == m->stored) {
-            snprintf(c->error, sizeof c->error, "an entry too many: the size line announces %lld", (long long)m->stored);
+            snprintf(c->error, sizeof c->error, "an entry too many: the size line announces %lld",
+                     (long long)m->stored);
             c->error_line = line + 1;
             return;
         }

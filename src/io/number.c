@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT
  *
- * Reading.  An ordinary decimal is w 10^q with w below 10^19.  Small w and q are one exact product or quotient of
- * doubles (Clinger 1990); the rest takes a 64 x 128-bit product with a table of powers of ten, whose leading bits
- * decide the rounding unless they lie too close to a tie (Eisel and Lemire 2021).  Those few, and everything that is
- * not an ordinary decimal, go to strtod.
+ * Reading.  An ordinary decimal is w 10^q with w below 10^19.  Small w and q are one exact product or
+ * quotient of doubles (Clinger 1990); the rest takes a 64 x 128-bit product with a table of powers of ten,
+ * whose leading bits decide the rounding unless they lie too close to a tie (Eisel and Lemire 2021).
+ * Those few, and everything that is not an ordinary decimal, go to strtod.
  *
- * Writing.  The same table gives 17 digits of a double; 15, 16 and 17 of them are tried in turn, and the first that
- * reads back as the same value is taken.  So the reader vouches for the writer. */
+ * Writing.  The same table gives 17 digits of a double; 15, 16 and 17 of them are tried in turn, and the
+ * first that reads back as the same value is taken.  So the reader vouches for the writer. */
 #define _GNU_SOURCE /* strtod_l, uselocale */
 #include "io/number.h"
 
@@ -127,8 +127,8 @@ static const char *read_slowly(const char *p, const char *end, double *value)
     return stop == copy ? NULL : p + (stop - copy);
 }
 
-/* More than 19 digits from `first` on, with a point somewhere: the leading 19 decide if w and w + 1 round alike.
- * `exponent` belongs to the last digit. */
+/* More than 19 digits from `first` on, with a point somewhere: the leading 19 decide if w and w + 1 round
+ * alike. `exponent` belongs to the last digit. */
 static int compose_long(const char *first, const char *last, int64_t exponent, double *value)
 {
     uint64_t w = 0;
@@ -166,8 +166,8 @@ static const char *read_exponent(const char *p, int64_t *exponent)
     return q;
 }
 
-/* One pass over the characters collects digits as if there were no point, and the exponent that makes up for it.  More
- * than 19 digits overflow w, which nobody looks at then. */
+/* One pass over the characters collects digits as if there were no point, and the exponent that makes up
+ * for it.  More than 19 digits overflow w, which nobody looks at then. */
 const char *number_read(const char *p, const char *end, double *value)
 {
     const char *start = p;
@@ -215,13 +215,13 @@ int number_write_int(char *out, int64_t n)
     return size;
 }
 
-/* The 17 leading digits of value > 0 as an integer in [10^16, 10^17) and the power of ten that belongs to it; 0 when
- * the table does not reach.  The last digit may be off: whoever uses it reads the result back. */
+/* The 17 leading digits of value > 0 as an integer in [10^16, 10^17) and the power of ten that belongs to
+ * it; 0 when the table does not reach.  The last digit may be off: whoever uses it reads the result back. */
 static uint64_t leading_digits(double value, int *exponent)
 {
     int e;
     uint64_t m = (uint64_t)ldexp(frexp(value, &e), 64); /* value = m 2^(e-64), m >= 2^63 */
-    int q = 16 - (((e - 1) * 1233) >> 12);             /* 1233 / 4096 is nearly log10(2) */
+    int q = 16 - (((e - 1) * 1233) >> 12);              /* 1233 / 4096 is nearly log10(2) */
     for (int attempt = 0; attempt < 3; attempt++) {
         if (q < POWER_FIRST || q > POWER_LAST)
             return 0;
@@ -298,7 +298,8 @@ static int same(double a, double b, heddle_type type)
     return type == HEDDLE_F32 ? (float)a == (float)b : a == b;
 }
 
-/* Integers are common in matrices and need no search for digits; everything else is tried with more and more of them. */
+/* Integers are common in matrices and need no search for digits; everything else is tried with more and
+ * more of them. */
 int number_write(char *out, double value, heddle_type type)
 {
     int size = 0;

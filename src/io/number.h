@@ -12,12 +12,13 @@
 #define NUMBER_LONGEST 1024 /* characters of a number that needs the slow way */
 #define NUMBER_SIZE 32      /* characters that number_write may need */
 
-/* Reads the number that begins at p in any spelling that strtod takes.  The text [p, end) must end in a character that
- * belongs to no number, a newline say: that is what stops the loops.  Returns the place behind the number, or NULL. */
+/* Reads the number that begins at p in any spelling that strtod takes.  The text [p, end) must end in a
+ * character that belongs to no number, a newline say: that is what stops the loops.  Returns the place
+ * behind the number, or NULL. */
 const char *number_read(const char *p, const char *end, double *value);
 
-/* The shortest decimal that reads back as the same value of its type, "nan" or "inf"; returns its length, no zero at
- * the end.  A HEDDLE_F32 is handed over as the double that equals it. */
+/* The shortest decimal that reads back as the same value of its type, "nan" or "inf"; returns its length,
+ * no zero at the end.  A HEDDLE_F32 is handed over as the double that equals it. */
 int number_write(char *out, double value, heddle_type type);
 
 /* Writes n >= 0 in decimal and returns the length. */
@@ -30,8 +31,9 @@ static inline int is_digit(char c)
 
 extern const uint64_t number_powers[9]; /* 10^0 ... 10^8 */
 
-/* Appends the digits that stand at p, at most eight, to *w and returns how many there are.  All are found and joined
- * at once: lengths vary from number to number, and a loop over them would mispredict its end.  Reads eight bytes. */
+/* Appends the digits that stand at p, at most eight, to *w and returns how many there are.  All are found
+ * and joined at once: lengths vary from number to number, and a loop over them would mispredict its end.
+ * Reads eight bytes. */
 static inline int digits_8(const char *p, uint64_t *w)
 {
 #if __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__
@@ -42,7 +44,7 @@ static inline int digits_8(const char *p, uint64_t *w)
     int n = rest ? __builtin_ctzll(rest) >> 3 : 8;
     if (n == 0)
         return 0;
-    v <<= 64 - 8 * n; /* as if zeros stood before them */
+    v <<= 64 - 8 * n;      /* as if zeros stood before them */
     v = v * 10 + (v >> 8); /* pairs */
     const uint64_t mask = UINT64_C(0x000000ff000000ff);
     v = ((v & mask) * UINT64_C(0x000f424000000064) + ((v >> 16) & mask) * UINT64_C(0x0000271000000001)) >> 32;

@@ -20,7 +20,10 @@ int file_is_packed(const char *path)
     size_t n = file ? fread(begin, 1, sizeof begin, file) : 0;
     if (file)
         fclose(file);
-    return (n >= 2 && memcmp(begin, "\x1f\x8b", 2) == 0) || (n == 6 && memcmp(begin, "\xfd" "7zXZ", 6) == 0);
+    return (n >= 2 && memcmp(begin, "\x1f\x8b", 2) == 0) || (n == 6 && memcmp(begin,
+                                                                              "\xfd"
+                                                                              "7zXZ",
+                                                                              6) == 0);
 }
 
 heddle_status file_unpack(char **data, int64_t *size, const char *path)

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * The file is read once, from front to back, as it may be packed or come through a pipe.  Sizes are believed only as far as the
- * file could hold what they announce; lengths and columns are checked while they are read. */
+ * The file is read once, from front to back, as it may be packed or come through a pipe.  Sizes are
+ * believed only as far as the file could hold what they announce; lengths and columns are checked while
+ * they are read. */
 #include "io/petsc.h"
 
 #include <string.h>
@@ -86,10 +87,12 @@ static heddle_status take_header(struct stream *f, struct csr *A)
     for (int i = 0; i < HEADER; i++)
         size[i] = whole(f->piece + i * f->width, f->width);
     if (size[3] == -1)
-        return source_fail(f->source, HEDDLE_NOT_SUPPORTED, 0, "a dense matrix of PETSc; only sparse ones are read");
+        return source_fail(f->source, HEDDLE_NOT_SUPPORTED, 0,
+                           "a dense matrix of PETSc; only sparse ones are read");
     if (size[1] < 0 || size[2] < 0 || size[1] >= INDEX_LIMIT || size[2] >= INDEX_LIMIT || size[3] < 0 ||
         size[3] > INT64_MAX / 32 || (size[3] > 0 && (size[1] == 0 || size[2] == 0)))
-        return source_fail(f->source, HEDDLE_BAD_FILE, 0, "impossible sizes in the header: %lld x %lld with %lld entries",
+        return source_fail(f->source, HEDDLE_BAD_FILE, 0,
+                           "impossible sizes in the header: %lld x %lld with %lld entries",
                            (long long)size[1], (long long)size[2], (long long)size[3]);
     *A = (struct csr){.rows = size[1], .cols = size[2], .nnz = size[3]};
 done:
@@ -102,8 +105,9 @@ static heddle_status check_sizes(const struct stream *f, const struct csr *A)
     const struct text_source *s = f->source;
     double least = (double)f->width * (HEADER + (double)A->rows + (double)A->nnz) + 4 * (double)A->nnz;
     if (decoder_plain(&s->decoder) && least > (double)s->input.size)
-        return source_fail(s, HEDDLE_BAD_FILE, 0, "the file has %lld bytes, and %lld x %lld with %lld entries take more",
-                           (long long)s->input.size, (long long)A->rows, (long long)A->cols, (long long)A->nnz);
+        return source_fail(
+            s, HEDDLE_BAD_FILE, 0, "the file has %lld bytes, and %lld x %lld with %lld entries take more",
+            (long long)s->input.size, (long long)A->rows, (long long)A->cols, (long long)A->nnz);
     return source_affords(s, matrix_least(A->rows, A->cols) + 20 * (double)A->nnz);
 }
 
@@ -126,14 +130,16 @@ static heddle_status take_lengths(struct stream *f, struct csr *A)
         for (int64_t k = 0; k < n; k++) {
             int64_t length = whole(f->piece + k * f->width, f->width);
             if (length < 0 || length > A->nnz - sum)
-                return source_fail(f->source, HEDDLE_BAD_FILE, 0, "row %lld has %lld entries, and %lld are left of %lld",
-                                   (long long)(i + k), (long long)length, (long long)(A->nnz - sum), (long long)A->nnz);
+                return source_fail(f->source, HEDDLE_BAD_FILE, 0,
+                                   "row %lld has %lld entries, and %lld are left of %lld", (long long)(i + k),
+                                   (long long)length, (long long)(A->nnz - sum), (long long)A->nnz);
             set_offset(A, i + k + 1, sum += length);
         }
     }
     if (sum < A->nnz)
-        status = source_fail(f->source, HEDDLE_BAD_FILE, 0, "rows have %lld entries in all, the header says %lld",
-                             (long long)sum, (long long)A->nnz);
+        status =
+            source_fail(f->source, HEDDLE_BAD_FILE, 0, "rows have %lld entries in all, the header says %lld",
+                        (long long)sum, (long long)A->nnz);
 done:
     return status;
 }
@@ -148,8 +154,9 @@ static heddle_status take_columns(struct stream *f, struct csr *A)
         for (int64_t i = 0; i < n; i++) {
             int64_t col = whole(f->piece + i * f->width, f->width);
             if (col < 0 || col >= A->cols)
-                return source_fail(f->source, HEDDLE_BAD_FILE, 0, "entry %lld: column %lld is outside 0..%lld",
-                                   (long long)(k + i), (long long)col, (long long)A->cols - 1);
+                return source_fail(f->source, HEDDLE_BAD_FILE, 0,
+                                   "entry %lld: column %lld is outside 0..%lld", (long long)(k + i),
+                                   (long long)col, (long long)A->cols - 1);
             A->col[k + i] = (int32_t)col;
         }
     }
@@ -157,10 +164,10 @@ done:
     return status;
 }
 
-/* Bytes of a value, when `got` of 8 nnz bytes could be read and `more` is what follows them: 8 if that is the end or another
- * object; 4 if there is one of these after half of them; 0 if neither. */
-static int value_width(const struct stream *f, const unsigned char *raw, int64_t nnz, int64_t got, const unsigned char *more,
-                       int64_t following)
+/* Bytes of a value, when `got` of 8 nnz bytes could be read and `more` is what follows them: 8 if that is
+ * the end or another object; 4 if there is one of these after half of them; 0 if neither. */
+static int value_width(const struct stream *f, const unsigned char *raw, int64_t nnz, int64_t got,
+                       const unsigned char *more, int64_t following)
 {
     if (got == 8 * nnz && (following == 0 || (following >= f->width && is_class(whole(more, f->width)))))
         return 8;
@@ -208,7 +215,8 @@ static heddle_status take_values(struct stream *f, struct csr *A)
     else if (got < 8 * A->nnz)
         status = source_fail(f->source, HEDDLE_BAD_FILE, 0, "the file ends inside the values");
     else
-        status = source_fail(f->source, HEDDLE_NOT_SUPPORTED, 0, "the values are not single or double precision: a PETSc with "
+        status = source_fail(f->source, HEDDLE_NOT_SUPPORTED, 0,
+                             "the values are not single or double precision: a PETSc with "
                              "complex or quadruple numbers wrote the file, or it is damaged");
 done:
     mem_free(own);
@@ -245,7 +253,8 @@ static int64_t format_lengths(const void *argument, int64_t first, int64_t last,
 {
     const struct writing *w = argument;
     for (int64_t i = first; i < last; i++)
-        put_big_endian(out + (i - first) * w->width, (uint64_t)(csr_offset(w->A, i + 1) - csr_offset(w->A, i)), w->width);
+        put_big_endian(out + (i - first) * w->width,
+                       (uint64_t)(csr_offset(w->A, i + 1) - csr_offset(w->A, i)), w->width);
     return (last - first) * w->width;
 }
 
@@ -289,8 +298,9 @@ done:
 heddle_status petsc_write(const struct csr *A, struct sink *s)
 {
     if (A->nnz > INT32_MAX)
-        return fail(HEDDLE_NOT_SUPPORTED, "%s: %lld entries are more than a PETSc with 32-bit indices reads; write .petsc64", s->path,
-                    (long long)A->nnz);
+        return fail(HEDDLE_NOT_SUPPORTED,
+                    "%s: %lld entries are more than a PETSc with 32-bit indices reads; write .petsc64",
+                    s->path, (long long)A->nnz);
     return write_wide(A, s, 4);
 }
 

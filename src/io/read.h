@@ -7,7 +7,8 @@
 #include "io/source.h"
 #include "matrix/matrix.h"
 
-/* Bytes that anyone who works with a matrix of these sizes needs, whatever its format: for a file that states sizes alone. */
+/* Bytes that anyone who works with a matrix of these sizes needs, whatever its format: for a file that
+ * states sizes alone. */
 static inline double matrix_least(int64_t rows, int64_t cols)
 {
     return 4.0 * ((double)rows + (double)cols);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Compression: every piece of text becomes a gzip member of its own, and a gzip file is any number of members.  So
- * pieces compress in parallel, for less than a percent of size. */
+ * Compression: every piece of text becomes a gzip member of its own, and a gzip file is any number of
+ * members.  So pieces compress in parallel, for less than a percent of size. */
 #define _GNU_SOURCE /* realpath, F_DUPFD_CLOEXEC */
 #include "io/sink.h"
 
@@ -65,8 +65,8 @@ void sinks_abandon(void)
     }
 }
 
-/* In the same folder, or the rename would not be atomic; O_EXCL, so that neither a file nor a link that stands there is
- * touched.  `old` is what is to be replaced, NULL when there is nothing. */
+/* In the same folder, or the rename would not be atomic; O_EXCL, so that neither a file nor a link that
+ * stands there is touched.  `old` is what is to be replaced, NULL when there is nothing. */
 static heddle_status open_temporary(struct sink *s, const struct stat *old)
 {
     static atomic_uint serial; /* tells apart files that one process writes at the same time */
@@ -74,7 +74,8 @@ static heddle_status open_temporary(struct sink *s, const struct stat *old)
     if (NEW(s->temporary, (int64_t)size) != HEDDLE_OK)
         return HEDDLE_NO_MEMORY;
     for (int attempt = 0; attempt < 100; attempt++) {
-        snprintf(s->temporary, size, "%s.%ld-%u.part", s->target, (long)getpid(), atomic_fetch_add(&serial, 1));
+        snprintf(s->temporary, size, "%s.%ld-%u.part", s->target, (long)getpid(),
+                 atomic_fetch_add(&serial, 1));
         s->file = open(s->temporary, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
         if (s->file >= 0 || errno != EEXIST)
             break;
@@ -99,7 +100,8 @@ static int own_descriptor(const char *path)
 {
     char folder[PATH_MAX], own[PATH_MAX], parent[PATH_MAX];
     const char *slash = strrchr(path, '/');
-    if (!slash || slash == path || slash - path >= PATH_MAX || !slash[1] || strspn(slash + 1, "0123456789") != strlen(slash + 1))
+    if (!slash || slash == path || slash - path >= PATH_MAX || !slash[1] ||
+        strspn(slash + 1, "0123456789") != strlen(slash + 1))
         return -1;
     snprintf(parent, sizeof parent, "%.*s", (int)(slash - path), path);
     if (!realpath(parent, folder) || !realpath("/proc/self/fd", own) || strcmp(folder, own) != 0)
@@ -118,7 +120,9 @@ static heddle_status follow(struct sink *s, int *descriptor)
         return sink_fail(s, "open the file");
     }
     memcpy(path, s->path, n + 1);
-    for (int links = 0; (*descriptor = own_descriptor(path)) < 0 && lstat(path, &info) == 0 && S_ISLNK(info.st_mode); links++) {
+    for (int links = 0;
+         (*descriptor = own_descriptor(path)) < 0 && lstat(path, &info) == 0 && S_ISLNK(info.st_mode);
+         links++) {
         ssize_t size = readlink(path, link, sizeof link - 1);
         const char *slash = strrchr(path, '/');
         int folder = size > 0 && link[0] != '/' && slash ? (int)(slash + 1 - path) : 0;
@@ -154,7 +158,8 @@ heddle_status sink_open(struct sink *s, const char *path, int gzip)
     if (descriptor < 0 && (!there || S_ISREG(info.st_mode))) {
         TRY(open_temporary(s, there ? &info : NULL));
     } else {
-        s->file = descriptor >= 0 ? fcntl(descriptor, F_DUPFD_CLOEXEC, 0) : open(s->target, O_WRONLY | O_CLOEXEC);
+        s->file =
+            descriptor >= 0 ? fcntl(descriptor, F_DUPFD_CLOEXEC, 0) : open(s->target, O_WRONLY | O_CLOEXEC);
         if (s->file < 0)
             TRY(sink_fail(s, "open the file"));
     }
@@ -258,7 +263,8 @@ static void format_piece(void *argument, int64_t i)
     int64_t first = w->first + i * io_tuning.items, last = first + io_tuning.items;
     w->piece[i].size = w->formatter(w->argument, first, last < w->count ? last : w->count, w->piece[i].text);
     if (w->gzip)
-        w->piece[i].status = compress_piece(w->piece[i].text, w->piece[i].size, &w->piece[i].packed, &w->piece[i].packed_size);
+        w->piece[i].status =
+            compress_piece(w->piece[i].text, w->piece[i].size, &w->piece[i].packed, &w->piece[i].packed_size);
 }
 
 /* Writes the pieces in their order and lets go of what was packed. */
@@ -267,16 +273,19 @@ static heddle_status put_wave(struct sink *s, struct wave *w, int64_t pieces)
     heddle_status status = HEDDLE_OK;
     for (int64_t i = 0; i < pieces; i++) {
         if (status == HEDDLE_OK && w->piece[i].status != HEDDLE_OK)
-            status = fail(w->piece[i].status, "%s: no memory to compress it", s->path); /* its text is in another thread */
+            status = fail(w->piece[i].status, "%s: no memory to compress it",
+                          s->path); /* its text is in another thread */
         if (status == HEDDLE_OK)
-            status = w->gzip ? put(s, w->piece[i].packed, w->piece[i].packed_size) : put(s, w->piece[i].text, w->piece[i].size);
+            status = w->gzip ? put(s, w->piece[i].packed, w->piece[i].packed_size)
+                             : put(s, w->piece[i].text, w->piece[i].size);
         mem_free(w->piece[i].packed);
         w->piece[i].packed = NULL;
     }
     return status;
 }
 
-heddle_status sink_items(struct sink *s, int64_t count, int64_t item_size, sink_formatter *formatter, const void *argument)
+heddle_status sink_items(struct sink *s, int64_t count, int64_t item_size, sink_formatter *formatter,
+                         const void *argument)
 {
     heddle_status status = HEDDLE_OK;
     struct wave w = {.formatter = formatter, .argument = argument, .count = count, .gzip = s->gzip};

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT
  *
- * Block n lies in one buffer with the beginning of a line behind its last newline; that beginning is copied to the other
- * buffer and the decoder fills up the rest, which gives block n + 1.  source_ahead may do so while block n is still being
- * parsed, since it only reads the part of it that the parser does not own. */
+ * Block n lies in one buffer with the beginning of a line behind its last newline; that beginning is
+ * copied to the other buffer and the decoder fills up the rest, which gives block n + 1.  source_ahead may
+ * do so while block n is still being parsed, since it only reads the part of it that the parser does not
+ * own. */
 #define _GNU_SOURCE /* memrchr */
 #include "io/source.h"
 
@@ -16,7 +17,8 @@
 
 #define LINE_MOST (INT64_C(1) << 30) /* of a text that is not packed: all of a vector may stand on one line */
 
-heddle_status source_fail(const struct text_source *s, heddle_status status, int64_t line, const char *format, ...)
+heddle_status source_fail(const struct text_source *s, heddle_status status, int64_t line, const char *format,
+                          ...)
 {
     char text[2 * SOURCE_TEXT];
     va_list args;
@@ -128,14 +130,16 @@ static heddle_status read_contents(struct text_source *s, char *out, int64_t cap
     if (status != HEDDLE_OK || s->member_left < 0)
         return status;
     s->member_left -= *got;
-    return *got < wanted ? source_fail(s, HEDDLE_BAD_FILE, 0, "the archive is cut off inside this member") : HEDDLE_OK;
+    return *got < wanted ? source_fail(s, HEDDLE_BAD_FILE, 0, "the archive is cut off inside this member")
+                         : HEDDLE_OK;
 }
 
 /* More room in a buffer that holds `filled` bytes without a newline. */
 static heddle_status grow(struct text_source *s, int i, int64_t filled, int64_t room)
 {
     if (!decoder_plain(&s->decoder) || room > LINE_MOST)
-        return source_fail(s, HEDDLE_BAD_FILE, 0, "a line is longer than %lld bytes: this is no matrix file", (long long)filled);
+        return source_fail(s, HEDDLE_BAD_FILE, 0, "a line is longer than %lld bytes: this is no matrix file",
+                           (long long)filled);
     char *more = mem_resize(s->buffer[i], filled, room + 1, 1);
     if (!more)
         return HEDDLE_NO_MEMORY;
@@ -144,8 +148,8 @@ static heddle_status grow(struct text_source *s, int i, int64_t filled, int64_t 
     return HEDDLE_OK;
 }
 
-/* Fills the buffer that is not present: the unfinished line of the present one, then what the decoder gives, until there is
- * a whole line. */
+/* Fills the buffer that is not present: the unfinished line of the present one, then what the decoder
+ * gives, until there is a whole line. */
 static heddle_status fill_other(struct text_source *s)
 {
     heddle_status status = HEDDLE_OK;
@@ -176,7 +180,8 @@ done:
     return status;
 }
 
-/* The text of an error is kept beside it: by the time it is reported, the thread may have failed at something else. */
+/* The text of an error is kept beside it: by the time it is reported, the thread may have failed at
+ * something else. */
 void source_ahead(struct text_source *s)
 {
     if (s->ahead)
@@ -208,7 +213,8 @@ heddle_status source_line(struct text_source *s, const char **line, int64_t *siz
     *size = 0;
     if (status != HEDDLE_OK || s->at == s->end)
         return status;
-    const char *newline = memchr(s->at, '\n', (size_t)(s->end - s->at)); /* there is one: see the top of source.h */
+    const char *newline =
+        memchr(s->at, '\n', (size_t)(s->end - s->at)); /* there is one: see the top of source.h */
     *line = s->at;
     *size = newline - s->at;
     s->at = newline + 1;

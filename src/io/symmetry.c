@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * symmetry.c: from the stored triangle to the whole matrix.  An entry and its mirror image stand side by side in the
- * result, so that file order is kept in the sense that every row sees its entries in the order in which the file
- * mentions them.  A first pass counts, a second one writes: the parts are independent. */
+ * symmetry.c: from the stored triangle to the whole matrix.  An entry and its mirror image stand side by
+ * side in the result, so that file order is kept in the sense that every row sees its entries in the order
+ * in which the file mentions them.  A first pass counts, a second one writes: the parts are independent. */
 #include "base/memory.h"
 #include "base/thread.h"
 #include "io/market.h"
@@ -24,7 +24,8 @@ static void count_part(void *argument, int64_t part)
 {
     struct mirroring *m = argument;
     int64_t n = 0;
-    for (int64_t k = part_begin(m->from->nnz, part, m->parts); k < part_begin(m->from->nnz, part + 1, m->parts); k++)
+    for (int64_t k = part_begin(m->from->nnz, part, m->parts);
+         k < part_begin(m->from->nnz, part + 1, m->parts); k++)
         n += 1 + (m->from->row[k] != m->from->col[k]);
     m->first[part + 1] = n;
 }
@@ -44,7 +45,8 @@ static void mirror_part(void *argument, int64_t part)
     struct mirroring *m = argument;
     const struct coo *A = m->from;
     int64_t out = m->first[part];
-    for (int64_t k = part_begin(m->from->nnz, part, m->parts); k < part_begin(m->from->nnz, part + 1, m->parts); k++) {
+    for (int64_t k = part_begin(m->from->nnz, part, m->parts);
+         k < part_begin(m->from->nnz, part + 1, m->parts); k++) {
         double value = value_at(A->val, A->value, k);
         put(m->to, out++, A->row[k], A->col[k], value);
         if (A->row[k] != A->col[k])
@@ -55,7 +57,9 @@ static void mirror_part(void *argument, int64_t part)
 heddle_status coo_mirror(struct coo *A, enum symmetry symmetry)
 {
     struct coo whole;
-    struct mirroring m = {.from = A, .to = &whole, .sign = symmetry == SYMMETRY_SKEW ? -1 : 1,
+    struct mirroring m = {.from = A,
+                          .to = &whole,
+                          .sign = symmetry == SYMMETRY_SKEW ? -1 : 1,
                           .parts = A->nnz < SMALL ? 1 : PARTS};
     if (symmetry == SYMMETRY_GENERAL)
         return HEDDLE_OK;
@@ -71,10 +75,12 @@ heddle_status coo_mirror(struct coo *A, enum symmetry symmetry)
     return HEDDLE_OK;
 }
 
-heddle_status csr_from_file(struct csr *A, struct coo *coo, enum symmetry symmetry, const struct text_source *s)
+heddle_status csr_from_file(struct csr *A, struct coo *coo, enum symmetry symmetry,
+                            const struct text_source *s)
 {
     heddle_status status = HEDDLE_OK;
-    double entry = 4 + (double)type_size(coo->value), entries = (double)coo->nnz * (symmetry == SYMMETRY_GENERAL ? 1 : 2);
+    double entry = 4 + (double)type_size(coo->value),
+           entries = (double)coo->nnz * (symmetry == SYMMETRY_GENERAL ? 1 : 2);
     TRY(source_affords(s, 4 * (double)(coo->rows + 1) + entries * entry));
     TRY(coo_mirror(coo, symmetry));
     TRY(csr_from_coo(A, coo));

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * tar.c: the matrix in an archive as the SuiteSparse collection packs it: NAME.tar.gz holds NAME/NAME.mtx, and perhaps
- * right-hand sides and coordinates beside it.  The archive is walked once to choose the member, and entered again
- * there: nothing is unpacked to disk. */
+ * tar.c: the matrix in an archive as the SuiteSparse collection packs it: NAME.tar.gz holds NAME/NAME.mtx,
+ * and perhaps right-hand sides and coordinates beside it.  The archive is walked once to choose the
+ * member, and entered again there: nothing is unpacked to disk. */
 #include <stdio.h>
 #include <string.h>
 
@@ -29,7 +29,8 @@ struct best_member {
     int64_t number;         /* which file of the archive it is, from 0 */
 };
 
-/* A number in octal, or in base 256 when the first bit is set (GNU tar, for sizes of 8 GB and more); -1 when broken. */
+/* A number in octal, or in base 256 when the first bit is set (GNU tar, for sizes of 8 GB and more); -1
+ * when broken. */
 static int64_t tar_number(const char *field, int width)
 {
     int64_t n = 0;
@@ -91,7 +92,8 @@ static int64_t padding(int64_t size)
     return (RECORD - size % RECORD) % RECORD;
 }
 
-/* A name that is stored as the contents of a record of its own: GNU's 'L', or the "path" of a pax header 'x'. */
+/* A name that is stored as the contents of a record of its own: GNU's 'L', or the "path" of a pax header
+ * 'x'. */
 static heddle_status read_long_name(struct text_source *s, struct member *m, char *name)
 {
     heddle_status status = HEDDLE_OK;
@@ -143,7 +145,8 @@ static heddle_status next_member(struct text_source *s, struct member *m, int *f
     if (name[0])
         memcpy(m->path, name, sizeof name);
     else
-        snprintf(m->path, sizeof m->path, "%.*s%s%.*s", ustar ? 155 : 0, record + 345, ustar ? "/" : "", 100, record);
+        snprintf(m->path, sizeof m->path, "%.*s%s%.*s", ustar ? 155 : 0, record + 345, ustar ? "/" : "", 100,
+                 record);
     *found = 1;
 done:
     return status;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * Blocks of 16 MB are large enough to forget what starting a team costs and small enough that what the counting pass
- * has read is still in the last-level cache when the parsing pass comes.  Chunks are small beside them so that threads
- * end together. */
+ * Blocks of 16 MB are large enough to forget what starting a team costs and small enough that what the
+ * counting pass has read is still in the last-level cache when the parsing pass comes.  Chunks are small
+ * beside them so that threads end together. */
 #include "io/tuning.h"
 
 #include <stdatomic.h>
@@ -29,7 +29,8 @@ static void take_parts(void *argument, const struct team *team)
         p->work(p->argument, part);
 }
 
-void io_parallel(int64_t parts, void (*work)(void *argument, int64_t part), void (*first)(void *argument), void *argument)
+void io_parallel(int64_t parts, void (*work)(void *argument, int64_t part), void (*first)(void *argument),
+                 void *argument)
 {
     struct parallel p = {.parts = parts, .work = work, .first = first, .argument = argument};
     int64_t threads = io_tuning.threads > 0 ? io_tuning.threads : threads_default();

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * tuning.h: sizes that decide how a file is cut up.  Results never depend on them; tests shrink them so that every
- * boundary is met by a small file, and fuzzers bound the memory.  Not to be changed while a file is being read. */
+ * tuning.h: sizes that decide how a file is cut up.  Results never depend on them; tests shrink them so
+ * that every boundary is met by a small file, and fuzzers bound the memory.  Not to be changed while a
+ * file is being read. */
 #ifndef IO_TUNING_H
 #define IO_TUNING_H
 
@@ -19,12 +20,13 @@ struct io_tuning {
 
 extern struct io_tuning io_tuning;
 
-/* Runs work(argument, part) for every part in [0, parts), parts in any order on any thread.  `first`, when not NULL, is
- * run by the calling thread before it takes parts: it overlaps with the work of the others. */
-void io_parallel(int64_t parts, void (*work)(void *argument, int64_t part), void (*first)(void *argument), void *argument);
+/* Runs work(argument, part) for every part in [0, parts), parts in any order on any thread.  `first`, when
+ * not NULL, is run by the calling thread before it takes parts: it overlaps with the work of the others. */
+void io_parallel(int64_t parts, void (*work)(void *argument, int64_t part), void (*first)(void *argument),
+                 void *argument);
 
-/* Not 0 if `bytes` are more than the machine (or io_tuning.memory) has.  Systems that overcommit grant such requests
- * and end the process when it uses them: asking first turns that into an error with a text. */
+/* Not 0 if `bytes` are more than the machine (or io_tuning.memory) has.  Systems that overcommit grant
+ * such requests and end the process when it uses them: asking first turns that into an error with a text. */
 int io_too_large(double bytes);
 
 #endif

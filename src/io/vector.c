@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * vector.c: vectors.  A Matrix Market file with one column or one row, in either format; anything else is plain text:
- * numbers with white space between them, '#' or '%' before a comment. */
+ * vector.c: vectors.  A Matrix Market file with one column or one row, in either format; anything else is
+ * plain text: numbers with white space between them, '#' or '%' before a comment. */
 #include <string.h>
 
 #include "base/memory.h"
@@ -52,7 +52,8 @@ static heddle_status read_line(struct text_source *s, struct vector *v, const ch
             break;
         const char *stop = number_read(p, end, &value);
         if (!stop || !(is_blank(*stop) || *stop == '\n' || *stop == '#' || *stop == '%'))
-            return source_fail(s, HEDDLE_BAD_FILE, s->line, "expected a number, found %s", quote(quoted, p, end));
+            return source_fail(s, HEDDLE_BAD_FILE, s->line, "expected a number, found %s",
+                               quote(quoted, p, end));
         TRY(vector_add(s, v, value));
         p = stop;
     }
@@ -60,8 +61,8 @@ done:
     return status;
 }
 
-/* Any number of numbers a line; a file without any is an error, since it is more likely a mistake than a vector of
- * length 0. */
+/* Any number of numbers a line; a file without any is an error, since it is more likely a mistake than a
+ * vector of length 0. */
 static heddle_status read_plain(struct text_source *s, struct vector *v)
 {
     heddle_status status = HEDDLE_OK;
@@ -88,7 +89,8 @@ static heddle_status read_market(struct text_source *s, struct vector *v)
     TRY(market_read_coo(s, &m, &coo, HEDDLE_F64));
     TRY(coo_mirror(&coo, m.symmetry));
     if (m.rows != 1 && m.cols != 1)
-        TRY(source_fail(s, HEDDLE_BAD_FILE, 0, "a %lld x %lld matrix is not a vector: expected one column or one row",
+        TRY(source_fail(s, HEDDLE_BAD_FILE, 0,
+                        "a %lld x %lld matrix is not a vector: expected one column or one row",
                         (long long)m.rows, (long long)m.cols));
     v->n = m.cols == 1 ? m.rows : m.cols;
     TRY(source_affords(s, (double)v->n * (double)type_size(v->type)));
@@ -154,8 +156,10 @@ heddle_status vector_write(const void *x, int64_t n, heddle_type type, const cha
     struct vector v = {.x = (void *)(uintptr_t)x, .n = n, .type = type ? type : HEDDLE_F64};
     int market = text_ends(path, ".mtx") || text_ends(path, ".mtx.gz");
     if (!market && !text_ends(path, ".txt") && !text_ends(path, ".txt.gz"))
-        return fail(HEDDLE_NOT_SUPPORTED, "%s: no writer of vectors for this ending (there are .mtx, .mtx.gz, .txt and "
-                    ".txt.gz)", path);
+        return fail(HEDDLE_NOT_SUPPORTED,
+                    "%s: no writer of vectors for this ending (there are .mtx, .mtx.gz, .txt and "
+                    ".txt.gz)",
+                    path);
     status = sink_open(&s, path, text_ends(path, ".gz"));
     if (status != HEDDLE_OK)
         return status;

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * Matrices are written as general real coordinates, row by row, each value in the fewest digits that give it back.
- * Entries are cut into pieces of equal number, not into rows: one full row does not keep the other threads waiting. */
+ * Matrices are written as general real coordinates, row by row, each value in the fewest digits that give
+ * it back. Entries are cut into pieces of equal number, not into rows: one full row does not keep the
+ * other threads waiting. */
 #include "io/write.h"
 
 #include "base/text.h"
@@ -59,8 +60,9 @@ static const struct {
     heddle_status (*write)(const struct csr *A, struct sink *s);
     int gzip;
 } writers[] = {
-    {".mtx", market_write, 0}, {".mtx.gz", market_write, 1}, {".rb", boeing_write, 0},
-    {".rb.gz", boeing_write, 1}, {".hdl", hdl_write, 0}, {".petsc", petsc_write, 0}, {".petsc64", petsc64_write, 0},
+    {".mtx", market_write, 0},      {".mtx.gz", market_write, 1}, {".rb", boeing_write, 0},
+    {".rb.gz", boeing_write, 1},    {".hdl", hdl_write, 0},       {".petsc", petsc_write, 0},
+    {".petsc64", petsc64_write, 0},
 };
 
 heddle_status file_write(const struct csr *A, const char *path)
@@ -73,6 +75,8 @@ heddle_status file_write(const struct csr *A, const char *path)
                 status = sink_close(&s, writers[i].write(A, &s));
             return status;
         }
-    return fail(HEDDLE_NOT_SUPPORTED, "%s: no writer for this ending (there are .mtx, .mtx.gz, .rb, .rb.gz, .hdl, "
-                ".petsc and .petsc64)", path);
+    return fail(HEDDLE_NOT_SUPPORTED,
+                "%s: no writer for this ending (there are .mtx, .mtx.gz, .rb, .rb.gz, .hdl, "
+                ".petsc and .petsc64)",
+                path);
 }

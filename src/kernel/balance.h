@@ -1,26 +1,28 @@
 /* SPDX-License-Identifier: MIT
  *
- * balance.h: entries of a CSR matrix dealt out evenly to waves (ginkgo-race-2020 section 3.2); csr_balance and csr_ginkgo
- * include it.  Host half: `balance_held`, `balance_prepare` and `balance_launch`, which run kernels of the page that are
- * named after the functions here: balance_starts, balance_scale and balance.
+ * balance.h: entries of a CSR matrix dealt out evenly to waves (ginkgo-race-2020 section 3.2); csr_balance
+ * and csr_ginkgo include it.  Host half: `balance_held`, `balance_prepare` and `balance_launch`, which run
+ * kernels of the page that are named after the functions here: balance_starts, balance_scale and balance.
  *
- * A wave takes a share: entries [from, to) of rows [row, last).  An empty row has to be written and so counts as an entry; a
- * row that does not exceed `whole` entries goes to the wave that has its first one.  Such rows are stored at once.  Only of
- * longer rows several waves have a part each, which they add atomically; a launch ahead scales y there. */
+ * A wave takes a share: entries [from, to) of rows [row, last).  An empty row has to be written and so
+ * counts as an entry; a row that does not exceed `whole` entries goes to the wave that has its first one.
+ * Such rows are stored at once.  Only of longer rows several waves have a part each, which they add
+ * atomically; a launch ahead scales y there. */
 #ifndef KERNEL_BALANCE_H
 #define KERNEL_BALANCE_H
 
 #include "kernel/ginkgo.h"
 
-/* In product.fact, beside those of classical.h; the number of shares that begin within a row is found by `balance_starts`. */
+/* In product.fact, beside those of classical.h; the number of shares that begin within a row is found by
+ * `balance_starts`. */
 enum { BALANCE_WAVES = 0, BALANCE_WHOLE = 1, BALANCE_SPLIT = 2 };
 
 #define BALANCE_BLOCK 128 /* threads: few, so that registers are dealt out in small portions */
 
 #ifdef HEDDLE_DEVICE
 
-/* product.prepared: how many shares begin within a row; waves + 1 first entries, twice their number, and 1 more where that is
- * within a row; waves + 1 first rows. */
+/* product.prepared: how many shares begin within a row; waves + 1 first entries, twice their number, and 1
+ * more where that is within a row; waves + 1 first rows. */
 DEVICE int64_t *share_starts(const struct product *p)
 {
     return (int64_t *)p->prepared + 1;
@@ -40,7 +42,8 @@ DEVICE int begins_within(const struct product *p, int64_t w)
 
 /* -------------------------------------------------------- preparation ------------------------- */
 
-/* The row of item t, where row i has the items row_ptr[i] + i to row_ptr[i + 1] + i: its entries, and its end. */
+/* The row of item t, where row i has the items row_ptr[i] + i to row_ptr[i + 1] + i: its entries, and its
+ * end. */
 DEVICE int64_t row_of_item(const off *row_ptr, int64_t rows, int64_t t)
 {
     int64_t low = 0, high = rows;
@@ -57,7 +60,8 @@ DEVICE int64_t row_of_item(const off *row_ptr, int64_t rows, int64_t t)
 DEVICE void balance_starts(const struct product *p)
 {
     const off *row_ptr = (const off *)p->array[CSR_ROW_PTR];
-    const int64_t waves = p->fact[BALANCE_WAVES], items = p->rows + p->nnz, share = items / waves, more = items % waves;
+    const int64_t waves = p->fact[BALANCE_WAVES], items = p->rows + p->nnz, share = items / waves,
+                  more = items % waves;
     for (int64_t w = simt_global_id(); w <= waves; w += simt_global_size()) {
         const int64_t t = w * share + (w < more ? w : more);
         int64_t row = row_of_item(row_ptr, p->rows, t), entry = p->nnz, inside = 0;
@@ -100,7 +104,8 @@ struct lane_view {
     int32_t *mark;
 };
 
-/* Products of the entries from `at` on, this lane's of each round; 0 from `last` on, where x must not be met. */
+/* Products of the entries from `at` on, this lane's of each round; 0 from `last` on, where x must not be
+ * met. */
 DEVICE void products(real v[GINKGO_ROUNDS], const struct lane_view *a, int32_t at, int32_t last)
 {
     idx col[GINKGO_ROUNDS];
@@ -115,10 +120,10 @@ DEVICE void products(real v[GINKGO_ROUNDS], const struct lane_view *a, int32_t a
 
 /* Lane i has the entries [begin, end) as its row, those of the next lane follow: returns the row's sum.
  *
- * The wave goes through the entries of all these rows together.  A row marks its first entry; from the marks of a round every
- * lane knows where runs begin.  A round within one row is only added to what the lanes hold apart, which is summed
- * when the row ends (Alg. 1, line 6).  Any other round is scanned, and each row fetches its sum from the lane that has its last
- * entry. */
+ * The wave goes through the entries of all these rows together.  A row marks its first entry; from the
+ * marks of a round every lane knows where runs begin.  A round within one row is only added to what the
+ * lanes hold apart, which is summed when the row ends (Alg. 1, line 6).  Any other round is scanned, and
+ * each row fetches its sum from the lane that has its last entry. */
 DEVICE real sum_of_row(const struct lane_view *a, int32_t begin, int32_t end)
 {
     const int32_t last = simt_shfl(end, WAVE - 1, WAVE);

@@ -1,20 +1,22 @@
 /* SPDX-License-Identifier: MIT
  *
- * carry.h: rows that reach across the borders of equal shares of work.  Whoever is given a piece of a row that it does not
- * store itself leaves one carry, the row and the sum of the piece; a second, small kernel adds the carries to y.  The pieces
- * of a row come from neighbouring shares, and are added in their order by a fixed tree: no atomics, bitwise repeatable. */
+ * carry.h: rows that reach across the borders of equal shares of work.  Whoever is given a piece of a row
+ * that it does not store itself leaves one carry, the row and the sum of the piece; a second, small kernel
+ * adds the carries to y.  The pieces of a row come from neighbouring shares, and are added in their order
+ * by a fixed tree: no atomics, bitwise repeatable. */
 #ifndef KERNEL_CARRY_H
 #define KERNEL_CARRY_H
 
-/* So many bytes of workspace hold the carries of n shares: their sums, and behind them their rows (-1: there is none). */
+/* So many bytes of workspace hold the carries of n shares: their sums, and behind them their rows (-1:
+ * there is none). */
 #define CARRIES_BYTES(n, value_bytes) ((n) * ((int64_t)(value_bytes) + (int64_t)sizeof(int32_t)))
 
 #ifdef HEDDLE_DEVICE
 #include "run/gpu_page.h"
 #include "simt/collective.h"
 
-/* wave_scan that begins anew at each lane whose bit is set in `begins`, the same in all lanes.  Who knows how far back its run
- * reaches need not be told by others whether to add what they have. */
+/* wave_scan that begins anew at each lane whose bit is set in `begins`, the same in all lanes.  Who knows
+ * how far back its run reaches need not be told by others whether to add what they have. */
 DEVICE real wave_run_scan(real v, uint64_t begins)
 {
     const int first = 63 - simt_clz(begins & (simt_lanes_below() | (uint64_t)1 << simt_lane()));
@@ -34,7 +36,8 @@ DEVICE void carry_leave(const struct product *p, int64_t n, int64_t share, int64
     rows[share] = (idx)row;
 }
 
-/* What follows a wave's carries in the same row, from `next` on: four loads under way a lane, as a row may take thousands. */
+/* What follows a wave's carries in the same row, from `next` on: four loads under way a lane, as a row may
+ * take thousands. */
 #define CARRY_ROUND 4
 DEVICE real carry_tail(const real *sums, const idx *rows, int64_t n, int64_t next, idx row)
 {
@@ -50,8 +53,8 @@ DEVICE real carry_tail(const real *sums, const idx *rows, int64_t n, int64_t nex
     return wave_sum(mine, WAVE);
 }
 
-/* y[row] += alpha times the carries of the row, n of them.  A lane a carry; a run of carries of one row belongs to the wave
- * that has its first one. */
+/* y[row] += alpha times the carries of the row, n of them.  A lane a carry; a run of carries of one row
+ * belongs to the wave that has its first one. */
 DEVICE void carry_add(const struct product *p, int64_t n)
 {
     const real *sums = (const real *)p->workspace;

@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: MIT
  *
- * classical.h: a group of lanes a row, as many as the longest row can use (ginkgo-race-2020 Alg. 2); csr_classical and
- * csr_ginkgo include it.  Host half: `classical_prepare` decides, `classical_launch` runs one of two kernels of the page, whose
- * bodies are `classical(&p, 1)` and `classical(&p, CLASSICAL_ROWS)`. */
+ * classical.h: a group of lanes a row, as many as the longest row can use (ginkgo-race-2020 Alg. 2);
+ * csr_classical and csr_ginkgo include it.  Host half: `classical_prepare` decides, `classical_launch`
+ * runs one of two kernels of the page, whose bodies are `classical(&p, 1)` and `classical(&p,
+ * CLASSICAL_ROWS)`. */
 #ifndef KERNEL_CLASSICAL_H
 #define KERNEL_CLASSICAL_H
 
-/* In product.fact: the longest row, 0 as long as nobody has looked; how many lanes a row gets; how many rows a group has under
- * way, 1 or CLASSICAL_ROWS. */
+/* In product.fact: the longest row, 0 as long as nobody has looked; how many lanes a row gets; how many
+ * rows a group has under way, 1 or CLASSICAL_ROWS. */
 enum { CLASSICAL_LONGEST, CLASSICAL_LANES, CLASSICAL_AT_ONCE };
 #define CLASSICAL_ROWS 4
 
@@ -35,9 +36,10 @@ DEVICE struct strand strand_of(const struct product *p, int64_t row, int lane)
     return s;
 }
 
-/* The lanes of a group add up `rows` sums, and each lane ends with those of some of the rows, from sum[0] on: as long as there
- * are several, a lane gives one half of them away for the other half of its partner's, which takes a third of the exchanges
- * of one tree a row.  Lane l ends with the rows from l * rows / lanes on. */
+/* The lanes of a group add up `rows` sums, and each lane ends with those of some of the rows, from sum[0]
+ * on: as long as there are several, a lane gives one half of them away for the other half of its
+ * partner's, which takes a third of the exchanges of one tree a row.  Lane l ends with the rows from l *
+ * rows / lanes on. */
 DEVICE void fold(real *sum, const int rows, const int lanes)
 {
     int count = rows;
@@ -56,7 +58,8 @@ DEVICE void fold(real *sum, const int rows, const int lanes)
 }
 
 /* The sums of the strands.  The first entries of all of them are under way together. */
-DEVICE void strand_sums(real *sum, struct strand *strand, const real *RESTRICT x, const int rows, const int lanes)
+DEVICE void strand_sums(real *sum, struct strand *strand, const real *RESTRICT x, const int rows,
+                        const int lanes)
 {
     idx col[CLASSICAL_ROWS];
     for (int i = 0; i < rows; i++) {
@@ -73,9 +76,10 @@ DEVICE void strand_sums(real *sum, struct strand *strand, const real *RESTRICT x
         }
 }
 
-/* Each wave takes rows * WAVE / lanes neighbouring rows at a time, of which a group has every so many-th: neighbouring groups
- * read neighbouring rows.  All lanes stay until the wave is done, so that the shuffles always have all of it; a partner
- * less than `lanes` away is of the same group.  Where all rows of a wave are empty, nothing is exchanged. */
+/* Each wave takes rows * WAVE / lanes neighbouring rows at a time, of which a group has every so many-th:
+ * neighbouring groups read neighbouring rows.  All lanes stay until the wave is done, so that the shuffles
+ * always have all of it; a partner less than `lanes` away is of the same group.  Where all rows of a wave
+ * are empty, nothing is exchanged. */
 DEVICE void rows_by_lanes(const struct product *p, const int lanes, const int rows)
 {
     const real alpha = scalar(p->alpha), beta = scalar(p->beta);
@@ -103,7 +107,8 @@ DEVICE void rows_by_lanes(const struct product *p, const int lanes, const int ro
     }
 }
 
-/* One kernel for all widths: the same way for the whole grid, and within it every loop over lanes and rows is unrolled. */
+/* One kernel for all widths: the same way for the whole grid, and within it every loop over lanes and rows
+ * is unrolled. */
 DEVICE void classical(const struct product *p, const int rows)
 {
     switch ((int)p->fact[CLASSICAL_LANES]) {
@@ -143,8 +148,13 @@ static inline struct csr work_csr(const struct work *w)
 #include "matrix/variants.def"
 #undef VARIANT
     };
-    return (struct csr){.rows = p->rows, .cols = p->cols, .nnz = p->nnz, .value = w->value, .offset = offset[w->variant],
-                        .row_ptr = (void *)(uintptr_t)p->array[CSR_ROW_PTR], .col = (void *)(uintptr_t)p->array[CSR_COL],
+    return (struct csr){.rows = p->rows,
+                        .cols = p->cols,
+                        .nnz = p->nnz,
+                        .value = w->value,
+                        .offset = offset[w->variant],
+                        .row_ptr = (void *)(uintptr_t)p->array[CSR_ROW_PTR],
+                        .col = (void *)(uintptr_t)p->array[CSR_COL],
                         .val = (void *)(uintptr_t)p->array[CSR_VAL]};
 }
 
@@ -168,7 +178,8 @@ static inline int64_t classical_lanes(const struct work *w, int64_t longest)
     return lanes;
 }
 
-/* Several rows at once as long as that leaves no place on the device empty, and no row keeps its lanes busy by itself. */
+/* Several rows at once as long as that leaves no place on the device empty, and no row keeps its lanes
+ * busy by itself. */
 static inline int64_t classical_at_once(const struct work *w, int64_t lanes)
 {
     int64_t threads = w->product.rows * lanes / CLASSICAL_ROWS;
@@ -176,7 +187,8 @@ static inline int64_t classical_at_once(const struct work *w, int64_t lanes)
     return threads >= gpu_threads(w->device->gpu) && are_short ? CLASSICAL_ROWS : 1;
 }
 
-/* `lanes` and `at_once` as the options say, 0 for the rules above; without an option the rows are looked at. */
+/* `lanes` and `at_once` as the options say, 0 for the rules above; without an option the rows are looked
+ * at. */
 static inline heddle_status classical_prepare(struct work *w, int64_t lanes, int64_t at_once)
 {
     heddle_status status = HEDDLE_OK;

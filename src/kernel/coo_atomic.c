@@ -3,11 +3,14 @@
  * coo_atomic: one thread an entry, by atomic additions.
  *
  * Computes   y = alpha A x + beta y  or  y = alpha Aᵀ x + beta y,  A in COO.
- * Source     COO in ellpack-r-2011 (section 3.1) in its plainest form: no sums within a wave.  A small kernel scales y first.
+ * Source     COO in ellpack-r-2011 (section 3.1) in its plainest form: no sums within a wave.  A small
+ *            kernel scales y first.
  * Balance    perfect, whatever the rows look like: an entry is a thread's work.
- * Memory     row, col and val are read once, in order, coalesced and streamed; x is gathered.  Every entry is an addition
- *            to y; entries of a row are neighbours, so that the lanes of a wave add to the same place and queue up there.
- * Wins       transposed, where columns are short or scattered; a tiny matrix; one that comes as COO and is multiplied once.
+ * Memory     row, col and val are read once, in order, coalesced and streamed; x is gathered.  Every entry
+ *            is an addition to y; entries of a row are neighbours, so that the lanes of a wave add to the
+ *            same place and queue up there.
+ * Wins       transposed, where columns are short or scattered; a tiny matrix; one that comes as COO and is
+ *            multiplied once.
  * Loses      long rows (N), long columns (T): coo_balance adds up within the wave first.
  * Order      that of arrival: not repeatable.
  */
@@ -29,7 +32,8 @@ KERNEL(coo_atomic)(struct product p)
     real *y = (real *)p.y;
     const real alpha = scalar(p.alpha);
     for (int64_t k = simt_global_id(); k < p.nnz; k += simt_global_size())
-        simt_atomic_add(y + simt_stream(to + k), simt_stream(val + k) * (alpha * simt_readonly(x + simt_stream(from + k))));
+        simt_atomic_add(y + simt_stream(to + k),
+                        simt_stream(val + k) * (alpha * simt_readonly(x + simt_stream(from + k))));
 }
 
 #else
@@ -41,7 +45,8 @@ static heddle_status launch(const struct work *w)
 {
     heddle_status status = HEDDLE_OK;
     if (scalar_get(w->product.beta, w->value) != 1)
-        TRY(gpu_run_filling(w, "coo_atomic_scale", w->product.transposed ? w->product.cols : w->product.rows));
+        TRY(gpu_run_filling(w, "coo_atomic_scale",
+                            w->product.transposed ? w->product.cols : w->product.rows));
     TRY(gpu_run_over(w, "coo_atomic", w->product.nnz));
 done:
     return status;

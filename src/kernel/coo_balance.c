@@ -3,15 +3,19 @@
  * coo_balance: entries dealt out evenly to waves, which add up rows before they touch y.
  *
  * Computes   y = alpha A x + beta y  or  y = alpha Aᵀ x + beta y,  A in COO.
- * Source     ginkgo-race-2020 Alg. 1.  How many waves there are follows its table of threads a core, by vendor and number of
- *            entries; the option over sets them instead.  A small kernel scales y first.
- * Balance    perfect, whatever the rows look like: a wave has a number of entries in succession, known from sizes.
- * Memory     row, col and val are streamed, coalesced, four loads of each under way a lane; x is gathered.  A wave adds once to
- *            each of its rows.  Beyond the paper, its sum of a row is carried along, not only within a round but to its
- *            end; with beta = 0 all rows but the first and last of a wave have no other one, and are stored.
- *            Transposed, only neighbours of the same column are summed; all other entries are additions of their own.
+ * Source     ginkgo-race-2020 Alg. 1.  How many waves there are follows its table of threads a core, by
+ *            vendor and number of entries; the option over sets them instead.  A small kernel scales y
+ *            first.
+ * Balance    perfect, whatever the rows look like: a wave has a number of entries in succession, known
+ *            from sizes.
+ * Memory     row, col and val are streamed, coalesced, four loads of each under way a lane; x is gathered.
+ *            A wave adds once to each of its rows.  Beyond the paper, its sum of a row is carried along,
+ *            not only within a round but to its end; with beta = 0 all rows but the first and last of a
+ *            wave have no other one, and are stored. Transposed, only neighbours of the same column are
+ *            summed; all other entries are additions of their own.
  * Wins       uneven rows; rows of which most are empty; a matrix that comes as COO.
- * Loses      even rows: four bytes more an entry than CSR.  Long columns, transposed: their additions queue up.
+ * Loses      even rows: four bytes more an entry than CSR.  Long columns, transposed: their additions
+ *            queue up.
  * Order      rows with several waves in that of arrival: not repeatable.
  */
 #include "kernel/ginkgo.h"
@@ -26,11 +30,12 @@ KERNEL(coo_balance_scale)(struct product p)
     scale_all((real *)p.y, p.transposed ? p.cols : p.rows, scalar(p.beta));
 }
 
-/* Where a wave is: the sums of lanes for the row `open` that has not ended yet, all in the last lane or (spread) in any. */
+/* Where a wave is: the sums of lanes for the row `open` that has not ended yet, all in the last lane or
+ * (spread) in any. */
 struct place {
     real *y;
     real alpha, sum;
-    idx open, first; /* rows; the first may have entries in the wave before as well */
+    idx open, first;   /* rows; the first may have entries in the wave before as well */
     int spread, alone; /* alone: other rows are this wave's only, and y may be overwritten there */
 };
 
@@ -42,8 +47,9 @@ DEVICE void put(const struct place *s, idx row, real sum)
         simt_atomic_add(s->y + row, s->alpha * sum);
 }
 
-/* One round: entry `lane` belongs to `row` and adds v.  While nothing but the open row is met, sums stay in their lanes (line
- * 6 of the algorithm); else the lanes are scanned, and every run that ends before the last lane is done with. */
+/* One round: entry `lane` belongs to `row` and adds v.  While nothing but the open row is met, sums stay
+ * in their lanes (line 6 of the algorithm); else the lanes are scanned, and every run that ends before the
+ * last lane is done with. */
 DEVICE void round_of(struct place *s, idx row, real v)
 {
     const int lane = simt_lane();
@@ -73,10 +79,12 @@ DEVICE void balance_entries(const struct product *p, const int transposed)
     const real *RESTRICT val = (const real *)p->array[COO_VAL];
     const real *RESTRICT x = (const real *)p->x;
     const int64_t share = p->fact[SHARE];
-    for (int64_t begin = simt_global_id() / WAVE * share; begin < p->nnz; begin += simt_global_size() / WAVE * share) {
+    for (int64_t begin = simt_global_id() / WAVE * share; begin < p->nnz;
+         begin += simt_global_size() / WAVE * share) {
         const int64_t end = begin + share < p->nnz ? begin + share : p->nnz;
         const idx first = simt_readonly(to + begin);
-        struct place s = {(real *)p->y, scalar(p->alpha), 0, first, first, 0, !transposed && scalar(p->beta) == 0};
+        struct place s = {
+            (real *)p->y, scalar(p->alpha), 0, first, first, 0, !transposed && scalar(p->beta) == 0};
         for (int64_t at = begin + simt_lane(); at - simt_lane() < end; at += GINKGO_ROUNDS * WAVE) {
             idx row[GINKGO_ROUNDS], col[GINKGO_ROUNDS];
             real v[GINKGO_ROUNDS];
@@ -125,12 +133,14 @@ static heddle_status launch(const struct work *w)
 {
     heddle_status status = HEDDLE_OK;
     struct work told = *w;
-    int64_t share = ginkgo_share(w, w->option[OVER], w->product.nnz, LEAST), waves = (w->product.nnz + share - 1) / share;
+    int64_t share = ginkgo_share(w, w->option[OVER], w->product.nnz, LEAST),
+            waves = (w->product.nnz + share - 1) / share;
     int block = w->option[BLOCK] ? (int)w->option[BLOCK] : gpu_arch(w->device->gpu)->block;
     int64_t in_block = block / gpu_info_of(w->device->gpu)->wave;
     told.product.fact[SHARE] = share;
     if (scalar_get(w->product.beta, w->value) != 1)
-        TRY(gpu_run_filling(w, "coo_balance_scale", w->product.transposed ? w->product.cols : w->product.rows));
+        TRY(gpu_run_filling(w, "coo_balance_scale",
+                            w->product.transposed ? w->product.cols : w->product.rows));
     TRY(gpu_run(&told, entries[w->product.transposed], (waves + in_block - 1) / in_block, block, 0));
 done:
     return status;

@@ -3,12 +3,15 @@
  * coo_fixed: products with a COO matrix as it is, repeatable bit by bit.
  *
  * Computes   y = alpha A x + beta y  or  y = alpha Aᵀ x + beta y,  A in COO.
- * Source     Heddle's own; fixed.h says how additions in any order give one result (after Demmel and Nguyen 2015).
+ * Source     Heddle's own; fixed.h says how additions in any order give one result (after Demmel and
+ *            Nguyen 2015).
  * Balance    a thread an entry, in strides of the grid.
- * Memory     row, col and val are read twice, by two kernels, coalesced; x is gathered.  A term is an atomic maximum and one
- *            (f32) or two (f64) additions of integers; a third kernel reads the sums and stores y.
+ * Memory     row, col and val are read twice, by two kernels, coalesced; x is gathered.  A term is an
+ *            atomic maximum and one (f32) or two (f64) additions of integers; a third kernel reads the
+ *            sums and stores y.
  * Wins       a product with COO that must be the same every run, the first few times: a plan makes CSR once.
- * Loses      long rows (N) and long columns (T), whose additions queue up; whenever the order does not matter.
+ * Loses      long rows (N) and long columns (T), whose additions queue up; whenever the order does not
+ *            matter.
  * Order      none is needed: bitwise repeatable.
  */
 #include "kernel/fixed.h"
@@ -40,7 +43,8 @@ static const char *const entries[] = {"coo_fixed_note", "coo_fixed_add", "coo_fi
 static heddle_status launch(const struct work *w)
 {
     int block = gpu_arch(w->device->gpu)->block;
-    int64_t blocks = (w->product.nnz + block - 1) / block, most = gpu_info_of(w->device->gpu)->multiprocessors * (int64_t)64;
+    int64_t blocks = (w->product.nnz + block - 1) / block,
+            most = gpu_info_of(w->device->gpu)->multiprocessors * (int64_t)64;
     return fixed_launch(w, entries, blocks < most ? blocks : most, block);
 }
 

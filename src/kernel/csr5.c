@@ -3,15 +3,18 @@
  * csr5: a wave a tile of equally many entries.
  *
  * Computes   y = alpha A x + beta y,  A in CSR5.
- * Source     Liu and Vinter 2015 (ICS).  A lane adds up its sigma entries between the flags of its descriptor; what
- *            it has behind its last flag is joined with the lanes behind it that belong to the same row, as seg_offset says.
- *            That is a sum of just those lanes, where the authors take differences of a prefix sum: those cancel, and
- *            carry NaN and Inf from row to row.  What a tile has of a row that began before it is a carry (carry.h), the
- *            authors' calibrator.
- * Balance    perfect in entries, whatever the rows look like; empty rows are written by blocks of their own, from a bit a row.
- * Memory     val and col are read once, coalesced, all of a tile under way at once, and 4 bytes a lane tell all there is to
- *            know of rows.  Sums wait in shared memory, so that y is written coalesced.  x is gathered.
- * Wins       many products with a matrix of uneven rows: no search, no barrier of the block, no offsets to read.
+ * Source     Liu and Vinter 2015 (ICS).  A lane adds up its sigma entries between the flags of its
+ *            descriptor; what it has behind its last flag is joined with the lanes behind it that belong
+ *            to the same row, as seg_offset says. That is a sum of just those lanes, where the authors
+ *            take differences of a prefix sum: those cancel, and carry NaN and Inf from row to row.  What
+ *            a tile has of a row that began before it is a carry (carry.h), the authors' calibrator.
+ * Balance    perfect in entries, whatever the rows look like; empty rows are written by blocks of their
+ *            own, from a bit a row.
+ * Memory     val and col are read once, coalesced, all of a tile under way at once, and 4 bytes a lane
+ *            tell all there is to know of rows.  Sums wait in shared memory, so that y is written
+ *            coalesced.  x is gathered.
+ * Wins       many products with a matrix of uneven rows: no search, no barrier of the block, no offsets to
+ *            read.
  * Loses      few products (the matrix is copied first); even rows, which ELL and its kin take with less ado.
  * Order      fixed trees, for the same sigma: bitwise repeatable.
  */
@@ -22,15 +25,16 @@
 
 #ifdef HEDDLE_DEVICE
 
-/* So many sums of a wave wait for their way to y at once: more than any tile has whose rows have four entries on average. */
+/* So many sums of a wave wait for their way to y at once: more than any tile has whose rows have four
+ * entries on average. */
 #define WAITING (4 * WAVE)
 
 /* What a tile's first flags stand for. */
 struct tile {
     int64_t number;
-    int64_t row;    /* of the first */
-    int gaps;       /* the others follow with gaps */
-    int goes_on;    /* the first row began in an earlier tile */
+    int64_t row; /* of the first */
+    int gaps;    /* the others follow with gaps */
+    int goes_on; /* the first row began in an earlier tile */
 };
 
 /* Products of the lane's entries; 0 behind the last entry of the matrix. */
@@ -65,9 +69,11 @@ DEVICE void deliver(const struct product *p, const struct tile *t, int n, real s
     }
 }
 
-/* A lane's sums between its flags: *head before the first (or of all), *open behind the last; those that are complete wait
- * in shared memory if their number n is in [from, from + WAITING).  `n` is that of the lane's first flag. */
-DEVICE void sum_lane(const real *v, const int sigma, uint32_t flags, int n, int from, real *waiting, real *head, real *open)
+/* A lane's sums between its flags: *head before the first (or of all), *open behind the last; those that
+ * are complete wait in shared memory if their number n is in [from, from + WAITING).  `n` is that of the
+ * lane's first flag. */
+DEVICE void sum_lane(const real *v, const int sigma, uint32_t flags, int n, int from, real *waiting,
+                     real *head, real *open)
 {
     int seen = 0;
     *head = *open = 0;
@@ -82,8 +88,9 @@ DEVICE void sum_lane(const real *v, const int sigma, uint32_t flags, int n, int 
     *head = seen == 0 ? *open : *head;
 }
 
-/* Of a lane's row that is open at its end, what the lanes behind it have: all of `reach` lanes, and the head of one more.  A
- * lane that is `by` away reaches just as far less, so that nothing of another row is ever added. */
+/* Of a lane's row that is open at its end, what the lanes behind it have: all of `reach` lanes, and the
+ * head of one more.  A lane that is `by` away reaches just as far less, so that nothing of another row is
+ * ever added. */
 DEVICE real sum_behind(real head, int reach)
 {
     real sum = simt_shfl_down(head, 1, WAVE);
@@ -96,7 +103,8 @@ DEVICE real sum_behind(real head, int reach)
 }
 
 /* A tile in which rows begin. */
-DEVICE void sum_rows(const struct product *p, const struct tile *t, const real *v, const int sigma, uint32_t descriptor)
+DEVICE void sum_rows(const struct product *p, const struct tile *t, const real *v, const int sigma,
+                     uint32_t descriptor)
 {
     SHARED(real, buffer, BLOCK_MOST * 4);
     real *waiting = buffer + simt_wave_id() * WAITING, head, open, behind = 0;
@@ -121,7 +129,8 @@ DEVICE void do_tile(const struct product *p, int64_t number, const int sigma)
     const uint32_t *RESTRICT tile_ptr = (const uint32_t *)p->array[CSR5_TILE_PTR];
     const uint32_t *RESTRICT descriptors = (const uint32_t *)p->array[CSR5_DESCRIPTOR];
     const uint32_t descriptor = simt_readonly(descriptors + number * WAVE + simt_lane());
-    const uint32_t begin = simt_readonly(tile_ptr + number), end = simt_readonly(tile_ptr + number + 1) & ~CSR5_GAPS;
+    const uint32_t begin = simt_readonly(tile_ptr + number),
+                   end = simt_readonly(tile_ptr + number + 1) & ~CSR5_GAPS;
     real v[CSR5_SIGMA_MOST];
     struct tile t;
     t.number = number;
@@ -197,13 +206,16 @@ static const char *const entries[] = {"csr5_sigma4", "csr5_sigma8", "csr5_sigma1
 static int block_of(const struct work *w)
 {
     const int64_t waves = BLOCK_MOST / w->product.dim[CSR5_OMEGA];
-    return w->product.dim[CSR5_TILES] < waves * gpu_info_of(w->device->gpu)->multiprocessors ? 64 : BLOCK_MOST;
+    return w->product.dim[CSR5_TILES] < waves * gpu_info_of(w->device->gpu)->multiprocessors ? 64
+                                                                                             : BLOCK_MOST;
 }
 
 static int64_t shares(const struct work *w)
 {
-    const int64_t *dim = w->product.dim, block = block_of(w), waves = block / dim[CSR5_OMEGA], rows = block * EMPTY_ROUNDS;
-    return (dim[CSR5_TILES] + waves - 1) / waves + (dim[CSR5_EMPTY_ROWS] ? (w->product.rows + rows - 1) / rows : 0);
+    const int64_t *dim = w->product.dim, block = block_of(w), waves = block / dim[CSR5_OMEGA],
+                  rows = block * EMPTY_ROUNDS;
+    return (dim[CSR5_TILES] + waves - 1) / waves +
+           (dim[CSR5_EMPTY_ROWS] ? (w->product.rows + rows - 1) / rows : 0);
 }
 
 /* The first tile has no carry, so a single one leaves none. */

@@ -3,19 +3,24 @@
  * csr_adaptive: blocks of whole rows, staged in shared memory.
  *
  * Computes   y = alpha A x + beta y,  A in CSR.
- * Source     CSR-adaptive, Greathouse and Daga 2014, as analysed in hola-spmv-2017 section 2.1.  Row blocks are found once.
- *            There a greedy pass, row after row, packs them; here all are cut at once (look.c).
- * Balance    a block of threads has one of three kinds of work, about equally much of it (capacity = threads x npt):
- *            - stream: rows whose number plus entries is at most the capacity; counting rows as well bounds runs of empty
- *              ones.  One lane sums a row, or 2, 4, ... up to a wave, as the lengths of this very block suggest;
+ * Source     CSR-adaptive, Greathouse and Daga 2014, as analysed in hola-spmv-2017 section 2.1.  Row
+ *            blocks are found once. There a greedy pass, row after row, packs them; here all are cut at
+ *            once (look.c).
+ * Balance    a block of threads has one of three kinds of work, about equally much of it (capacity =
+ *            threads x npt):
+ *            - stream: rows whose number plus entries is at most the capacity; counting rows as well
+ *              bounds runs of empty ones.  One lane sums a row, or 2, 4, ... up to a wave, as the lengths
+ *              of this very block suggest;
  *            - vector: one row, up to four times the capacity, summed by the whole block;
- *            - long: a piece of a longer row.  Its sum goes to the workspace, and whoever comes last adds the pieces up.
- *              Nobody waits for anybody.
- * Memory     col and val are streamed, coalesced whatever the rows look like, up to npt of each in flight a thread, beside the
- *            offsets of the rows; x is gathered.  Products go through shared memory, with a gap every 128 bytes so that rows
- *            of 4, 8 or 16 entries do not all begin in the same bank.  y is written coalesced.  16 bytes a row block are held.
+ *            - long: a piece of a longer row.  Its sum goes to the workspace, and whoever comes last adds
+ *              the pieces up. Nobody waits for anybody.
+ * Memory     col and val are streamed, coalesced whatever the rows look like, up to npt of each in flight
+ *            a thread, beside the offsets of the rows; x is gathered.  Products go through shared memory,
+ *            with a gap every 128 bytes so that rows of 4, 8 or 16 entries do not all begin in the same
+ *            bank.  y is written coalesced.  16 bytes a row block are held.
  * Wins       short rows of any mixture of lengths, for the second and later products.
- * Loses      even rows, where one thread a row of a padded format needs neither barrier nor shared memory; a single product.
+ * Loses      even rows, where one thread a row of a padded format needs neither barrier nor shared memory;
+ *            a single product.
  * Order      fixed by the row blocks: bitwise repeatable, for the same options and device.
  */
 
@@ -41,9 +46,11 @@ DEVICE int at_most(int i, int most)
     return i < most ? i : most;
 }
 
-/* Products of the entries thread, thread + threads, ... from `begin` on, npt of them.  Behind the end, which must be behind the
- * beginning, the last one is repeated: loads without conditions are all under way at once, col and val before the first x. */
-DEVICE void multiply(real *product, const struct product *p, int64_t begin, int entries, const int threads, const int npt)
+/* Products of the entries thread, thread + threads, ... from `begin` on, npt of them.  Behind the end,
+ * which must be behind the beginning, the last one is repeated: loads without conditions are all under way
+ * at once, col and val before the first x. */
+DEVICE void multiply(real *product, const struct product *p, int64_t begin, int entries, const int threads,
+                     const int npt)
 {
     const idx *RESTRICT col = (const idx *)p->array[CSR_COL] + begin;
     const real *RESTRICT val = (const real *)p->array[CSR_VAL] + begin;
@@ -59,7 +66,8 @@ DEVICE void multiply(real *product, const struct product *p, int64_t begin, int 
 }
 
 /* Every thread of the wave stays until the last row of the block is done, as in csr_vector. */
-DEVICE void sum_rows(const struct product *p, struct row_block mine, int rows, const real *staged, const uint16_t *offset)
+DEVICE void sum_rows(const struct product *p, struct row_block mine, int rows, const real *staged,
+                     const uint16_t *offset)
 {
     real *RESTRICT y = (real *)p->y + mine.row;
     const real alpha = scalar(p->alpha), beta = scalar(p->beta);
@@ -79,9 +87,10 @@ DEVICE void sum_rows(const struct product *p, struct row_block mine, int rows, c
     }
 }
 
-/* Offsets within a block fit into 16 bits.  The first two of a thread travel with its entries; more are rare. */
-DEVICE void stream(const struct product *p, struct row_block mine, struct row_block next, real *staged, const int threads,
-                   const int npt)
+/* Offsets within a block fit into 16 bits.  The first two of a thread travel with its entries; more are
+ * rare. */
+DEVICE void stream(const struct product *p, struct row_block mine, struct row_block next, real *staged,
+                   const int threads, const int npt)
 {
     const off *RESTRICT row_ptr = (const off *)p->array[CSR_ROW_PTR] + mine.row;
     uint16_t *offset = (uint16_t *)(staged + slot(threads * npt));
@@ -105,7 +114,8 @@ DEVICE void stream(const struct product *p, struct row_block mine, struct row_bl
 }
 
 /* A row, or a piece of one, by the whole block. */
-DEVICE void one_row(const struct product *p, struct row_block mine, struct row_block next, const int threads, const int npt)
+DEVICE void one_row(const struct product *p, struct row_block mine, struct row_block next, const int threads,
+                    const int npt)
 {
     real product[NPT_MOST], sum = 0;
     for (int64_t begin = mine.begin; begin < next.begin; begin += threads * npt) {
@@ -170,11 +180,17 @@ static const struct option options[] = {
 enum { OPTION_THREADS, OPTION_NPT };
 
 static const char *const entries[] = {
-    "csr_adaptive_128x4", "csr_adaptive_128x8", "csr_adaptive_256x4", "csr_adaptive_256x8", "csr_adaptive_512x4",
-    "csr_adaptive_512x8", NULL,
+    "csr_adaptive_128x4",
+    "csr_adaptive_128x8",
+    "csr_adaptive_256x4",
+    "csr_adaptive_256x8",
+    "csr_adaptive_512x4",
+    "csr_adaptive_512x8",
+    NULL,
 };
 
-/* Automatic: 8; on AMD, whose multiprocessors have less shared memory, 4, which with 256 threads is the original's block. */
+/* Automatic: 8; on AMD, whose multiprocessors have less shared memory, 4, which with 256 threads is the
+ * original's block. */
 static int64_t npt_of(const struct work *w)
 {
     return w->option[OPTION_NPT] ? w->option[OPTION_NPT] : gpu_arch(w->device->gpu)->amd ? 4 : 8;
@@ -185,8 +201,8 @@ static int64_t capacity_of(const struct work *w)
     return w->option[OPTION_THREADS] * npt_of(w);
 }
 
-/* So much smaller than the capacity that the last row of a window, if it is not much longer than others, fits into the block;
- * and smaller where there would be too few blocks for the device. */
+/* So much smaller than the capacity that the last row of a window, if it is not much longer than others,
+ * fits into the block; and smaller where there would be too few blocks for the device. */
 #define BLOCKS_EACH 4 /* a multiprocessor */
 #define LONG 4        /* capacities of a row that is not cut */
 static int64_t window_of(const struct work *w)
@@ -202,8 +218,12 @@ static int64_t window_of(const struct work *w)
 
 static struct row_cut cut_of(const struct work *w)
 {
-    return (struct row_cut){.window = window_of(w), .capacity = capacity_of(w), .whole = LONG * capacity_of(w),
-                            .piece = capacity_of(w), .threads = w->option[OPTION_THREADS], .delays = 1};
+    return (struct row_cut){.window = window_of(w),
+                            .capacity = capacity_of(w),
+                            .whole = LONG * capacity_of(w),
+                            .piece = capacity_of(w),
+                            .threads = w->option[OPTION_THREADS],
+                            .delays = 1};
 }
 
 static int64_t held(const struct work *w)
@@ -241,15 +261,18 @@ static heddle_status prepare(struct work *w)
 /* Shared memory: the products with their gaps, and an offset a row. */
 static heddle_status launch(const struct work *w)
 {
-    int64_t threads = w->option[OPTION_THREADS], capacity = capacity_of(w), value = (int64_t)type_size(w->value);
-    int64_t shared = capacity * value + capacity * value / 128 * value + (capacity + 1) * (int64_t)sizeof(uint16_t);
+    int64_t threads = w->option[OPTION_THREADS], capacity = capacity_of(w),
+            value = (int64_t)type_size(w->value);
+    int64_t shared =
+        capacity * value + capacity * value / 128 * value + (capacity + 1) * (int64_t)sizeof(uint16_t);
     int entry = (threads == 128 ? 0 : threads == 256 ? 2 : 4) + (npt_of(w) == 8);
     return gpu_run(w, entries[entry], grid_of(w, w->product.fact[BLOCKS], threads), (int)threads, shared);
 }
 
 static double cost(const struct work *w, const struct stored *s)
 {
-    return cost_of_streams(w, s) + (double)((w->product.nnz + w->product.rows) / window_of(w) * (int64_t)sizeof(struct row_block));
+    return cost_of_streams(w, s) +
+           (double)((w->product.nnz + w->product.rows) / window_of(w) * (int64_t)sizeof(struct row_block));
 }
 
 const struct kernel csr_adaptive = {

@@ -3,13 +3,17 @@
  * csr_classical: a group of lanes a row, as many as the longest row can use.
  *
  * Computes   y = alpha A x + beta y,  A in CSR.
- * Source     ginkgo-race-2020 Alg. 2: the group is the largest power of two that the longest row fills, at most the wave.
- *            The option lanes sets it instead.  Beyond the paper, a group has the first entries of four rows under way at
- *            once where there are rows enough (option rows), and the four sums are folded together.
- * Balance    one row is the unit of work, and the longest row decides for all: csr_vector goes by the mean instead.
- * Memory     the lanes of a group read neighbouring val and col, the groups of a wave neighbouring rows; x is gathered.
+ * Source     ginkgo-race-2020 Alg. 2: the group is the largest power of two that the longest row fills, at
+ *            most the wave. The option lanes sets it instead.  Beyond the paper, a group has the first
+ *            entries of four rows under way at once where there are rows enough (option rows), and the
+ *            four sums are folded together.
+ * Balance    one row is the unit of work, and the longest row decides for all: csr_vector goes by the mean
+ *            instead.
+ * Memory     the lanes of a group read neighbouring val and col, the groups of a wave neighbouring rows; x
+ *            is gathered.
  * Wins       rows of nearly the same length.
- * Loses      one long row among short ones: nearly all lanes idle, and the wave that has it is the last to end.
+ * Loses      one long row among short ones: nearly all lanes idle, and the wave that has it is the last to
+ *            end.
  * Order      fixed tree per row, for the same options: bitwise repeatable.
  */
 #include "kernel/classical.h"

@@ -3,12 +3,15 @@
  * csr_fixed_t: the transposed product with nothing prepared, repeatable bit by bit.
  *
  * Computes   y = alpha Aᵀ x + beta y,  A in CSR (or  y = alpha A x + beta y,  A in CSC).
- * Source     Heddle's own; fixed.h says how additions in any order give one result (after Demmel and Nguyen 2015).
- * Balance    TILE entries a block, four in succession a thread, whatever the rows are.  A block finds its rows by a search in
- *            row_ptr, a thread its own among those.
- * Memory     val, col and x are read twice, by two kernels, coalesced.  A term is an atomic maximum and one (f32) or two (f64)
- *            additions of integers in L2; a third kernel reads the sums and stores y.
- * Wins       a transposed product that must be the same every run, the first few times: a plan transposes once.
+ * Source     Heddle's own; fixed.h says how additions in any order give one result (after Demmel and
+ *            Nguyen 2015).
+ * Balance    TILE entries a block, four in succession a thread, whatever the rows are.  A block finds its
+ *            rows by a search in row_ptr, a thread its own among those.
+ * Memory     val, col and x are read twice, by two kernels, coalesced.  A term is an atomic maximum and
+ *            one (f32) or two (f64) additions of integers in L2; a third kernel reads the sums and stores
+ *            y.
+ * Wins       a transposed product that must be the same every run, the first few times: a plan transposes
+ *            once.
  * Loses      whenever the order does not matter: csr_hola_t reads A once and adds once a term.
  * Order      none is needed: bitwise repeatable.
  */
@@ -57,8 +60,10 @@ DEVICE void deal_terms(const struct product *p, const int adds)
     const off *RESTRICT row_ptr = (const off *)p->array[CSR_ROW_PTR];
     const real *RESTRICT x = (const real *)p->x;
     const struct fixed f = fixed_of(p);
-    for (int64_t begin = (int64_t)simt_block_id() * TILE; begin < p->nnz; begin += (int64_t)simt_grid_size() * TILE) {
-        const int64_t end = begin + TILE < p->nnz ? begin + TILE : p->nnz, first = begin + EACH * simt_thread_id();
+    for (int64_t begin = (int64_t)simt_block_id() * TILE; begin < p->nnz;
+         begin += (int64_t)simt_grid_size() * TILE) {
+        const int64_t end = begin + TILE < p->nnz ? begin + TILE : p->nnz,
+                      first = begin + EACH * simt_thread_id();
         idx c[EACH] = {0};
         real v[EACH] = {0};
         read_entries(c, v, p, first, end);

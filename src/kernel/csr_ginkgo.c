@@ -3,8 +3,9 @@
  * csr_ginkgo: csr_classical or csr_balance, whichever a rule says.
  *
  * Computes   y = alpha A x + beta y,  A in CSR.
- * Source     ginkgo-race-2020 Alg. 3: balanced for matrices with more than a million entries or a row of more than 1,024; on
- *            AMD GPUs a hundred million and 768.  Device code and launch parameters are those of the two pages.
+ * Source     ginkgo-race-2020 Alg. 3: balanced for matrices with more than a million entries or a row of
+ *            more than 1,024; on AMD GPUs a hundred million and 768.  Device code and launch parameters
+ *            are those of the two pages.
  * Balance    see csr_balance and csr_classical.
  * Memory     likewise.
  * Wins       a matrix of which nothing is known, where nothing may be tried.
@@ -83,7 +84,8 @@ static heddle_status prepare(struct work *w)
 {
     heddle_status status;
     TRY(choose(w));
-    TRY(w->product.fact[WAY] == BALANCE ? balance_prepare(w, entries[4], 0, BALANCE_FULL) : classical_prepare(w, 0, 0));
+    TRY(w->product.fact[WAY] == BALANCE ? balance_prepare(w, entries[4], 0, BALANCE_FULL)
+                                        : classical_prepare(w, 0, 0));
 done:
     return status;
 }

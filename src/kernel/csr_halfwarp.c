@@ -4,10 +4,12 @@
  *
  * Computes   y = alpha A x + beta y,  A in CSR16 (src/format/csr16.c).
  * Source     SpMV4GPU (Baskaran and Bordawekar 2009) as described in ellpack-r-2011 section 3.2.
- * Balance    a row is the work of 16 lanes; a wave waits for the longest of its rows.  Rows of few units are done four at a
- *            time: they are neighbours in memory, so the lanes run through all of their units as through one row.
- * Memory     every row begins at a boundary of 16 entries, so the lanes read whole lines of col and val, streamed; a lane has
- *            four of each under way.  Padding is read like entries, but never meets x, which is gathered.
+ * Balance    a row is the work of 16 lanes; a wave waits for the longest of its rows.  Rows of few units
+ *            are done four at a time: they are neighbours in memory, so the lanes run through all of their
+ *            units as through one row.
+ * Memory     every row begins at a boundary of 16 entries, so the lanes read whole lines of col and val,
+ *            streamed; a lane has four of each under way.  Padding is read like entries, but never meets
+ *            x, which is gathered.
  * Wins       rows of 16 entries and more, of like length.
  * Loses      short rows: up to 15 places of padding each; power-law rows.
  * Order      fixed tree per row: bitwise repeatable.
@@ -55,8 +57,8 @@ DEVICE real sum_lanes(real v, int by)
     return v;
 }
 
-/* Of four rows at once: at each of the first two steps a lane gives away the half that it is not to have.  Lanes 0 to 3 end
- * with row 0, 4 to 7 with row 1, and so on. */
+/* Of four rows at once: at each of the first two steps a lane gives away the half that it is not to have.
+ * Lanes 0 to 3 end with row 0, 4 to 7 with row 1, and so on. */
 DEVICE real sum_lanes_of_four(const real *sum)
 {
     const int upper = simt_lane() & 8, second = simt_lane() & 4;
@@ -70,7 +72,8 @@ DEVICE void multiply(const struct product *p, const int rows)
 {
     const int32_t *first = (const int32_t *)p->array[CSR16_FIRST];
     const int a_wave = WAVE / CSR16_UNIT * rows, lane = simt_lane() % CSR16_UNIT;
-    for (int64_t from = simt_global_id() / WAVE * a_wave; from < p->rows; from += simt_global_size() / WAVE * a_wave) {
+    for (int64_t from = simt_global_id() / WAVE * a_wave; from < p->rows;
+         from += simt_global_size() / WAVE * a_wave) {
         const int64_t row = from + simt_lane() / CSR16_UNIT * rows, mine = row + (rows == 1 ? 0 : lane / 4);
         int32_t unit[TOGETHER + 1];
         real sum[TOGETHER] = {0};

@@ -3,22 +3,25 @@
  * csr_hola: the same number of entries a block and a thread, whatever the rows are.
  *
  * Computes   y = alpha A x + beta y,  A in CSR.
- * Source     hola-spmv-2017 (Steinberger, Zayer, Seidel), Alg. 2 to 6.  hola.h says how rows are found and where that differs.
- *            The paper zeroes all of y first; here only empty rows and rows that several blocks share are scaled, by the
- *            kernel that finds the block starts, and every other entry of y is written once.  The paper adds what threads
- *            have left over to shared memory atomically unless it is much; shared memory adds floating-point numbers by
- *            compare-and-swap loops today, so here lanes always hand it on by shuffles, in as many steps as the longest
- *            row of the wave asks for: none where every lane ends a row.
- * Balance    npt entries a thread, block times npt a block: a row that is long, or short, or empty makes no difference.
- * Memory     a wave reads its val and col in fours, coalesced, and turns the products by shuffles so that each lane has
- *            consecutive ones; sort=1 gathers x in the order of a thread's columns.  load=strided reads one entry a lane at a
- *            time instead, so that neighbouring lanes gather neighbouring entries' x, and turns the products in shared
- *            memory.  Sums of rows meet in shared memory and leave for y in order.  row_ptr is read twice, the second time
- *            mostly from the cache; the workspace has a row a block.
+ * Source     hola-spmv-2017 (Steinberger, Zayer, Seidel), Alg. 2 to 6.  hola.h says how rows are found and
+ *            where that differs. The paper zeroes all of y first; here only empty rows and rows that
+ *            several blocks share are scaled, by the kernel that finds the block starts, and every other
+ *            entry of y is written once.  The paper adds what threads have left over to shared memory
+ *            atomically unless it is much; shared memory adds floating-point numbers by compare-and-swap
+ *            loops today, so here lanes always hand it on by shuffles, in as many steps as the longest row
+ *            of the wave asks for: none where every lane ends a row.
+ * Balance    npt entries a thread, block times npt a block: a row that is long, or short, or empty makes
+ *            no difference.
+ * Memory     a wave reads its val and col in fours, coalesced, and turns the products by shuffles so that
+ *            each lane has consecutive ones; sort=1 gathers x in the order of a thread's columns.
+ *            load=strided reads one entry a lane at a time instead, so that neighbouring lanes gather
+ *            neighbouring entries' x, and turns the products in shared memory.  Sums of rows meet in
+ *            shared memory and leave for y in order.  row_ptr is read twice, the second time mostly from
+ *            the cache; the workspace has a row a block.
  * Wins       skewed rows, and rows of any length where nothing is known about them: no preparation.
  * Loses      small matrices (two launches); even rows, where a kernel that knows them needs no shared memory.
- * Order      fixed within a block; rows that several blocks share are added up atomically, so that those of three and
- *            more blocks, or of two and beta, are not repeatable.
+ * Order      fixed within a block; rows that several blocks share are added up atomically, so that those
+ *            of three and more blocks, or of two and beta, are not repeatable.
  */
 #include "kernel/hola.h"
 #ifdef HEDDLE_DEVICE
@@ -83,8 +86,8 @@ DEVICE real left_over(const real *v, uint32_t mask, const int npt)
     return sum;
 }
 
-/* Alg. 6: what the lanes up to one's own have left over, back to the nearest one that ends a row.  `covered` are the lanes that
- * have it all: the rows decide how many steps there are. */
+/* Alg. 6: what the lanes up to one's own have left over, back to the nearest one that ends a row.
+ * `covered` are the lanes that have it all: the rows decide how many steps there are. */
 DEVICE real add_lanes(real v, uint64_t ending)
 {
     const uint64_t all = ~(uint64_t)0 >> (64 - WAVE), up_to = ending & (simt_lanes_below() << 1 | 1);
@@ -111,7 +114,8 @@ DEVICE real add_waves(const real *tails, const int32_t *counts)
     return sum;
 }
 
-/* Sums of the rows that end in the thread go to `sums`; `sum` comes with what others have of the first of them. */
+/* Sums of the rows that end in the thread go to `sums`; `sum` comes with what others have of the first of
+ * them. */
 DEVICE void sum_rows(real *sums, int rank, const real *v, real sum, uint32_t mask, const int npt)
 {
     for (int i = 0; i < npt; i++) {
@@ -132,9 +136,10 @@ DEVICE void put(const struct product *p, int64_t row, real sum, int shared)
         store(y + row, scalar(p->alpha), sum, scalar(p->beta));
 }
 
-/* From shared memory to y in order, a wave at a time as y is aligned; where rows were searched for, each thread writes the rows
- * that end with it. */
-DEVICE void put_sums(const struct product *p, const struct share *b, const real *sums, uint32_t mask, const int npt)
+/* From shared memory to y in order, a wave at a time as y is aligned; where rows were searched for, each
+ * thread writes the rows that end with it. */
+DEVICE void put_sums(const struct product *p, const struct share *b, const real *sums, uint32_t mask,
+                     const int npt)
 {
     if (b->searches) {
         int row = b->first, rank = (int)(b->ranked[simt_thread_id()] >> 8);
@@ -143,7 +148,8 @@ DEVICE void put_sums(const struct product *p, const struct share *b, const real 
             put(p, row, sums[rank], share_is_shared(b, rank));
         }
     } else {
-        for (int i = simt_thread_id() - (b->first & (WAVE - 1)); i <= b->last - b->first; i += simt_block_size()) {
+        for (int i = simt_thread_id() - (b->first & (WAVE - 1)); i <= b->last - b->first;
+             i += simt_block_size()) {
             const int rank = i < 0 ? -1 : share_rank_of_row(b, i, npt);
             if (rank >= 0)
                 put(p, (int64_t)b->first + i, sums[rank], share_is_shared(b, rank));
@@ -152,7 +158,8 @@ DEVICE void put_sums(const struct product *p, const struct share *b, const real 
 }
 
 /* Alg. 3. */
-DEVICE void multiply_rows(const struct product *p, struct share *b, struct terms *t, real *sums, const int npt, const int way)
+DEVICE void multiply_rows(const struct product *p, struct share *b, struct terms *t, real *sums,
+                          const int npt, const int way)
 {
     SHARED(real, tails, HOLA_BLOCK / WAVE);
     const real *v = t->v;
@@ -196,7 +203,8 @@ DEVICE void multiply_part(const struct product *p, const int npt, const int way)
     const int64_t wave_begin = (part * simt_block_size() + simt_wave_id() * WAVE) * npt;
     struct share b = {.ends = ends, .ranked = ranked, .counts = counts};
     struct terms t;
-    t.whole = way & STRIDED ? read_strided(t.c, t.v, p, wave_begin, npt) : read_fours(t.c, t.v, p, wave_begin, npt);
+    t.whole =
+        way & STRIDED ? read_strided(t.c, t.v, p, wave_begin, npt) : read_fours(t.c, t.v, p, wave_begin, npt);
     share_rows(&b, p, part, simt_block_size() * npt);
     gather(&t, p, npt, way);
     if (b.first == b.last)
@@ -205,10 +213,10 @@ DEVICE void multiply_part(const struct product *p, const int npt, const int way)
         multiply_rows(p, &b, &t, sums, npt, way);
 }
 
-#define MULTIPLY_PART(name, npt, way)            \
-    HOLA_KERNEL(name, npt)(struct product p)     \
-    {                                            \
-        multiply_part(&p, npt, way);             \
+#define MULTIPLY_PART(name, npt, way)                                                                        \
+    HOLA_KERNEL(name, npt)(struct product p)                                                                 \
+    {                                                                                                        \
+        multiply_part(&p, npt, way);                                                                         \
     }
 MULTIPLY_PART(csr_hola4, 4, 0)
 MULTIPLY_PART(csr_hola4_sort, 4, SORT)
@@ -224,13 +232,14 @@ MULTIPLY_PART(csr_hola8_strided_sort, 8, STRIDED | SORT)
 static const char *const loads[] = {"vector", "strided"};
 static const struct option options[] = {HOLA_OPTIONS, {"load", 0, WORDS(loads)}, {0}};
 
-static const char *const entries[] = {"csr_hola4", "csr_hola4_sort", "csr_hola4_strided", "csr_hola4_strided_sort",
-                                      "csr_hola8", "csr_hola8_sort", "csr_hola8_strided", "csr_hola8_strided_sort",
-                                      "csr_hola_deal", NULL};
+static const char *const entries[] = {
+    "csr_hola4",      "csr_hola4_sort",    "csr_hola4_strided",      "csr_hola4_strided_sort", "csr_hola8",
+    "csr_hola8_sort", "csr_hola8_strided", "csr_hola8_strided_sort", "csr_hola_deal",          NULL};
 
 static heddle_status launch(const struct work *w)
 {
-    const char *entry = entries[(hola_npt(w) == 8) * 4 + w->option[HOLA_OPTION_OWN] * 2 + w->option[HOLA_OPTION_SORT]];
+    const char *entry =
+        entries[(hola_npt(w) == 8) * 4 + w->option[HOLA_OPTION_OWN] * 2 + w->option[HOLA_OPTION_SORT]];
     return hola_launch(w, "csr_hola_deal", w->product.rows, entry);
 }
 

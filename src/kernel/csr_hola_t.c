@@ -3,13 +3,15 @@
  * csr_hola_t: csr_hola for the transposed product, by atomic additions.
  *
  * Computes   y = alpha Aᵀ x + beta y,  A in CSR.
- * Source     hola-spmv-2017 Alg. 7.  hola.h says how rows are found.  sort=1 is the paper's way: a thread has npt consecutive
- *            entries, sorts them by column, and adds; entries of one column that meet in it are added up first.  sort=0
- *            gives neighbouring lanes neighbouring entries instead, whose columns are often neighbours too, and an addition
- *            of a wave then touches fewer sectors of y.  cas=1 adds by compare-and-swap loops.
+ * Source     hola-spmv-2017 Alg. 7.  hola.h says how rows are found.  sort=1 is the paper's way: a thread
+ *            has npt consecutive entries, sorts them by column, and adds; entries of one column that meet
+ *            in it are added up first.  sort=0 gives neighbouring lanes neighbouring entries instead,
+ *            whose columns are often neighbours too, and an addition of a wave then touches fewer sectors
+ *            of y.  cas=1 adds by compare-and-swap loops.
  * Balance    npt entries a thread, whatever the rows are.
- * Memory     val and col are read once, coalesced.  alpha x is read once a row and block, in order, and kept in shared memory.
- *            Every entry is an addition to y in L2.  One kernel scales y and finds the block starts.
+ * Memory     val and col are read once, coalesced.  alpha x is read once a row and block, in order, and
+ *            kept in shared memory. Every entry is an addition to y in L2.  One kernel scales y and finds
+ *            the block starts.
  * Wins       skewed rows, long rows; the first few products with Aᵀ: no preparation, no second copy of A.
  * Loses      columns with many entries, whose additions queue up; many products: a plan transposes once.
  * Order      that of arrival: not repeatable.
@@ -42,7 +44,8 @@ DEVICE void read_consecutive(idx *c, real *v, const struct product *p, int64_t w
 }
 
 /* alpha x of every row with entries here, by rank. */
-DEVICE void read_factors(real *factor, const struct product *p, const struct share *b, uint32_t mask, const int npt)
+DEVICE void read_factors(real *factor, const struct product *p, const struct share *b, uint32_t mask,
+                         const int npt)
 {
     const real *RESTRICT x = (const real *)p->x;
     const real alpha = scalar(p->alpha);
@@ -75,8 +78,8 @@ DEVICE void find_factors(real *factor, const struct product *p, struct share *b,
     simt_sync();
 }
 
-DEVICE void add_strided(real *y, const struct share *b, const real *factor, const idx *c, const real *v, const int npt,
-                        const int cas)
+DEVICE void add_strided(real *y, const struct share *b, const real *factor, const idx *c, const real *v,
+                        const int npt, const int cas)
 {
     for (int i = 0; i < npt; i++) {
         const int entry = (simt_wave_id() * npt + i) * WAVE + simt_lane();
@@ -86,7 +89,8 @@ DEVICE void add_strided(real *y, const struct share *b, const real *factor, cons
 }
 
 /* Sorted, entries of one column are neighbours, and the absent ones are last. */
-DEVICE void add_sorted(real *y, const struct share *b, const real *factor, idx *c, real *v, const int npt, const int cas)
+DEVICE void add_sorted(real *y, const struct share *b, const real *factor, idx *c, real *v, const int npt,
+                       const int cas)
 {
     idx unused[HOLA_NPT] = {0};
     for (int i = 0; i < npt; i++)
@@ -136,10 +140,10 @@ DEVICE void add_part(const struct product *p, const int npt, const int sort, con
 }
 
 /* A kernel for every combination of options: all of them change what is unrolled. */
-#define ADD_PART(name, npt, sort, cas)                   \
-    HOLA_KERNEL(name, npt)(struct product p)             \
-    {                                                    \
-        add_part(&p, npt, sort, cas);                    \
+#define ADD_PART(name, npt, sort, cas)                                                                       \
+    HOLA_KERNEL(name, npt)(struct product p)                                                                 \
+    {                                                                                                        \
+        add_part(&p, npt, sort, cas);                                                                        \
     }
 ADD_PART(csr_hola_t4, 4, 0, 0)
 ADD_PART(csr_hola_t4_cas, 4, 0, 1)
@@ -154,14 +158,15 @@ ADD_PART(csr_hola_t8_sort_cas, 8, 1, 1)
 
 static const struct option options[] = {HOLA_OPTIONS, {"cas", 0, VALUES(0, 1)}, {0}};
 
-static const char *const entries[] = {"csr_hola_t4", "csr_hola_t4_cas", "csr_hola_t4_sort", "csr_hola_t4_sort_cas",
-                                      "csr_hola_t8", "csr_hola_t8_cas", "csr_hola_t8_sort", "csr_hola_t8_sort_cas",
-                                      "csr_hola_t_deal", NULL};
+static const char *const entries[] = {
+    "csr_hola_t4",     "csr_hola_t4_cas",  "csr_hola_t4_sort",     "csr_hola_t4_sort_cas", "csr_hola_t8",
+    "csr_hola_t8_cas", "csr_hola_t8_sort", "csr_hola_t8_sort_cas", "csr_hola_t_deal",      NULL};
 
 static heddle_status launch(const struct work *w)
 {
     const struct product *p = &w->product;
-    const char *entry = entries[(hola_npt(w) == 8) * 4 + w->option[HOLA_OPTION_SORT] * 2 + w->option[HOLA_OPTION_OWN]];
+    const char *entry =
+        entries[(hola_npt(w) == 8) * 4 + w->option[HOLA_OPTION_SORT] * 2 + w->option[HOLA_OPTION_OWN]];
     return hola_launch(w, "csr_hola_t_deal", p->rows > p->cols ? p->rows : p->cols, entry);
 }
 

@@ -3,41 +3,47 @@
  * csr_merge: equal shares of rows and entries together, along the merge path.
  *
  * Computes   y = alpha A x + beta y,  A in CSR.
- * Source     Merrill and Garland 2016 (SC); compared in hola-spmv-2017.  A product is the merge of two lists, the ends of the
- *            rows and the entries: rows + nnz steps, each of which adds an entry to its row or finishes a row.  Every block
- *            takes a tile of the path, every thread `items` steps of it.  Two differences: the borders of the tiles are found
- *            by the blocks themselves (search=block), which saves a launch, unless there are so many tiles that a kernel of
- *            its own costs less, as the authors have it (search=kernel); and carries are added without atomics (carry.h).
+ * Source     Merrill and Garland 2016 (SC); compared in hola-spmv-2017.  A product is the merge of two
+ *            lists, the ends of the rows and the entries: rows + nnz steps, each of which adds an entry to
+ *            its row or finishes a row.  Every block takes a tile of the path, every thread `items` steps
+ *            of it.  Two differences: the borders of the tiles are found by the blocks themselves
+ *            (search=block), which saves a launch, unless there are so many tiles that a kernel of its own
+ *            costs less, as the authors have it (search=kernel); and carries are added without atomics
+ *            (carry.h).
  * Balance    perfect, whatever the rows look like: empty ones count, long ones are cut.
- * Memory     val, col and row ends are read once, coalesced, all loads of a tile under way at once; products and row ends wait
- *            in shared memory, finished rows too, so that y is written coalesced.  x is gathered.
- * Wins       power laws with many entries a row, against kernels that do not balance; every block takes equally long, and
- *            the result is repeatable without preparation.
- * Loses      short rows, even or not, and empty ones: a row's end is a step of the path like an entry; small matrices (two
- *            launches).
+ * Memory     val, col and row ends are read once, coalesced, all loads of a tile under way at once;
+ *            products and row ends wait in shared memory, finished rows too, so that y is written
+ *            coalesced.  x is gathered.
+ * Wins       power laws with many entries a row, against kernels that do not balance; every block takes
+ *            equally long, and the result is repeatable without preparation.
+ * Loses      short rows, even or not, and empty ones: a row's end is a step of the path like an entry;
+ *            small matrices (two launches).
  * Order      fixed trees, for the same options and sizes: bitwise repeatable.
  */
 #include "kernel/carry.h"
 
-#define BEHIND 2   /* places in shared memory that are read, but not used, behind a tile */
-/* A fact that launch sets: the steps of a tile, where a kernel of its own leaves the borders in the workspace, behind the
- * carries; 0: the blocks find them. */
+#define BEHIND 2 /* places in shared memory that are read, but not used, behind a tile */
+/* A fact that launch sets: the steps of a tile, where a kernel of its own leaves the borders in the
+ * workspace, behind the carries; 0: the blocks find them. */
 #define SEARCHED 0
 
 #ifdef HEDDLE_DEVICE
 
 #define ITEMS_MOST 9
 #define BLOCK_MOST 256
-#define NEAR 16 /* so close to the guess the first look of the search begins: what lies between takes one more look */
+#define NEAR                                                                                                 \
+    16 /* so close to the guess the first look of the search begins: what lies between takes one more look */
 
-/* How many rows end in the first `steps` steps of the path: row i is the step row_end[i] + i.  The whole wave looks at once,
- * at first near where the border would be if all rows were alike, at distances that double, then at equal ones. */
+/* How many rows end in the first `steps` steps of the path: row i is the step row_end[i] + i.  The whole
+ * wave looks at once, at first near where the border would be if all rows were alike, at distances that
+ * double, then at equal ones. */
 DEVICE int64_t rows_within(const off *row_end, int64_t rows, int64_t nnz, int64_t steps)
 {
     const int half = WAVE / 2, lane = simt_lane();
     int64_t low = steps > nnz ? steps - nnz : 0, high = steps < rows ? steps : rows;
     const int64_t guess = (int64_t)((double)steps * ((double)rows / (double)(rows + nnz)));
-    const int64_t place = lane < half ? guess - ((int64_t)NEAR << (half - 1 - lane)) : guess + ((int64_t)NEAR << (lane - half));
+    const int64_t place =
+        lane < half ? guess - ((int64_t)NEAR << (half - 1 - lane)) : guess + ((int64_t)NEAR << (lane - half));
     int within = place < low || (place < high && (int64_t)simt_readonly(row_end + place) + place < steps);
     int count = simt_popc(simt_ballot(within));
     const int64_t below = simt_shfl(place, count > 0 ? count - 1 : 0, WAVE);
@@ -60,9 +66,11 @@ struct merge_tile {
     int rows, entries;
 };
 
-/* Products and, behind them, the ends of the rows, both counted from the tile's first entry, to shared memory.  Loads are not
- * guarded, so that all are under way together: threads without an entry load the last one again. */
-DEVICE void load_tile(const struct product *p, const struct merge_tile *t, const int items, real *products, int32_t *row_end)
+/* Products and, behind them, the ends of the rows, both counted from the tile's first entry, to shared
+ * memory.  Loads are not guarded, so that all are under way together: threads without an entry load the
+ * last one again. */
+DEVICE void load_tile(const struct product *p, const struct merge_tile *t, const int items, real *products,
+                      int32_t *row_end)
 {
     const off *RESTRICT ends = (const off *)p->array[CSR_ROW_PTR] + 1 + t->row;
     const idx *RESTRICT col = (const idx *)p->array[CSR_COL];
@@ -93,13 +101,15 @@ DEVICE void load_tile(const struct product *p, const struct merge_tile *t, const
 struct walked {
     real finished[ITEMS_MOST]; /* the sum of the row that ended at step i, where bit i of `ended` is set */
     uint32_t ended;
-    int row;                   /* the first of them, within the tile */
-    real open;                 /* the sum of what comes behind the last one */
+    int row;   /* the first of them, within the tile */
+    real open; /* the sum of what comes behind the last one */
 };
 
-/* Neither a row's end nor an entry is left behind the last step of the tile.  No branches: the lanes of a wave stand at row
- * ends and entries as it comes, and both loads are cheaper than two ways; one of them may be of what lies behind. */
-DEVICE void walk(struct walked *w, const struct merge_tile *t, const int items, const real *products, const int32_t *row_end)
+/* Neither a row's end nor an entry is left behind the last step of the tile.  No branches: the lanes of a
+ * wave stand at row ends and entries as it comes, and both loads are cheaper than two ways; one of them
+ * may be of what lies behind. */
+DEVICE void walk(struct walked *w, const struct merge_tile *t, const int items, const real *products,
+                 const int32_t *row_end)
 {
     const int total = t->rows + t->entries;
     const int step = simt_thread_id() * items < total ? simt_thread_id() * items : total;
@@ -129,8 +139,9 @@ DEVICE void walk(struct walked *w, const struct merge_tile *t, const int items, 
     }
 }
 
-/* What the threads before this one have added up for the row that it begins in; *out, in the last thread, the same of the
- * whole block.  All threads come; behind the barrier in here nobody needs products and row ends any more. */
+/* What the threads before this one have added up for the row that it begins in; *out, in the last thread,
+ * the same of the whole block.  All threads come; behind the barrier in here nobody needs products and row
+ * ends any more. */
 DEVICE real carry_in(const struct walked *w, real *out)
 {
     SHARED(real, of_wave, BLOCK_MOST / 32);
@@ -161,7 +172,8 @@ DEVICE void merge_tile(const struct product *p, const struct merge_tile *t, int6
     load_tile(p, t, items, products, row_end);
     simt_sync();
     walk(&w, t, items, products, row_end);
-    const int left = t->entries - (t->rows > 0 ? row_end[t->rows - 1] : 0); /* entries of the row that goes on */
+    const int left =
+        t->entries - (t->rows > 0 ? row_end[t->rows - 1] : 0); /* entries of the row that goes on */
     real carry = carry_in(&w, &out);
     for (int i = 0, row = w.row; i < items; i++)
         if (w.ended >> i & 1) {
@@ -208,8 +220,9 @@ DEVICE void merge_tiles(const struct product *p, const int items)
     for (int64_t number = simt_block_id(); number < p->parts; number += simt_grid_size()) {
         const int64_t begin = number * size, end = begin + size < total ? begin + size : total;
         if (simt_wave_id() < 2) {
-            const int64_t row = p->fact[SEARCHED] ? borders_of(p)[number + simt_wave_id()]
-                                                  : rows_within(row_end, p->rows, p->nnz, simt_wave_id() == 0 ? begin : end);
+            const int64_t row = p->fact[SEARCHED]
+                                  ? borders_of(p)[number + simt_wave_id()]
+                                  : rows_within(row_end, p->rows, p->nnz, simt_wave_id() == 0 ? begin : end);
             if (simt_lane() == 0)
                 border[simt_wave_id()] = row;
         }
@@ -262,7 +275,8 @@ static const struct option options[] = {
     {0},
 };
 
-static const char *const entries[] = {"csr_merge5", "csr_merge7", "csr_merge9", "csr_merge_search", "csr_merge_carry", NULL};
+static const char *const entries[] = {"csr_merge5",       "csr_merge7",      "csr_merge9",
+                                      "csr_merge_search", "csr_merge_carry", NULL};
 
 static int64_t path(const struct work *w)
 {
@@ -275,8 +289,9 @@ static int fewer_than(const struct work *w, int64_t tiles)
     return path(w) < gpu_info_of(w->device->gpu)->multiprocessors * tiles * 256 * 7;
 }
 
-/* Automatic: small tiles until every multiprocessor has a few, so that a small matrix is not done by a few of them.  With many,
- * more items: more loads under way, as long as registers leave a multiprocessor a thousand threads. */
+/* Automatic: small tiles until every multiprocessor has a few, so that a small matrix is not done by a few
+ * of them.  With many, more items: more loads under way, as long as registers leave a multiprocessor a
+ * thousand threads. */
 #define FEW_TILES 4
 #define MANY_TILES 16
 static int items_of(const struct work *w)
@@ -297,7 +312,8 @@ static int64_t tiles(const struct work *w)
     return (path(w) + size - 1) / size;
 }
 
-/* A tile waits for its search as long as for its entries; a launch more is worth it only where there are many. */
+/* A tile waits for its search as long as for its entries; a launch more is worth it only where there are
+ * many. */
 static int searches_ahead(const struct work *w)
 {
     if (w->product.parts <= 1 || w->option[OPTION_SEARCH] == SEARCH_BLOCK)
@@ -309,7 +325,9 @@ static int searches_ahead(const struct work *w)
 static int64_t workspace(const struct work *w)
 {
     const int64_t n = w->product.parts;
-    return n <= 1 ? 0 : CARRIES_BYTES(n, type_size(w->value)) + (searches_ahead(w) ? (n + 1) * (int64_t)sizeof(int32_t) : 0);
+    return n <= 1 ? 0
+                  : CARRIES_BYTES(n, type_size(w->value)) +
+                        (searches_ahead(w) ? (n + 1) * (int64_t)sizeof(int32_t) : 0);
 }
 
 static heddle_status launch(const struct work *given)
@@ -318,13 +336,15 @@ static heddle_status launch(const struct work *given)
     struct work w = *given;
     const int items = items_of(&w), block = block_of(&w);
     const struct gpu_info *info = gpu_info_of(w.device->gpu);
-    const int64_t most = UINT32_MAX / block < info->grid ? UINT32_MAX / block : info->grid, n = w.product.parts;
+    const int64_t most = UINT32_MAX / block < info->grid ? UINT32_MAX / block : info->grid,
+                  n = w.product.parts;
     char entry[24];
     snprintf(entry, sizeof entry, "csr_merge%d", items);
     w.product.fact[SEARCHED] = searches_ahead(&w) ? (int64_t)items * block : 0;
     if (w.product.fact[SEARCHED])
         TRY(gpu_run_over(&w, "csr_merge_search", n + 1));
-    TRY(gpu_run(&w, entry, n < most ? n : most, block, ((int64_t)items * block + BEHIND) * (int64_t)type_size(w.value)));
+    TRY(gpu_run(&w, entry, n < most ? n : most, block,
+                ((int64_t)items * block + BEHIND) * (int64_t)type_size(w.value)));
     if (n > 1)
         TRY(gpu_run_over(&w, "csr_merge_carry", n));
 done:

@@ -3,12 +3,13 @@
  * csr_naive_t: the transposed product, one thread a row, by atomic additions.
  *
  * Computes   y = alpha Aᵀ x + beta y,  A in CSR (or  y = alpha A x + beta y,  A in CSC).
- * Source     naive-spmv-2016 Alg. 2 and section V.  A small kernel scales y first.  With cas=1 additions are compare-and-swap
- *            loops, the paper's Alg. 3 for double precision, which GPUs of its time could not add atomically.
+ * Source     naive-spmv-2016 Alg. 2 and section V.  A small kernel scales y first.  With cas=1 additions
+ *            are compare-and-swap loops, the paper's Alg. 3 for double precision, which GPUs of its time
+ *            could not add atomically.
  * Balance    as csr_naive: a row is a thread's work.
- * Memory     val and col as in csr_naive, a few entries at a time; x is read once, coalesced.  Every entry is an addition to y
- *            in L2, whose result nobody waits for; with cas=1 everybody does, and again when another
- *            thread was faster.
+ * Memory     val and col as in csr_naive, a few entries at a time; x is read once, coalesced.  Every entry
+ *            is an addition to y in L2, whose result nobody waits for; with cas=1 everybody does, and
+ *            again when another thread was faster.
  * Wins       no preparation, no second copy of A: the first few products with Aᵀ.
  * Loses      columns with many entries, whose additions queue up; many products: a plan transposes once.
  * Order      that of arrival: not repeatable.
@@ -20,8 +21,9 @@
 #ifdef HEDDLE_DEVICE
 #include "run/gpu_page.h"
 
-/* Threads that wait for the end of this kernel all begin at once, and where rows have the same columns they meet at every
- * addition (H200: dense2 takes 7 % longer).  With long rows the microsecond of an early start is not worth that. */
+/* Threads that wait for the end of this kernel all begin at once, and where rows have the same columns
+ * they meet at every addition (H200: dense2 takes 7 % longer).  With long rows the microsecond of an early
+ * start is not worth that. */
 KERNEL(csr_naive_t_scale)(struct product p)
 {
     if (!HAS_LONG_ROWS(&p))
@@ -37,9 +39,10 @@ DEVICE void add(real *to, real value, const int cas)
         simt_atomic_add(to, value);
 }
 
-/* Compilers keep loads behind additions that stand before them, so `ahead` entries are read first and added then.  f32: four are
- * faster than two on most matrices (H200: 1.3 times on 80 entries a row), but not where all rows have the same columns: dense2
- * takes a quarter longer.  Scaling writes y alone: all else may be read while it still goes on. */
+/* Compilers keep loads behind additions that stand before them, so `ahead` entries are read first and
+ * added then.  f32: four are faster than two on most matrices (H200: 1.3 times on 80 entries a row), but
+ * not where all rows have the same columns: dense2 takes a quarter longer.  Scaling writes y alone: all
+ * else may be read while it still goes on. */
 #define AHEAD (sizeof(real) == 4 ? 2 : 4)
 #define AHEAD_LONG (sizeof(real) == 4 ? 2 : 8)
 #define AHEAD_MOST 8
@@ -57,7 +60,8 @@ DEVICE void add_row(const struct product *p, const int cas, const int ahead)
     const real xi = scalar(p->alpha) * simt_readonly(x + i);
     off k = simt_readonly(row_ptr + i);
     simt_after_previous();
-    SIMT_ROLLED for (; end - k >= ahead; k += ahead) {
+    SIMT_ROLLED
+    for (; end - k >= ahead; k += ahead) {
         idx c[AHEAD_MOST];
         real v[AHEAD_MOST];
         for (int j = 0; j < ahead; j++) {
@@ -67,7 +71,8 @@ DEVICE void add_row(const struct product *p, const int cas, const int ahead)
         for (int j = 0; j < ahead; j++)
             add(y + c[j], v[j] * xi, cas);
     }
-    SIMT_ROLLED for (; k < end; k++)
+    SIMT_ROLLED
+    for (; k < end; k++)
         add(y + simt_readonly(col + k), simt_readonly(val + k) * xi, cas);
 }
 
@@ -95,13 +100,15 @@ static const struct option options[] = {
 };
 
 enum { USUAL, LONG, CAS, SCALE };
-static const char *const entries[] = {"csr_naive_t", "csr_naive_t_long", "csr_naive_t_cas", "csr_naive_t_scale", NULL};
+static const char *const entries[] = {"csr_naive_t", "csr_naive_t_long", "csr_naive_t_cas",
+                                      "csr_naive_t_scale", NULL};
 
 static heddle_status launch(const struct work *w)
 {
     const char *entry = entries[w->option[0] ? CAS : HAS_LONG_ROWS(&w->product) ? LONG : USUAL];
-    return scalar_get(w->product.beta, w->value) == 1 ? gpu_run_rows(w, entry, 1)
-                                                      : gpu_run_rows_behind(w, entries[SCALE], w->product.cols, entry, 1);
+    return scalar_get(w->product.beta, w->value) == 1
+             ? gpu_run_rows(w, entry, 1)
+             : gpu_run_rows_behind(w, entries[SCALE], w->product.cols, entry, 1);
 }
 
 const struct kernel csr_naive_t = {

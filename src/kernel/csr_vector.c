@@ -3,14 +3,14 @@
  * csr_vector: a group of lanes a row.
  *
  * Computes   y = alpha A x + beta y,  A in CSR.
- * Source     Bell and Garland 2009; CRS(vector) in ellpack-r-2011.  There the group is a whole wave (lanes=32, or 64 on
- *            AMD); the option gives it 2 to 64 lanes, and lanes=0, the default, the number that suits the mean row length and
- *            fills the device.
- * Balance    one row is the unit of work: a group waits for its row, a wave for the longest row of its groups.  A very
- *            long row delays the whole grid.
- * Memory     the lanes of a group read neighbouring val and col, and the groups of a wave neighbouring rows: coalesced.  A
- *            small group comes back for the rest of a cache sector, so val and col are not streamed past the caches; x is
- *            gathered.
+ * Source     Bell and Garland 2009; CRS(vector) in ellpack-r-2011.  There the group is a whole wave
+ *            (lanes=32, or 64 on AMD); the option gives it 2 to 64 lanes, and lanes=0, the default, the
+ *            number that suits the mean row length and fills the device.
+ * Balance    one row is the unit of work: a group waits for its row, a wave for the longest row of its
+ *            groups.  A very long row delays the whole grid.
+ * Memory     the lanes of a group read neighbouring val and col, and the groups of a wave neighbouring
+ *            rows: coalesced.  A small group comes back for the rest of a cache sector, so val and col are
+ *            not streamed past the caches; x is gathered.
  * Wins       rows of similar length, at least about as long as the group.
  * Loses      rows much shorter than the group (idle lanes), power-law rows.
  * Order      fixed tree per row, for the same number of lanes: bitwise repeatable.
@@ -18,9 +18,9 @@
 #ifdef HEDDLE_DEVICE
 #include "run/gpu_page.h"
 
-/* All lanes of a wave stay to the end, a row behind the last being empty.  So the shuffles always have the whole wave, which
- * costs NVIDIA GPUs less than waiting for the lanes of a group; an exchange with a lane that is less than `lanes` away, a power
- * of two, does not leave the group. */
+/* All lanes of a wave stay to the end, a row behind the last being empty.  So the shuffles always have the
+ * whole wave, which costs NVIDIA GPUs less than waiting for the lanes of a group; an exchange with a lane
+ * that is less than `lanes` away, a power of two, does not leave the group. */
 DEVICE void row_of_group(const struct product *p, const int lanes)
 {
     const off *RESTRICT row_ptr = (const off *)p->array[CSR_ROW_PTR];
@@ -84,18 +84,21 @@ static const struct option options[] = {
 static const char *const entries[] = {"csr_vector2",  "csr_vector4",  "csr_vector8", "csr_vector16",
                                       "csr_vector32", "csr_vector64", NULL};
 
-/* Automatic: the smallest group that is through the mean row in ROUNDS rounds.  Fewer lanes idle at the end of a row, and each
- * has several loads under way.  Measured on an H200: of 2 to 32 lanes, 2 to 4 are best for 22 entries a row, 8 to 16 for 80.
- * Lanes that would stay away altogether cost nothing, so a small matrix takes larger groups and fewer rounds: 16 lanes are best
- * for 13,514 rows of 25 entries, 8 to 16 for 1521 rows of 5. */
+/* Automatic: the smallest group that is through the mean row in ROUNDS rounds.  Fewer lanes idle at the
+ * end of a row, and each has several loads under way.  Measured on an H200: of 2 to 32 lanes, 2 to 4 are
+ * best for 22 entries a row, 8 to 16 for 80. Lanes that would stay away altogether cost nothing, so a
+ * small matrix takes larger groups and fewer rounds: 16 lanes are best for 13,514 rows of 25 entries, 8 to
+ * 16 for 1521 rows of 5. */
 #define ROUNDS 8
 static int64_t lanes_of(const struct work *w)
 {
-    const int64_t rows = w->product.rows, mean = w->product.nnz / rows, wave = gpu_info_of(w->device->gpu)->wave;
+    const int64_t rows = w->product.rows, mean = w->product.nnz / rows,
+                  wave = gpu_info_of(w->device->gpu)->wave;
     int64_t lanes = 2;
     if (w->option[0])
         return w->option[0];
-    while (lanes < wave && (lanes * ROUNDS < mean || (lanes < 2 * mean && 2 * lanes * rows <= gpu_threads(w->device->gpu))))
+    while (lanes < wave &&
+           (lanes * ROUNDS < mean || (lanes < 2 * mean && 2 * lanes * rows <= gpu_threads(w->device->gpu))))
         lanes *= 2;
     return lanes;
 }
@@ -104,7 +107,8 @@ static heddle_status applies(const struct work *w)
 {
     int wave = gpu_info_of(w->device->gpu)->wave;
     if (w->option[0] > wave)
-        return fail(HEDDLE_NO_KERNEL, "csr_vector: lanes=%lld, but a wave of this device has %d", (long long)w->option[0], wave);
+        return fail(HEDDLE_NO_KERNEL, "csr_vector: lanes=%lld, but a wave of this device has %d",
+                    (long long)w->option[0], wave);
     return HEDDLE_OK;
 }
 

@@ -3,20 +3,24 @@
  * csr_weave: Heddle's own product from plain CSR, for any matrix, in one launch.
  *
  * Computes   y = alpha A x + beta y,  A in CSR.
- * Source     Heddle.  Staging the products of a few rows in shared memory is CSR-stream (Greathouse and Daga 2014); that the
- *            last of several blocks finishes what they share is an old trick of reductions.
- * Balance    a look at the row offsets (look.c), once a matrix, has cut it into row blocks of about equal work.  A block of
- *            threads reads its own and does what it says:
- *            - several rows: their products are staged in shared memory, a thread taking every BLOCK-th entry whatever row it
- *              belongs to, and a row is then summed by the lanes that suit this row block; one that is long for them, by its
- *              wave;
+ * Source     Heddle.  Staging the products of a few rows in shared memory is CSR-stream (Greathouse and
+ *            Daga 2014); that the last of several blocks finishes what they share is an old trick of
+ *            reductions.
+ * Balance    a look at the row offsets (look.c), once a matrix, has cut it into row blocks of about equal
+ *            work.  A block of threads reads its own and does what it says:
+ *            - several rows: their products are staged in shared memory, a thread taking every BLOCK-th
+ *              entry whatever row it belongs to, and a row is then summed by the lanes that suit this row
+ *              block; one that is long for them, by its wave;
  *            - one row, by all threads;
- *            - a piece of a long row, likewise; whoever comes last adds the pieces up.  Nobody waits for anybody.
- *            Where every row is so short that its lanes have all of it under way at once, or all are long and about as long as each
- *            other, there is nothing to balance: then these read it directly, and nobody needs row blocks.
- * Memory     val and col are streamed past the caches, each once and by whole lines; x is gathered.  A product waits for memory
- *            three times in a row: for the row block (or the offsets, where rows are read directly), for the entries, and for x;
- *            offsets come beside the entries.  While a block waits for the first, it prefetches the same of one that comes later.
+ *            - a piece of a long row, likewise; whoever comes last adds the pieces up.  Nobody waits for
+ *              anybody.
+ *            Where every row is so short that its lanes have all of it under way at once, or all are long
+ *            and about as long as each other, there is nothing to balance: then these read it directly,
+ *            and nobody needs row blocks.
+ * Memory     val and col are streamed past the caches, each once and by whole lines; x is gathered.  A
+ *            product waits for memory three times in a row: for the row block (or the offsets, where rows
+ *            are read directly), for the entries, and for x; offsets come beside the entries.  While a
+ *            block waits for the first, it prefetches the same of one that comes later.
  * Wins       middle-sized and uneven matrices.
  * Loses      against formats that store fewer bytes or put neighbouring rows side by side, such as sell.
  * Order      fixed per row, whoever comes last: bitwise repeatable.
@@ -33,35 +37,43 @@
 /* Entries that a lane has under way. */
 #define UNDER_WAY 4
 #define STAGED_WAY (sizeof(real) == 8 ? 8 : 4) /* of a row block: measured */
-#define DEEP 8 /* of a row that one lane has alone */
-#define WIDE 6 /* of a long row that 16 lanes have */
+#define DEEP 8                                 /* of a row that one lane has alone */
+#define WIDE 6                                 /* of a long row that 16 lanes have */
 
 #ifdef HEDDLE_DEVICE
 
 /* -------------------------------------------------------- rows that are read directly --------- */
 
-/* Rows of a few entries a lane: most are one round.  The prefetch is for the block that comes when this one has gone. */
+/* Rows of a few entries a lane: most are one round.  The prefetch is for the block that comes when this
+ * one has gone. */
 DEVICE void short_rows(const struct product *p, const int lanes, const int under_way)
 {
     const off *RESTRICT row_ptr = (const off *)p->array[CSR_ROW_PTR];
     const real *RESTRICT x = (const real *)p->x;
     const int height = SIMT_USUAL_BLOCK / lanes, lane = simt_thread_id() % lanes;
-    const uint32_t rows = (uint32_t)p->rows, first = (uint32_t)p->first + (uint32_t)(simt_block_id() * height);
-    const uint32_t row = first + (uint32_t)(simt_thread_id() / lanes), ahead = first + (uint32_t)p->fact[WEAVE_AHEAD];
+    const uint32_t rows = (uint32_t)p->rows,
+                   first = (uint32_t)p->first + (uint32_t)(simt_block_id() * height);
+    const uint32_t row = first + (uint32_t)(simt_thread_id() / lanes),
+                   ahead = first + (uint32_t)p->fact[WEAVE_AHEAD];
     const off begin = simt_readonly(row_ptr + (row < rows ? row : rows));
     const int n = (int)(simt_readonly(row_ptr + (row < rows ? row + 1 : rows)) - begin) - lane;
     const idx *RESTRICT col = (const idx *)p->array[CSR_COL] + begin + lane;
     const real *RESTRICT val = (const real *)p->array[CSR_VAL] + begin + lane;
     real sum = 0;
     if (simt_thread_id() == 0 && ahead < rows)
-        simt_prefetch(row_ptr + ahead, (rows - ahead < (uint32_t)height ? rows - ahead : (uint32_t)height) * sizeof(off));
-    SIMT_ROLLED for (int k = 0; k < n; k += under_way * lanes)
-    {
+        simt_prefetch(row_ptr + ahead,
+                      (rows - ahead < (uint32_t)height ? rows - ahead : (uint32_t)height) * sizeof(off));
+    SIMT_ROLLED
+    for (int k = 0; k < n; k += under_way * lanes) {
         idx c[DEEP];
         real v[DEEP];
         for (int i = 0; i < under_way; i++) {
-            c[i] = k + i * lanes >= n ? 0 : lanes < 16 ? simt_readonly(col + k + i * lanes) : simt_stream(col + k + i * lanes);
-            v[i] = k + i * lanes >= n ? 0 : lanes < 16 ? simt_readonly(val + k + i * lanes) : simt_stream(val + k + i * lanes);
+            c[i] = k + i * lanes >= n ? 0
+                 : lanes < 16         ? simt_readonly(col + k + i * lanes)
+                                      : simt_stream(col + k + i * lanes);
+            v[i] = k + i * lanes >= n ? 0
+                 : lanes < 16         ? simt_readonly(val + k + i * lanes)
+                                      : simt_stream(val + k + i * lanes);
         }
         for (int i = 0; lanes > 1 && i < under_way; i++)
             c[i] = simt_with(c[i], v[i]); /* few threads: val should come with col, not behind it */
@@ -75,10 +87,10 @@ DEVICE void short_rows(const struct product *p, const int lanes, const int under
 }
 
 /* A kernel per number of lanes, so that loads are unrolled. */
-#define SHORT_ROWS(name, lanes, under_way)                                                 \
-    KERNEL_RESIDENT(name, SIMT_USUAL_BLOCK, sizeof(real) == 4 ? 8 : 6)(struct product p) \
-    {                                                                                      \
-        short_rows(&p, lanes, under_way);                                                  \
+#define SHORT_ROWS(name, lanes, under_way)                                                                   \
+    KERNEL_RESIDENT(name, SIMT_USUAL_BLOCK, sizeof(real) == 4 ? 8 : 6)(struct product p)                     \
+    {                                                                                                        \
+        short_rows(&p, lanes, under_way);                                                                    \
     }
 SHORT_ROWS(csr_weave1, 1, UNDER_WAY)
 SHORT_ROWS(csr_weave1_deep, 1, DEEP)
@@ -96,8 +108,8 @@ DEVICE void stage(const struct product *p, real *tile, int64_t from, int n)
     const idx *RESTRICT col = (const idx *)p->array[CSR_COL] + from;
     const real *RESTRICT val = (const real *)p->array[CSR_VAL] + from;
     const real *RESTRICT x = (const real *)p->x;
-    SIMT_ROLLED for (int k = first_entry((off)from, simt_thread_id()); k < n; k += STAGED_WAY * BLOCK)
-    {
+    SIMT_ROLLED
+    for (int k = first_entry((off)from, simt_thread_id()); k < n; k += STAGED_WAY * BLOCK) {
         idx c[STAGED_WAY];
         real v[STAGED_WAY];
         for (int i = 0; i < STAGED_WAY; i++) {
@@ -113,22 +125,25 @@ DEVICE void stage(const struct product *p, real *tile, int64_t from, int n)
     }
 }
 
-/* The sum of entries begin to end of the tile, one's own row, by its lanes; a row that is long for them by all lanes of the
- * wave, one such row after another.  The first of the lanes has it in the end. */
+/* The sum of entries begin to end of the tile, one's own row, by its lanes; a row that is long for them by
+ * all lanes of the wave, one such row after another.  The first of the lanes has it in the end. */
 #define STAGED 32 /* entries a lane */
 DEVICE real row_sum(const real *tile, int begin, int end, int lanes)
 {
     const int lane = simt_lane() & (lanes - 1), is_long = end - begin > STAGED * lanes;
     real sum = 0;
-    SIMT_ROLLED for (int k = is_long ? end : begin + lane; k < end; k += 4 * lanes)
+    SIMT_ROLLED
+    for (int k = is_long ? end : begin + lane; k < end; k += 4 * lanes)
         for (int i = 0; i < 4; i++)
             sum += k + i * lanes < end ? tile[k + i * lanes] : 0;
     for (int by = lanes / 2; by > 0; by /= 2)
         sum += simt_shfl_xor(sum, by, WAVE);
     for (uint64_t todo = simt_ballot(is_long && lane == 0); todo; todo &= todo - 1) {
-        const int owner = simt_ffs(todo) - 1, from = simt_shfl(begin, owner, WAVE), to = simt_shfl(end, owner, WAVE);
+        const int owner = simt_ffs(todo) - 1, from = simt_shfl(begin, owner, WAVE),
+                  to = simt_shfl(end, owner, WAVE);
         real other = 0;
-        SIMT_ROLLED for (int k = from + simt_lane(); k < to; k += 2 * WAVE)
+        SIMT_ROLLED
+        for (int k = from + simt_lane(); k < to; k += 2 * WAVE)
             for (int i = 0; i < 2; i++)
                 other += k + i * WAVE < to ? tile[k + i * WAVE] : 0;
         other = wave_sum(other, WAVE);
@@ -138,16 +153,20 @@ DEVICE real row_sum(const real *tile, int begin, int end, int lanes)
     return sum;
 }
 
-/* The offsets of the first row of a thread are asked for with its first entries, those of others while sums are stored. */
+/* The offsets of the first row of a thread are asked for with its first entries, those of others while
+ * sums are stored. */
 DEVICE void several_rows(const struct product *p, struct row_block mine, struct row_block next, real *tile)
 {
     const off *RESTRICT row_ptr = (const off *)p->array[CSR_ROW_PTR] + mine.row;
     const int rows = next.row - mine.row, shift = mine.work - 1, lanes = 1 << shift;
     int row = simt_thread_id() >> shift;
-    off begin = simt_readonly(row_ptr + (row < rows ? row : rows)), end = simt_readonly(row_ptr + (row < rows ? row + 1 : rows));
+    off begin = simt_readonly(row_ptr + (row < rows ? row : rows)),
+        end = simt_readonly(row_ptr + (row < rows ? row + 1 : rows));
     stage(p, tile, mine.begin, (int)(next.begin - mine.begin));
     simt_sync();
-    SIMT_ROLLED for (int first = simt_wave_id() * WAVE >> shift; first < rows; first += BLOCK >> shift) { /* that of the wave */
+    SIMT_ROLLED
+    for (int first = simt_wave_id() * WAVE >> shift; first < rows;
+         first += BLOCK >> shift) { /* that of the wave */
         const real sum = row_sum(tile, (int)(begin - mine.begin), (int)(end - mine.begin), lanes);
         const int done = row;
         row += BLOCK >> shift;
@@ -165,8 +184,8 @@ DEVICE real share(const struct product *p, int64_t from, int n)
     const real *RESTRICT val = (const real *)p->array[CSR_VAL] + from;
     const real *RESTRICT x = (const real *)p->x;
     real sum = 0;
-    SIMT_ROLLED for (int k = first_entry((off)from, simt_thread_id()); k < n; k += STAGED_WAY * BLOCK)
-    {
+    SIMT_ROLLED
+    for (int k = first_entry((off)from, simt_thread_id()); k < n; k += STAGED_WAY * BLOCK) {
         idx c[STAGED_WAY];
         real v[STAGED_WAY];
         for (int i = 0; i < STAGED_WAY; i++) {
@@ -190,7 +209,8 @@ KERNEL_RESIDENT(csr_weave_blocks, BLOCK, RESIDENT)(struct product p)
     if (mine.work > 0)
         several_rows(&p, mine, next, tile);
     else
-        store_one_row(&p, mine, block_sum(share(&p, mine.begin, (int)(next.begin - mine.begin))), p.fact[LOOK_PIECE]);
+        store_one_row(&p, mine, block_sum(share(&p, mine.begin, (int)(next.begin - mine.begin))),
+                      p.fact[LOOK_PIECE]);
 }
 
 #else
@@ -204,8 +224,9 @@ static const struct option options[] = {
     {0},
 };
 
-static const char *const entries[] = {"csr_weave1",  "csr_weave1_deep", "csr_weave2",       "csr_weave4", "csr_weave8",
-                                      "csr_weave16", "csr_weave32",     "csr_weave_blocks", NULL};
+static const char *const entries[] = {"csr_weave1",  "csr_weave1_deep",  "csr_weave2",
+                                      "csr_weave4",  "csr_weave8",       "csr_weave16",
+                                      "csr_weave32", "csr_weave_blocks", NULL};
 enum { ONE_LANE, ONE_LANE_DEEP, TWO_LANES };
 
 static int64_t workspace(const struct work *w)
@@ -218,14 +239,16 @@ static int64_t counters(const struct work *w)
     return look_pieces(w, look_cut(w)) * (int64_t)sizeof(int32_t);
 }
 
-/* The lanes of a row where rows are read directly: as many as fill the device, but no more than a row has entries on average, if
- * they have every row in one round, two where a lane has it alone.  Or, where rows are about as long as each other and enough to
- * fill the device, 16 or 32 that have UNDER_WAY entries each: these read whole lines, as all threads would for a tile, and need no
- * barrier; in f64 the tile is ahead of 16.  0: row blocks. */
+/* The lanes of a row where rows are read directly: as many as fill the device, but no more than a row has
+ * entries on average, if they have every row in one round, two where a lane has it alone.  Or, where rows
+ * are about as long as each other and enough to fill the device, 16 or 32 that have UNDER_WAY entries
+ * each: these read whole lines, as all threads would for a tile, and need no barrier; in f64 the tile is
+ * ahead of 16.  0: row blocks. */
 #define EVEN 2 /* times the mean */
 static int lanes_of(const struct work *w)
 {
-    const int64_t rows = w->product.rows, mean = w->product.nnz / rows, longest = w->product.fact[LOOK_LONGEST];
+    const int64_t rows = w->product.rows, mean = w->product.nnz / rows,
+                  longest = w->product.fact[LOOK_LONGEST];
     const int64_t threads = gpu_threads(w->device->gpu);
     int lanes = 1;
     while (lanes < 32 && 2 * lanes <= mean && 2 * lanes * rows <= threads)

@@ -3,19 +3,24 @@
  * csr_weft: Heddle's own transposed product from plain CSR, for any matrix.
  *
  * Computes   y = alpha Aᵀ x + beta y,  A in CSR.
- * Source     Heddle.  Additions into a copy in shared memory, flushed at the end, are an old trick of histograms.
- * Balance    a look at the row offsets and at a sample of the columns (look.c, look_columns.c), once a matrix, has cut it into row
- *            blocks of about equal work and tells what columns are like.  There are three ways to take entries:
- *            - entries: a block of threads shares out those of its row block, whose rows it has written to a table;
+ * Source     Heddle.  Additions into a copy in shared memory, flushed at the end, are an old trick of
+ *            histograms.
+ * Balance    a look at the row offsets and at a sample of the columns (look.c, look_columns.c), once a
+ *            matrix, has cut it into row blocks of about equal work and tells what columns are like.
+ *            There are three ways to take entries:
+ *            - entries: a block of threads shares out those of its row block, whose rows it has written to
+ *              a table;
  *            - rows: a lane takes a row, where all are short;
- *            - alike: a lane takes the same place of several neighbouring rows and adds up those of one column;
- *            and for the first a cache of y in shared memory, for several row blocks, which is added to y in the end.  A place is
- *            the first column's that comes to it: columns that come often come soon, and neighbours never share a place.  The
- *            hottest columns are summed in registers.
- * Memory     val and col are streamed past the caches, each once and by whole lines.  What limits this product is additions to y in
- *            L2: on an H200 about 95 billion a second to places all over y, 470 where the lanes of a wave add to neighbours, but one
- *            in 1.8 ns within one line of 128 bytes.  So they are put together first wherever columns repeat.  A first small kernel
- *            scales y, while entries are on their way.
+ *            - alike: a lane takes the same place of several neighbouring rows and adds up those of one
+ *              column;
+ *            and for the first a cache of y in shared memory, for several row blocks, which is added to y
+ *            in the end.  A place is the first column's that comes to it: columns that come often come
+ *            soon, and neighbours never share a place.  The hottest columns are summed in registers.
+ * Memory     val and col are streamed past the caches, each once and by whole lines.  What limits this
+ *            product is additions to y in L2: on an H200 about 95 billion a second to places all over y,
+ *            470 where the lanes of a wave add to neighbours, but one in 1.8 ns within one line of 128
+ *            bytes.  So they are put together first wherever columns repeat.  A first small kernel scales
+ *            y, while entries are on their way.
  * Wins       columns that repeat among neighbouring rows, hot columns, uneven rows.
  * Loses      columns without any order, where every entry is an addition in L2, here as elsewhere.
  * Order      that of arrival: not repeatable.
@@ -42,7 +47,8 @@ KERNEL_BOUND(csr_weft_scale, BLOCK)(struct product p)
 
 #define PLACES CACHE_PLACES(sizeof(real))
 
-/* How an entry is added: to y at once; to the cache, if it has a place there; or first of all to the sums of hot columns. */
+/* How an entry is added: to y at once; to the cache, if it has a place there; or first of all to the sums
+ * of hot columns. */
 enum { AT_ONCE, CACHED, CACHED_HOT };
 
 struct cache {
@@ -59,7 +65,8 @@ DEVICE void begin_cache(const struct product *p, struct cache *c, const int how)
         c->hot[i] = p->fact[LOOK_HOT] ? (idx)simt_readonly(hot + i) : -1;
         c->hot_sum[i] = 0;
     }
-    SIMT_ROLLED for (int i = simt_thread_id(); i < PLACES; i += BLOCK) {
+    SIMT_ROLLED
+    for (int i = simt_thread_id(); i < PLACES; i += BLOCK) {
         c->sum[i] = 0;
         c->key[i] = -1;
     }
@@ -94,7 +101,8 @@ DEVICE void end_cache(const struct product *p, const struct cache *c, const int 
 {
     real *const y = (real *)p->y;
     simt_sync();
-    SIMT_ROLLED for (int i = simt_thread_id(); i < PLACES; i += BLOCK)
+    SIMT_ROLLED
+    for (int i = simt_thread_id(); i < PLACES; i += BLOCK)
         if (c->sum[i] != 0)
             simt_atomic_add(y + c->key[i], c->sum[i]);
     for (int i = 0; how == CACHED_HOT && i < HOT_MOST; i++)
@@ -107,7 +115,8 @@ DEVICE void end_cache(const struct product *p, const struct cache *c, const int 
 
 /* -------------------------------------------------------- row blocks -------------------------- */
 
-/* Rows whose entries are shared out, in shared memory: the factor of each row, and the row of each entry of the row block. */
+/* Rows whose entries are shared out, in shared memory: the factor of each row, and the row of each entry
+ * of the row block. */
 #define ROWS 1024
 #define ENTRIES (LOOK_WINDOW_MOST + LOOK_WINDOW_MOST / 4)
 struct rows {
@@ -135,51 +144,61 @@ DEVICE struct some some_at(const struct product *p, int64_t from, int k, int n)
     return s;
 }
 
-/* Which of some rows from `row` on has which of n entries from `from` on: the lanes that would sum a row (look.c) tell for it, for one
- * that is long for them, the wave. */
+/* Which of some rows from `row` on has which of n entries from `from` on: the lanes that would sum a row
+ * (look.c) tell for it, for one that is long for them, the wave. */
 #define LONG 32 /* entries a lane */
-DEVICE void begin_rows(const struct product *p, struct rows *r, int64_t row, int rows, int64_t from, int n, int shift)
+DEVICE void begin_rows(const struct product *p, struct rows *r, int64_t row, int rows, int64_t from, int n,
+                       int shift)
 {
     const off *RESTRICT row_ptr = (const off *)p->array[CSR_ROW_PTR] + row;
     const int lanes = 1 << shift, lane = simt_lane() & (lanes - 1);
-    SIMT_ROLLED for (int first = simt_wave_id() * WAVE >> shift; first < rows; first += BLOCK >> shift) { /* that of the wave */
+    SIMT_ROLLED
+    for (int first = simt_wave_id() * WAVE >> shift; first < rows;
+         first += BLOCK >> shift) { /* that of the wave */
         const int i = first + (simt_lane() >> shift);
-        const int64_t at = simt_readonly(row_ptr + (i < rows ? i : rows)) - from, past = simt_readonly(row_ptr + (i < rows ? i + 1 : rows)) - from;
+        const int64_t at = simt_readonly(row_ptr + (i < rows ? i : rows)) - from,
+                      past = simt_readonly(row_ptr + (i < rows ? i + 1 : rows)) - from;
         const int begin = (int)at, end = past < n ? (int)past : n, is_long = end - begin > LONG * lanes;
         if (i < rows && lane == 0)
             r->factor[i] = scalar(p->alpha) * simt_readonly((const real *)p->x + row + i);
         if (i == rows - 1 && lane == 0)
             r->end = end;
-        SIMT_ROLLED for (int k = is_long ? end : begin + lane; k < end; k += lanes)
+        SIMT_ROLLED
+        for (int k = is_long ? end : begin + lane; k < end; k += lanes)
             r->of[k] = (uint16_t)i;
-        SIMT_ROLLED for (uint64_t todo = simt_ballot(is_long && lane == 0); todo; todo &= todo - 1) {
-            const int owner = simt_ffs(todo) - 1, till = simt_shfl(end, owner, WAVE), whose = simt_shfl(i, owner, WAVE);
-            SIMT_ROLLED for (int k = simt_shfl(begin, owner, WAVE) + simt_lane(); k < till; k += WAVE)
+        SIMT_ROLLED
+        for (uint64_t todo = simt_ballot(is_long && lane == 0); todo; todo &= todo - 1) {
+            const int owner = simt_ffs(todo) - 1, till = simt_shfl(end, owner, WAVE),
+                      whose = simt_shfl(i, owner, WAVE);
+            SIMT_ROLLED
+            for (int k = simt_shfl(begin, owner, WAVE) + simt_lane(); k < till; k += WAVE)
                 r->of[k] = (uint16_t)whose;
         }
     }
 }
 
-/* All threads share the entries of a row block.  The first of them are under way before it is known which rows they are of.  Blocks
- * with more rows than fit, most of them empty, are done in several strips.  One row needs no table. */
-DEVICE void add_block(const struct product *p, struct row_block mine, struct row_block next, struct rows *r, struct cache *c,
-                      const int how)
+/* All threads share the entries of a row block.  The first of them are under way before it is known which
+ * rows they are of.  Blocks with more rows than fit, most of them empty, are done in several strips.  One
+ * row needs no table. */
+DEVICE void add_block(const struct product *p, struct row_block mine, struct row_block next, struct rows *r,
+                      struct cache *c, const int how)
 {
     const int n = (int)(next.begin - mine.begin), all = next.row - mine.row;
     const int is_one = mine.work <= ONE_ROW;
     const real factor = is_one ? scalar(p->alpha) * simt_readonly((const real *)p->x + mine.row) : 0;
     int low = 0;
-    SIMT_ROLLED for (int first = 0; is_one ? first == 0 : first < all; first += ROWS)
-    {
+    SIMT_ROLLED
+    for (int first = 0; is_one ? first == 0 : first < all; first += ROWS) {
         int k = low + first_entry((off)(mine.begin + low), simt_thread_id());
         struct some s = some_at(p, mine.begin, k, n);
         if (!is_one)
-            begin_rows(p, r, mine.row + first, all - first < ROWS ? all - first : ROWS, mine.begin, n, mine.work - 1);
+            begin_rows(p, r, mine.row + first, all - first < ROWS ? all - first : ROWS, mine.begin, n,
+                       mine.work - 1);
         simt_sync();
         const int high = is_one ? n : r->end;
         simt_after_previous();
-        SIMT_ROLLED while (k < high)
-        {
+        SIMT_ROLLED
+        while (k < high) {
             for (int i = 0; i < UNDER_WAY; i++)
                 if (k + i * BLOCK >= low && k + i * BLOCK < high)
                     add(p, c, s.column[i], s.v[i] * (is_one ? factor : r->factor[r->of[k + i * BLOCK]]), how);
@@ -191,7 +210,8 @@ DEVICE void add_block(const struct product *p, struct row_block mine, struct row
     }
 }
 
-/* Blocks on a multiprocessor: as many as do not make the compiler spill; fewer where 64-bit offsets take registers. */
+/* Blocks on a multiprocessor: as many as do not make the compiler spill; fewer where 64-bit offsets take
+ * registers. */
 #define RESIDENT(f32, f64) (sizeof(off) == 8 ? 4 : sizeof(real) == 4 ? (f32) : (f64))
 
 KERNEL_RESIDENT(csr_weft_entries, BLOCK, RESIDENT(6, 5))(struct product p)
@@ -214,7 +234,8 @@ DEVICE void some_blocks(const struct product *p, const int how)
     c.sum = sum;
     c.key = key;
     begin_cache(p, &c, how);
-    SIMT_ROLLED for (int64_t i = first; i < past && i < p->fact[LOOK_BLOCKS]; i++)
+    SIMT_ROLLED
+    for (int64_t i = first; i < past && i < p->fact[LOOK_BLOCKS]; i++)
         add_block(p, block[i], block[i + 1], rows, &c, how);
     end_cache(p, &c, how);
 }
@@ -234,14 +255,15 @@ KERNEL_RESIDENT(csr_weft_hot, BLOCK, RESIDENT(5, 4))(struct product p)
 KERNEL_RESIDENT(csr_weft_rows, BLOCK, RESIDENT(8, 6))(struct product p)
 {
     const off *RESTRICT row_ptr = (const off *)p.array[CSR_ROW_PTR];
-    const uint32_t rows = (uint32_t)p.rows, row = ((uint32_t)p.first + simt_block_id()) * BLOCK + simt_thread_id();
+    const uint32_t rows = (uint32_t)p.rows,
+                   row = ((uint32_t)p.first + simt_block_id()) * BLOCK + simt_thread_id();
     const off begin = simt_readonly(row_ptr + (row < rows ? row : rows));
     const int n = (int)(simt_readonly(row_ptr + (row < rows ? row + 1 : rows)) - begin);
     const real factor = row < rows ? scalar(p.alpha) * simt_readonly((const real *)p.x + row) : 0;
     const idx *RESTRICT col = (const idx *)p.array[CSR_COL] + begin;
     const real *RESTRICT val = (const real *)p.array[CSR_VAL] + begin;
-    SIMT_ROLLED for (int k = 0; k < n; k += UNDER_WAY)
-    {
+    SIMT_ROLLED
+    for (int k = 0; k < n; k += UNDER_WAY) {
         struct some s;
         for (int i = 0; i < UNDER_WAY; i++) {
             s.column[i] = k + i < n ? simt_readonly(col + k + i) : 0;
@@ -256,10 +278,12 @@ KERNEL_RESIDENT(csr_weft_rows, BLOCK, RESIDENT(8, 6))(struct product p)
 
 /* -------------------------------------------------------- rows that are alike ----------------- */
 
-/* `lanes` lanes take `together` neighbouring rows: a lane the same place of each, and adds up those of one column. */
+/* `lanes` lanes take `together` neighbouring rows: a lane the same place of each, and adds up those of one
+ * column. */
 DEVICE void alike(const struct product *p, const int lanes, const int together)
 {
-    const int64_t group = (p->first + simt_block_id()) * (BLOCK / lanes) + simt_thread_id() / lanes, row = group * together;
+    const int64_t group = (p->first + simt_block_id()) * (BLOCK / lanes) + simt_thread_id() / lanes,
+                  row = group * together;
     const off *RESTRICT row_ptr = (const off *)p->array[CSR_ROW_PTR];
     const off begin = simt_readonly(row_ptr + (row < p->rows ? row : p->rows));
     const idx *RESTRICT col = (const idx *)p->array[CSR_COL] + begin;
@@ -314,11 +338,13 @@ static const struct option options[] = {
     {0},
 };
 
-static const char *const entries[] = {"csr_weft_scale", "csr_weft_entries", "csr_weft_cached",     "csr_weft_hot",
-                                      "csr_weft_rows",  "csr_weft_alike",   "csr_weft_alike_long", NULL};
+static const char *const entries[] = {
+    "csr_weft_scale", "csr_weft_entries", "csr_weft_cached",     "csr_weft_hot",
+    "csr_weft_rows",  "csr_weft_alike",   "csr_weft_alike_long", NULL};
 
-/* What additions cost, in ps, on an H200 (heddle bench --limits): to places all over y, to neighbours, within one line of y, in shared
- * memory; what a cache costs in all; and how many of those that are close go together. */
+/* What additions cost, in ps, on an H200 (heddle bench --limits): to places all over y, to neighbours,
+ * within one line of y, in shared memory; what a cache costs in all; and how many of those that are close
+ * go together. */
 #define ADD_RANDOM 11.
 #define ADD_CLOSE(value) ((value) == HEDDLE_F32 ? 2.1 : 4.2)
 #define ADD_LINE 1800.
@@ -326,8 +352,8 @@ static const char *const entries[] = {"csr_weft_scale", "csr_weft_entries", "csr
 #define CACHE_COSTS 5e6
 #define CLOSE_TOGETHER 8.
 
-/* What an addition to y costs, if `next` are close to others: the larger of what it takes to get there and of the time for which the
- * most crowded line holds others up, and half of the other. */
+/* What an addition to y costs, if `next` are close to others: the larger of what it takes to get there and
+ * of the time for which the most crowded line holds others up, and half of the other. */
 static double addition(const struct work *w, double next)
 {
     const double way = ADD_RANDOM - next * (ADD_RANDOM - ADD_CLOSE(w->value));
@@ -340,15 +366,18 @@ static double larger(double a, double b)
     return a > b ? a : b;
 }
 
-/* For a lane: rows of not many entries each and few on average, for what lanes read at once is a row apart. */
+/* For a lane: rows of not many entries each and few on average, for what lanes read at once is a row
+ * apart. */
 #define SHORT_MOST 16
 #define SHORT_MEAN 8
 /* Times the mean: no row is so long that the lanes of others would wait for it. */
 #define EVEN_MOST 4
-/* Rows are alike if so many are; a lane goes at most so often along them, unless they are enough for every multiprocessor. */
+/* Rows are alike if so many are; a lane goes at most so often along them, unless they are enough for every
+ * multiprocessor. */
 #define ALIKE_LEAST (1. / 3)
 #define ALIKE_ROUNDS 8
-/* Entries a thread of the device: so few are a matter of latency, and rows need neither row blocks nor a table. */
+/* Entries a thread of the device: so few are a matter of latency, and rows need neither row blocks nor a
+ * table. */
 #define FEW 4
 
 static int is_even(const struct work *w)
@@ -361,7 +390,8 @@ static int is_even(const struct work *w)
 static double saved_of(const struct work *w)
 {
     const double alike = look_share(w, COLUMNS_ALIKE), together = ALIKE(type_size(w->value));
-    const int64_t multiprocessors = gpu_info_of(w->device->gpu)->multiprocessors, longest = w->product.fact[LOOK_LONGEST];
+    const int64_t multiprocessors = gpu_info_of(w->device->gpu)->multiprocessors,
+                  longest = w->product.fact[LOOK_LONGEST];
     const int has_enough = longest <= ALIKE_ROUNDS * BLOCK || w->product.rows >= ALIKE_LONG * multiprocessors;
     return is_even(w) && has_enough && alike >= ALIKE_LEAST ? alike * (1 - 1 / together) : 0;
 }
@@ -374,8 +404,10 @@ static enum way way_of(const struct work *w)
     const double nnz = (double)p->nnz, saved = saved_of(w), close = look_share(w, COLUMNS_CLOSE);
     if (w->option[0] != AUTO)
         return (enum way)w->option[0];
-    const double at_once = addition(w, is_short ? larger(close, look_share(w, COLUMNS_NEXT)) : close) * (1 - saved);
-    const double missed = (1 - look_share(w, COLUMNS_CACHED)) * (ADD_RANDOM - close * (ADD_RANDOM - ADD_CLOSE(w->value)));
+    const double at_once =
+        addition(w, is_short ? larger(close, look_share(w, COLUMNS_NEXT)) : close) * (1 - saved);
+    const double missed =
+        (1 - look_share(w, COLUMNS_CACHED)) * (ADD_RANDOM - close * (ADD_RANDOM - ADD_CLOSE(w->value)));
     if (nnz * at_once > CACHE_COSTS + nnz * (ADD_SHARED(w->value) + missed))
         return p->fact[LOOK_HOT] ? IN_CACHE_HOT : IN_CACHE;
     if (saved > 0)

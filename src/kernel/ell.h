@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: MIT
  *
- * ell.h: what the pages share that store rows as ELL does: a thread's way along one, and when rows are few. */
+ * ell.h: what the pages share that store rows as ELL does: a thread's way along one, and when rows are
+ * few. */
 #ifndef KERNEL_ELL_H
 #define KERNEL_ELL_H
 
-/* With so many blocks a multiprocessor a thread has the registers that it takes to have all its loads under way; more rows than
- * then fit in at once are better served by more threads. */
+/* With so many blocks a multiprocessor a thread has the registers that it takes to have all its loads
+ * under way; more rows than then fit in at once are better served by more threads. */
 #define ELL_FEW_THREADS 256 /* those of gpu_run_over */
 #define ELL_FEW_BLOCKS 4
 
@@ -29,9 +30,10 @@ DEVICE real ell_piece(const idx c[ELL_LOADS], const real *val, int64_t stride, c
     return sum;
 }
 
-/* The sum of the entries from, from + step, ... of row i, ELL_LOADS at a time, their columns first.  Padding stands at the end
- * of a row, so the first piece of it is the end.  Only the last piece may be shorter: the others ask for all columns at once,
- * without a condition for each, of which a thread can hold few. */
+/* The sum of the entries from, from + step, ... of row i, ELL_LOADS at a time, their columns first.
+ * Padding stands at the end of a row, so the first piece of it is the end.  Only the last piece may be
+ * shorter: the others ask for all columns at once, without a condition for each, of which a thread can
+ * hold few. */
 DEVICE real ell_sum(const struct product *p, int64_t i, int from, int step)
 {
     const int64_t stride = step * p->rows;

@@ -3,12 +3,14 @@
  * ell_groups: several threads a row of a padded matrix, where rows are few and wide.
  *
  * Computes   y = alpha A x + beta y,  A in ELL.
- * Source     ginkgo-race-2020 Alg. 4; how many threads a row has is Alg. 5 (groups=0) or the option.  There partial sums meet
- *            by atomic additions, here in shared memory and, where several blocks share a row, in the workspace.
- * Balance    a block of 512 threads has `groups` groups: thread t of each takes the same row, entries g, g + groups, ...
- *            belong to group g.  With 16 groups a row may be shared by several blocks, so that few rows still fill the GPU.
- * Memory     neighbouring threads read neighbouring rows, as in ell: coalesced and streamed, unlike lanes that share a row.
- *            A thread stops at the first padding that it meets.
+ * Source     ginkgo-race-2020 Alg. 4; how many threads a row has is Alg. 5 (groups=0) or the option.
+ *            There partial sums meet by atomic additions, here in shared memory and, where several blocks
+ *            share a row, in the workspace.
+ * Balance    a block of 512 threads has `groups` groups: thread t of each takes the same row, entries g, g
+ *            + groups, ... belong to group g.  With 16 groups a row may be shared by several blocks, so
+ *            that few rows still fill the GPU.
+ * Memory     neighbouring threads read neighbouring rows, as in ell: coalesced and streamed, unlike lanes
+ *            that share a row. A thread stops at the first padding that it meets.
  * Wins       short and wide matrices: fewer rows than the GPU has threads.
  * Loses      where ell does: padding.  With enough rows to fill the GPU it is ell.
  * Order      partial sums in a fixed order: bitwise repeatable, for the same GPU and options.

@@ -4,11 +4,13 @@
  *
  * Computes   y = alpha A x + beta y,  A in ELL-R.
  * Source     ELLPACK-R, ellpack-r-2011 section 4.
- * Balance    a row is a thread's work; the lanes of a wave wait for its longest row, not for the longest of the matrix.
- * Memory     as ell, coalesced and streamed, without the padding; the length of each row is read in exchange.  There is no
- *            branch in the loop.  Where nearly all places are entries, a thread does not wait for the length before it reads
- *            its first columns; nor where rows are few and a thread can have more registers, as in ell_few.  Where they are
- *            fewer still, and long, it reads the next columns while it waits for x.
+ * Balance    a row is a thread's work; the lanes of a wave wait for its longest row, not for the longest
+ *            of the matrix.
+ * Memory     as ell, coalesced and streamed, without the padding; the length of each row is read in
+ *            exchange.  There is no branch in the loop.  Where nearly all places are entries, a thread
+ *            does not wait for the length before it reads its first columns; nor where rows are few and a
+ *            thread can have more registers, as in ell_few.  Where they are fewer still, and long, it
+ *            reads the next columns while it waits for x.
  * Wins       rows of nearly equal length, or of different lengths where neighbours are alike.
  * Loses      one long row makes the arrays huge, although nobody reads them; the format refuses that.
  * Order      that of storage: bitwise repeatable.
@@ -51,7 +53,8 @@ DEVICE real sum_on(const struct product *p, int64_t i, idx j, const idx n, real 
     return sum;
 }
 
-/* The columns of the first LOADS entries, read while the length is still under way: padding has columns, too. */
+/* The columns of the first LOADS entries, read while the length is still under way: padding has columns,
+ * too. */
 DEVICE void first_columns(const struct product *p, int64_t i, idx c[LOADS])
 {
     const idx *RESTRICT col = (const idx *)p->array[ELLR_COL] + i;
@@ -65,7 +68,8 @@ DEVICE void first_columns(const struct product *p, int64_t i, idx c[LOADS])
 }
 
 /* What the entries with these columns add up to, of which there are n. */
-DEVICE real sum_of(const idx c[LOADS], const real *RESTRICT val, int64_t rows, const real *RESTRICT x, idx n, real sum)
+DEVICE real sum_of(const idx c[LOADS], const real *RESTRICT val, int64_t rows, const real *RESTRICT x, idx n,
+                   real sum)
 {
     real v[LOADS] = {0}, g[LOADS] = {0};
     for (int k = 0; k < LOADS; k++, val += rows)
@@ -119,8 +123,8 @@ KERNEL_RESIDENT(ellr_few, ELL_FEW_THREADS, ELL_FEW_BLOCKS)(struct product p)
         idx c[LOADS], next[LOADS] = {0}, left = simt_stream(length + i);
         real sum = 0;
         first_columns(&p, i, c);
-        SIMT_ROLLED for (; left > 0; left -= LOADS, val += LOADS * p.rows)
-        {
+        SIMT_ROLLED
+        for (; left > 0; left -= LOADS, val += LOADS * p.rows) {
             for (int k = 0; k < LOADS; k++, col += p.rows)
                 if (LOADS + k < left)
                     next[k] = simt_stream(col);
@@ -136,13 +140,20 @@ KERNEL_RESIDENT(ellr_few, ELL_FEW_THREADS, ELL_FEW_BLOCKS)(struct product p)
 enum { USUAL, AHEAD, SOME, FEW };
 static const char *const entries[] = {"ellr", "ellr_ahead", "ellr_some", "ellr_few", NULL};
 
-/* Where at least so many quarters of all places are entries, reading columns ahead of the length wastes little. */
+/* Where at least so many quarters of all places are entries, reading columns ahead of the length wastes
+ * little. */
 #define AHEAD_QUARTERS 3
 static heddle_status launch(const struct work *w)
 {
     const int64_t rows = w->product.rows, width = w->product.dim[ELLR_WIDTH];
-    const int is_full = 4 * w->product.nnz >= AHEAD_QUARTERS * rows * width, is_few = ell_is_few(w, 2 * rows) && width > ELL_LOADS;
-    return gpu_run_over(w, entries[is_few ? FEW : ell_is_few(w, rows) ? SOME : is_full ? AHEAD : USUAL], rows);
+    const int is_full = 4 * w->product.nnz >= AHEAD_QUARTERS * rows * width,
+              is_few = ell_is_few(w, 2 * rows) && width > ELL_LOADS;
+    return gpu_run_over(w,
+                        entries[is_few                ? FEW
+                                : ell_is_few(w, rows) ? SOME
+                                : is_full             ? AHEAD
+                                                      : USUAL],
+                        rows);
 }
 
 /* The padding is never read. */

@@ -1,15 +1,18 @@
 /* SPDX-License-Identifier: MIT
  *
- * fixed.h: sums of floating-point numbers that come out the same in any order, because they are sums of integers.
+ * fixed.h: sums of floating-point numbers that come out the same in any order, because they are sums of
+ * integers.
  *
- * Every entry of y has a scale of its own.  A first kernel finds the largest exponent among the terms of each entry (a maximum
- * knows no order either); a second one turns every term into a whole number of units of that scale and adds it atomically; a
- * third one turns the sums back, stores y, and leaves the state zero, as counters must be.  The idea is that of sums with
- * rounding decided beforehand (Demmel and Nguyen 2015), with one bin of 64 bits for f32 and two for f64.
+ * Every entry of y has a scale of its own.  A first kernel finds the largest exponent among the terms of
+ * each entry (a maximum knows no order either); a second one turns every term into a whole number of units
+ * of that scale and adds it atomically; a third one turns the sums back, stores y, and leaves the state
+ * zero, as counters must be.  The idea is that of sums with rounding decided beforehand (Demmel and Nguyen
+ * 2015), with one bin of 64 bits for f32 and two for f64.
  *
- * With |term| < 2^E and at most 2^c terms in all, W = min(40, 62 - c) bits of a term go to `high`, which cannot overflow; f64
- * sends the next W to `low`.  What is cut off is below 2^(E-W) or 2^(E-2W) a term: less than a rounding of the largest term.
- * Terms that are infinite or NaN are remembered by sign: both signs, or NaN, make NaN. */
+ * With |term| < 2^E and at most 2^c terms in all, W = min(40, 62 - c) bits of a term go to `high`, which
+ * cannot overflow; f64 sends the next W to `low`.  What is cut off is below 2^(E-W) or 2^(E-2W) a term:
+ * less than a rounding of the largest term. Terms that are infinite or NaN are remembered by sign: both
+ * signs, or NaN, make NaN. */
 #ifndef KERNEL_FIXED_H
 #define KERNEL_FIXED_H
 
@@ -79,7 +82,8 @@ DEVICE void fixed_note(const struct fixed *f, int64_t i, real term)
     if (e == FIXED_EXPONENTS) {
         const int nan = fixed_bits(term) << (64 - FIXED_FRACTION) != 0, minus = term < 0;
         simt_atomic_or(f->odd + i, nan ? FIXED_PLUS | FIXED_MINUS : minus ? FIXED_MINUS : FIXED_PLUS);
-    } else if (term != 0 && simt_fresh(f->top + i) < (e > 0 ? e : 1)) { /* seldom, once a few terms are there */
+    } else if (term != 0 &&
+               simt_fresh(f->top + i) < (e > 0 ? e : 1)) { /* seldom, once a few terms are there */
         simt_atomic_max(f->top + i, e > 0 ? e : 1);
     }
 }
@@ -103,7 +107,8 @@ DEVICE void fixed_add(const struct fixed *f, int64_t i, real term)
 /* Infinite or NaN, whatever else was added. */
 DEVICE real fixed_odd(int odd)
 {
-    const uint64_t infinite = (uint64_t)FIXED_EXPONENTS << FIXED_FRACTION, quiet = (uint64_t)1 << (FIXED_FRACTION - 1);
+    const uint64_t infinite = (uint64_t)FIXED_EXPONENTS << FIXED_FRACTION,
+                   quiet = (uint64_t)1 << (FIXED_FRACTION - 1);
     if (odd == (FIXED_PLUS | FIXED_MINUS))
         return fixed_from_bits(infinite | quiet);
     return odd == FIXED_PLUS ? fixed_from_bits(infinite) : -fixed_from_bits(infinite);
@@ -131,19 +136,20 @@ DEVICE void fixed_end(const struct product *p)
         store((real *)p->y + i, scalar(p->alpha), fixed_take(&f, i), scalar(p->beta));
 }
 
-/* A page has a function deal_terms(p, adds) that gives every term of the matrix to fixed_note or, with adds, to fixed_add. */
-#define FIXED_KERNELS(page)                      \
-    KERNEL(page##_note)(struct product p)        \
-    {                                            \
-        deal_terms(&p, 0);                       \
-    }                                            \
-    KERNEL(page##_add)(struct product p)         \
-    {                                            \
-        deal_terms(&p, 1);                       \
-    }                                            \
-    KERNEL(page##_end)(struct product p)         \
-    {                                            \
-        fixed_end(&p);                           \
+/* A page has a function deal_terms(p, adds) that gives every term of the matrix to fixed_note or, with
+ * adds, to fixed_add. */
+#define FIXED_KERNELS(page)                                                                                  \
+    KERNEL(page##_note)(struct product p)                                                                    \
+    {                                                                                                        \
+        deal_terms(&p, 0);                                                                                   \
+    }                                                                                                        \
+    KERNEL(page##_add)(struct product p)                                                                     \
+    {                                                                                                        \
+        deal_terms(&p, 1);                                                                                   \
+    }                                                                                                        \
+    KERNEL(page##_end)(struct product p)                                                                     \
+    {                                                                                                        \
+        fixed_end(&p);                                                                                       \
     }
 
 #else
@@ -175,7 +181,8 @@ static inline double fixed_cost(const struct work *w, const struct stored *s)
 }
 
 /* The three kernels, the first two over `blocks` blocks of `block` threads. */
-static inline heddle_status fixed_launch(const struct work *w, const char *const *entries, int64_t blocks, int block)
+static inline heddle_status fixed_launch(const struct work *w, const char *const *entries, int64_t blocks,
+                                         int block)
 {
     heddle_status status = HEDDLE_OK;
     struct work told = *w;

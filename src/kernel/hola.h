@@ -1,21 +1,24 @@
 /* SPDX-License-Identifier: MIT
  *
- * hola.h: how the pages of hola-spmv-2017 deal entries to blocks and threads, and find out which rows those belong to.
+ * hola.h: how the pages of hola-spmv-2017 deal entries to blocks and threads, and find out which rows
+ * those belong to.
  *
- * Every block takes the same number of consecutive entries, every thread `npt` of them.  Two steps, both by scattering from
- * the rows, so that row_ptr is read in order:
+ * Every block takes the same number of consecutive entries, every thread `npt` of them.  Two steps, both
+ * by scattering from the rows, so that row_ptr is read in order:
  *
- *   starts[part]   the row of the first entry of every block (Alg. 2), by a kernel of its own: hola_deal.  It sees every row
- *                  anyway and so also scales those entries of y that no block owns.
- *   ends           within a block, a flag at the last entry of every row (Alg. 4).  Flags are bytes while rows set them, so
- *                  that nobody needs an atomic; a thread packs its own into the bit mask of the paper.
+ *   starts[part]   the row of the first entry of every block (Alg. 2), by a kernel of its own: hola_deal.
+ *                  It sees every row anyway and so also scales those entries of y that no block owns.
+ *   ends           within a block, a flag at the last entry of every row (Alg. 4).  Flags are bytes while
+ *                  rows set them, so that nobody needs an atomic; a thread packs its own into the bit mask
+ *                  of the paper.
  *
- * The paper also scatters each thread's first row, which empty rows make useless: there a flag a wave sends it back to row_ptr,
- * and too many rows for the shared memory take yet another way.  Here the rows that have entries in the block are numbered:
- * the rank of a row is the number of flags before its own, from a prefix sum over the masks.  Ranks never exceed the
- * entries of the block, whatever lies between the rows.  If there are no empty rows, which a comparison of two numbers
- * tells the whole block, rank i is row first + i; else row_ptr is asked once more, and a block with very many empty rows
- * searches it instead of reading all of it. */
+ * The paper also scatters each thread's first row, which empty rows make useless: there a flag a wave
+ * sends it back to row_ptr, and too many rows for the shared memory take yet another way.  Here the rows
+ * that have entries in the block are numbered: the rank of a row is the number of flags before its own,
+ * from a prefix sum over the masks.  Ranks never exceed the entries of the block, whatever lies between
+ * the rows.  If there are no empty rows, which a comparison of two numbers tells the whole block, rank i
+ * is row first + i; else row_ptr is asked once more, and a block with very many empty rows searches it
+ * instead of reading all of it. */
 #ifndef KERNEL_HOLA_H
 #define KERNEL_HOLA_H
 
@@ -23,7 +26,10 @@
 #define HOLA_NPT 8     /* entries a thread at most */
 #define HOLA_ROWS 4    /* rows whose offsets a thread has under way */
 
-enum { HOLA_PER_BLOCK, HOLA_PART }; /* in product.fact: entries a block, a power of two; the part of block 0 */
+enum {
+    HOLA_PER_BLOCK,
+    HOLA_PART
+}; /* in product.fact: entries a block, a power of two; the part of block 0 */
 
 #ifdef HEDDLE_DEVICE
 #include "run/gpu_page.h"
@@ -33,28 +39,31 @@ enum { HOLA_PER_BLOCK, HOLA_PART }; /* in product.fact: entries a block, a power
 #define HOLA_RESIDENT(npt) ((npt) == 4 ? (sizeof(real) == 4 ? 6 : 5) : (sizeof(real) == 4 ? 5 : 4))
 #define HOLA_KERNEL(name, npt) KERNEL_RESIDENT(name, HOLA_BLOCK, HOLA_RESIDENT(npt))
 
-#define HOLA_MANY 4   /* a block with so many times more rows than entries searches for them */
-#define HOLA_ALONE 4  /* so many starts a lane writes by itself; more are the whole wave's work */
+#define HOLA_MANY 4  /* a block with so many times more rows than entries searches for them */
+#define HOLA_ALONE 4 /* so many starts a lane writes by itself; more are the whole wave's work */
 
 /* One block's entries and rows.  An array that the block shares is as long as entries, or threads. */
 struct share {
     const off *row_ptr;
-    off begin;          /* its first entry */
-    int entries;        /* how many */
-    int first, last;    /* rows: that of the first entry; that of the next block's first entry, or of the last entry of all */
-    int reaches;        /* row `last` has entries in the block */
-    int before, behind; /* the first row has entries before the block; row `last` has some here and some behind it */
-    int ranks;          /* rows that have entries here */
-    int dense;          /* there are no empty ones among them */
-    int searches;       /* there are very many */
-    uint32_t *ends;     /* a byte an entry */
-    uint32_t *ranked;   /* a thread: rank of its first entry's row, and 8 bits: its mask */
-    int32_t *counts;    /* a wave: flags */
+    off begin;   /* its first entry */
+    int entries; /* how many */
+    int first,
+        last; /* rows: that of the first entry; that of the next block's first entry, or of the last entry of all */
+    int reaches; /* row `last` has entries in the block */
+    int before,
+        behind; /* the first row has entries before the block; row `last` has some here and some behind it */
+    int ranks;  /* rows that have entries here */
+    int dense;  /* there are no empty ones among them */
+    int searches;     /* there are very many */
+    uint32_t *ends;   /* a byte an entry */
+    uint32_t *ranked; /* a thread: rank of its first entry's row, and 8 bits: its mask */
+    int32_t *counts;  /* a wave: flags */
 };
 
 /* -------------------------------------------------------- dealing to blocks ------------------- */
 
-/* The first block that begins at or behind `from`, and the last that begins before `to`.  Nothing overflows. */
+/* The first block that begins at or behind `from`, and the last that begins before `to`.  Nothing
+ * overflows. */
 DEVICE int64_t hola_starts_from(off from, int shift)
 {
     return ((int64_t)(from - 1) >> shift) + 1;
@@ -74,19 +83,20 @@ DEVICE int hola_is_long(off from, off to, int shift)
 DEVICE void hola_deal_long(idx *starts, int64_t row, off from, off to, int shift)
 {
     uint64_t many = simt_ballot(hola_is_long(from, to, shift));
-    SIMT_ROLLED for (; many; many &= many - 1)
-    {
+    SIMT_ROLLED
+    for (; many; many &= many - 1) {
         const int lane = simt_ffs(many) - 1;
         const int64_t its_row = simt_shfl(row, lane, WAVE);
         const off its_from = simt_shfl(from, lane, WAVE), its_to = simt_shfl(to, lane, WAVE);
-        SIMT_ROLLED for (int64_t part = hola_starts_from(its_from, shift) + HOLA_ALONE + simt_lane();
+        SIMT_ROLLED
+        for (int64_t part = hola_starts_from(its_from, shift) + HOLA_ALONE + simt_lane();
              part <= hola_starts_to(its_to, shift); part += WAVE)
             starts[part] = (idx)its_row;
     }
 }
 
-/* The row has the entries [from, to).  Where there is a y, beta is applied to it for empty rows and for those that several
- * blocks add to; all others are written by their block. */
+/* The row has the entries [from, to).  Where there is a y, beta is applied to it for empty rows and for
+ * those that several blocks add to; all others are written by their block. */
 DEVICE void hola_deal_row(const struct product *p, int64_t row, off from, off to, int shift, real *y)
 {
     idx *starts = (idx *)p->workspace;
@@ -130,8 +140,8 @@ DEVICE void hola_deal(const struct product *p, real *y)
         }
         if (!simt_any(any_long))
             continue;
-        SIMT_ROLLED for (int i = 0; i < HOLA_ROWS; i++)
-        {
+        SIMT_ROLLED
+        for (int i = 0; i < HOLA_ROWS; i++) {
             const int64_t row = base + i * WAVE + simt_lane();
             hola_deal_long((idx *)p->workspace, row, hola_begin(p, row), hola_begin(p, row + 1), shift);
         }
@@ -153,10 +163,12 @@ DEVICE void share_rows(struct share *b, const struct product *p, int64_t part, i
     b->searches = b->last - b->first >= HOLA_MANY * per_block;
 }
 
-/* What happens to the first and the last row at the borders of the block.  Asked for late, to save registers before. */
+/* What happens to the first and the last row at the borders of the block.  Asked for late, to save
+ * registers before. */
 DEVICE void share_borders(struct share *b)
 {
-    const off first_from = simt_readonly(b->row_ptr + b->first), last_from = simt_readonly(b->row_ptr + b->last);
+    const off first_from = simt_readonly(b->row_ptr + b->first),
+              last_from = simt_readonly(b->row_ptr + b->last);
     const off last_to = simt_readonly(b->row_ptr + b->last + 1);
     b->before = first_from < b->begin;
     b->reaches = last_from - b->begin < b->entries;
@@ -169,8 +181,8 @@ DEVICE int share_is_shared(const struct share *b, int rank)
     return (rank == 0 && b->before) || (rank == b->ranks - 1 && b->behind);
 }
 
-/* The row that entry `key` of the block belongs to; `row` is that one or stands before it.  Strides double until they are too
- * long, then halve. */
+/* The row that entry `key` of the block belongs to; `row` is that one or stands before it.  Strides double
+ * until they are too long, then halve. */
 DEVICE int share_row_of(const struct share *b, int row, int key)
 {
     const off entry = b->begin + key;
@@ -190,8 +202,8 @@ DEVICE int share_row_of(const struct share *b, int row, int key)
     return low;
 }
 
-/* Where a row with the entries [from, to) ends in the block, 0 if it has none there.  A row that goes on behind the block ends
- * with it. */
+/* Where a row with the entries [from, to) ends in the block, 0 if it has none there.  A row that goes on
+ * behind the block ends with it. */
 DEVICE int share_end(const struct share *b, off from, off to)
 {
     const int end = to - b->begin < b->entries ? (int)(to - b->begin) : b->entries;
@@ -230,7 +242,8 @@ DEVICE void share_mark_by_search(const struct share *b, const int npt)
     }
 }
 
-/* Four bytes that are 0 or 1 become the four highest bits of the product: no two of its partial products meet. */
+/* Four bytes that are 0 or 1 become the four highest bits of the product: no two of its partial products
+ * meet. */
 DEVICE uint32_t share_pack(uint32_t bytes)
 {
     return bytes * 0x10204080u >> 28;
@@ -260,8 +273,8 @@ DEVICE int share_count(const struct share *b, uint32_t mask)
     return with - own;
 }
 
-/* Behind a barrier and share_borders: from the rank within the wave to that within the block.  `ranked` needs a barrier before
- * it is read. */
+/* Behind a barrier and share_borders: from the rank within the wave to that within the block.  `ranked`
+ * needs a barrier before it is read. */
 DEVICE int share_rank(struct share *b, int rank, uint32_t mask)
 {
     int ranks = 0;
@@ -297,8 +310,9 @@ DEVICE int share_rank_of_row(const struct share *b, int i, const int npt)
 
 #define HOLA_ABSENT INT32_MAX /* a column behind all others: there are at most INT32_MAX of them */
 
-/* The entries of a wave from wave_begin on.  Nearly always it has all of them, from arrays that are aligned: then it reads in
- * fours, and the result is 1.  Else every lane reads the npt consecutive ones that it will need. */
+/* The entries of a wave from wave_begin on.  Nearly always it has all of them, from arrays that are
+ * aligned: then it reads in fours, and the result is 1.  Else every lane reads the npt consecutive ones
+ * that it will need. */
 DEVICE int read_fours(idx *c, real *v, const struct product *p, int64_t wave_begin, const int npt)
 {
     const idx *RESTRICT col = (const idx *)p->array[CSR_COL];
@@ -324,7 +338,8 @@ DEVICE int read_strided(idx *c, real *v, const struct product *p, int64_t wave_b
 {
     const idx *RESTRICT col = (const idx *)p->array[CSR_COL] + wave_begin;
     const real *RESTRICT val = (const real *)p->array[CSR_VAL] + wave_begin;
-    const int lane = simt_lane(), all = WAVE * npt, left = p->nnz - wave_begin < all ? (int)(p->nnz - wave_begin) : all;
+    const int lane = simt_lane(), all = WAVE * npt,
+              left = p->nnz - wave_begin < all ? (int)(p->nnz - wave_begin) : all;
     for (int i = 0; left == all && i < npt; i++) {
         c[i] = simt_stream(col + i * WAVE + lane);
         v[i] = simt_stream(val + i * WAVE + lane);
@@ -336,26 +351,27 @@ DEVICE int read_strided(idx *c, real *v, const struct product *p, int64_t wave_b
     return left == all;
 }
 
-/* A wave reads its entries in fours: lane i has the i-th four and, with eight entries a lane, the (WAVE + i)-th.  It wants the
- * fours 2 i and 2 i + 1, which neighbours hold in the same place.  Where every other lane exchanges its two fours first, no
- * shuffle has to choose between them (Alg. 5): source lanes do it, receiving ones undo it. */
+/* A wave reads its entries in fours: lane i has the i-th four and, with eight entries a lane, the (WAVE +
+ * i)-th.  It wants the fours 2 i and 2 i + 1, which neighbours hold in the same place.  Where every other
+ * lane exchanges its two fours first, no shuffle has to choose between them (Alg. 5): source lanes do it,
+ * receiving ones undo it. */
 DEVICE int turn_source(int four)
 {
     const int lane = simt_lane(), upper = lane >= WAVE / 2;
     return 2 * lane % WAVE + (four ^ upper);
 }
-#define HOLA_TURN(name, type)                                            \
-    DEVICE void name(type *v)                                            \
-    {                                                                    \
-        const int odd = simt_lane() % 2, upper = simt_lane() >= WAVE / 2; \
-        for (int i = 0; i < 4; i++) {                                    \
-            const type low = v[i], high = v[i + 4];                      \
-            type a = odd ? high : low, b = odd ? low : high;             \
-            a = simt_shfl(a, turn_source(0), WAVE);                      \
-            b = simt_shfl(b, turn_source(1), WAVE);                      \
-            v[i] = upper ? b : a;                                        \
-            v[i + 4] = upper ? a : b;                                    \
-        }                                                                \
+#define HOLA_TURN(name, type)                                                                                \
+    DEVICE void name(type *v)                                                                                \
+    {                                                                                                        \
+        const int odd = simt_lane() % 2, upper = simt_lane() >= WAVE / 2;                                    \
+        for (int i = 0; i < 4; i++) {                                                                        \
+            const type low = v[i], high = v[i + 4];                                                          \
+            type a = odd ? high : low, b = odd ? low : high;                                                 \
+            a = simt_shfl(a, turn_source(0), WAVE);                                                          \
+            b = simt_shfl(b, turn_source(1), WAVE);                                                          \
+            v[i] = upper ? b : a;                                                                            \
+            v[i + 4] = upper ? a : b;                                                                        \
+        }                                                                                                    \
     }
 HOLA_TURN(turn_real, real)
 HOLA_TURN(turn_idx, idx)
@@ -407,13 +423,18 @@ DEVICE void hola_sort(idx *key, real *v, idx *with, const int npt)
 #include "kernel/kernel.h"
 
 /* The first options of both pages.  npt=0: 8, or 4 where that would leave multiprocessors with few blocks. */
-#define HOLA_OPTIONS {"npt", 0, VALUES(0, 4, 8)}, {"block", 256, VALUES(128, 256)}, {"sort", 0, VALUES(0, 1)}
+#define HOLA_OPTIONS                                                                                         \
+    {"npt", 0, VALUES(0, 4, 8)}, {"block", 256, VALUES(128, 256)},                                           \
+    {                                                                                                        \
+        "sort", 0, VALUES(0, 1)                                                                              \
+    }
 enum { HOLA_OPTION_NPT, HOLA_OPTION_BLOCK, HOLA_OPTION_SORT, HOLA_OPTION_OWN }; /* a page has one more */
 
 #define HOLA_BLOCKS_EACH 8 /* a multiprocessor */
 static inline int hola_npt(const struct work *w)
 {
-    int64_t fill = w->option[HOLA_OPTION_BLOCK] * HOLA_NPT * HOLA_BLOCKS_EACH * gpu_info_of(w->device->gpu)->multiprocessors;
+    int64_t fill = w->option[HOLA_OPTION_BLOCK] * HOLA_NPT * HOLA_BLOCKS_EACH *
+                   gpu_info_of(w->device->gpu)->multiprocessors;
     if (w->option[HOLA_OPTION_NPT])
         return (int)w->option[HOLA_OPTION_NPT];
     return w->product.nnz < fill ? 4 : 8;
@@ -431,9 +452,11 @@ static inline int64_t hola_workspace(const struct work *w)
     return (hola_parts(w) + 1) * (int64_t)sizeof(int32_t);
 }
 
-/* Both kernels of a page; `items` of the first are rows or entries of y.  The second takes a block a part, which saves it the
- * registers of a loop; where the parts are more than a grid may have, it is launched again for the rest. */
-static inline heddle_status hola_launch(const struct work *w, const char *deal, int64_t items, const char *entry)
+/* Both kernels of a page; `items` of the first are rows or entries of y.  The second takes a block a part,
+ * which saves it the registers of a loop; where the parts are more than a grid may have, it is launched
+ * again for the rest. */
+static inline heddle_status hola_launch(const struct work *w, const char *deal, int64_t items,
+                                        const char *entry)
 {
     heddle_status status = HEDDLE_OK;
     struct work with = *w;

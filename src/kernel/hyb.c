@@ -2,14 +2,19 @@
  *
  * hyb: the regular part of a matrix in ELL, the rest in COO.
  *
- * Computes   y = alpha A x + beta y,  A in HYB (src/format/hyb.c, where the options that split A are explained).
- * Source     Bell and Garland in ellpack-r-2011; ginkgo-race-2020 section 3.4, whose hybridlimit33 is the default.
- * Balance    ELL: a row is a thread's work, and no row has more than the width.  COO: an entry, whatever the rows look like;
- *            the lanes of a wave add up what belongs to the same row before anyone adds to y.
- * Memory     all arrays are read once, coalesced and streamed; x is gathered.  y is written by the first launch; the second,
- *            which there is only where entries are left, adds to it once for each row that a wave meets.
+ * Computes   y = alpha A x + beta y,  A in HYB (src/format/hyb.c, where the options that split A are
+ *            explained).
+ * Source     Bell and Garland in ellpack-r-2011; ginkgo-race-2020 section 3.4, whose hybridlimit33 is the
+ *            default.
+ * Balance    ELL: a row is a thread's work, and no row has more than the width.  COO: an entry, whatever
+ *            the rows look like; the lanes of a wave add up what belongs to the same row before anyone
+ *            adds to y.
+ * Memory     all arrays are read once, coalesced and streamed; x is gathered.  y is written by the first
+ *            launch; the second, which there is only where entries are left, adds to it once for each row
+ *            that a wave meets.
  * Wins       rows of like length with some that are longer, by much or by little.
- * Loses      small matrices: the second launch costs as much as they do.  Rows of every length: most of them end up in COO.
+ * Loses      small matrices: the second launch costs as much as they do.  Rows of every length: most of
+ *            them end up in COO.
  * Order      the additions of neighbouring waves to a row arrive in any order: not repeatable.
  */
 #ifdef HEDDLE_DEVICE
@@ -31,7 +36,8 @@ struct piece {
 };
 DEVICE struct piece load_piece(const struct product *p, int64_t at)
 {
-    const idx *row = (const idx *)p->array[HYB_REST_ROW] + at, *col = (const idx *)p->array[HYB_REST_COL] + at;
+    const idx *row = (const idx *)p->array[HYB_REST_ROW] + at,
+              *col = (const idx *)p->array[HYB_REST_COL] + at;
     const real *val = (const real *)p->array[HYB_REST_VAL] + at, *x = (const real *)p->x;
     struct piece e;
     idx c[EACH];
@@ -52,13 +58,15 @@ DEVICE struct piece load_piece(const struct product *p, int64_t at)
     return e;
 }
 
-/* Sums within the lane first.  Its first row may have begun in the lane before, its last one go on in the next: a segmented
- * scan over the last rows brings both together, and whoever has the end of a row adds its sum to y. */
+/* Sums within the lane first.  Its first row may have begun in the lane before, its last one go on in the
+ * next: a segmented scan over the last rows brings both together, and whoever has the end of a row adds
+ * its sum to y. */
 KERNEL(hyb_rest)(struct product p)
 {
     real *y = (real *)p.y;
     const real alpha = scalar(p.alpha);
-    for (int64_t first = simt_global_id() / WAVE * WAVE * EACH; first < p.dim[HYB_REST]; first += simt_global_size() * EACH) {
+    for (int64_t first = simt_global_id() / WAVE * WAVE * EACH; first < p.dim[HYB_REST];
+         first += simt_global_size() * EACH) {
         const struct piece e = load_piece(&p, first + simt_lane() * EACH);
         real sum = e.product[0], before = 0;
         int whole = 1; /* all of the lane is one row */
@@ -75,7 +83,8 @@ KERNEL(hyb_rest)(struct product p)
             }
         const idx above = simt_shfl_up(e.row[EACH - 1], 1, WAVE), below = simt_shfl_down(e.row[0], 1, WAVE);
         const int goes_on = simt_lane() > 0 && above == e.row[0];
-        const real reached = wave_segment_scan(sum, !(whole && goes_on), WAVE), carry = simt_shfl_up(reached, 1, WAVE);
+        const real reached = wave_segment_scan(sum, !(whole && goes_on), WAVE),
+                   carry = simt_shfl_up(reached, 1, WAVE);
         if (!whole)
             simt_atomic_add(y + e.row[0], alpha * (goes_on ? carry + before : before));
         if (e.row[EACH - 1] >= 0 && (simt_lane() == WAVE - 1 || below != e.row[EACH - 1]))

@@ -52,8 +52,8 @@ static void write_option_texts(void)
         for (const struct option *o = kernel_options(kernels[i]); o->name; o++) {
             char value[OPTION_SPELLED];
             option_spell(value, o, o->initial);
-            used += (size_t)snprintf(option_texts[i] + used, sizeof option_texts[i] - used, "%s%s=%s", used ? " " : "", o->name,
-                                     value);
+            used += (size_t)snprintf(option_texts[i] + used, sizeof option_texts[i] - used, "%s%s=%s",
+                                     used ? " " : "", o->name, value);
         }
     }
 }
@@ -63,11 +63,16 @@ heddle_status kernel_describe(int number, heddle_kernel_desc *desc)
     static const char *const ops[] = {"", "N", "T", "NT"};
     const struct kernel *k = kernel_at(number);
     if (!k || !desc)
-        return fail(HEDDLE_BAD_ARGUMENT, k ? "the description to fill is NULL" : "there is no kernel number %d", number);
+        return fail(HEDDLE_BAD_ARGUMENT,
+                    k ? "the description to fill is NULL" : "there is no kernel number %d", number);
     pthread_once(&once, write_option_texts);
-    *desc = (heddle_kernel_desc){.name = k->name, .format = format_at(k->format)->name, .ops = ops[k->ops],
-                                 .device = device_kind_name(k->device), .source = k->source,
-                                 .options = option_texts[number], .repeatable = k->repeatable};
+    *desc = (heddle_kernel_desc){.name = k->name,
+                                 .format = format_at(k->format)->name,
+                                 .ops = ops[k->ops],
+                                 .device = device_kind_name(k->device),
+                                 .source = k->source,
+                                 .options = option_texts[number],
+                                 .repeatable = k->repeatable};
     return HEDDLE_OK;
 }
 
@@ -76,7 +81,8 @@ static heddle_status unknown_kernel(const char *name)
     struct text all = {0};
     for (int i = 0; i < KERNEL_COUNT; i++)
         text_add(&all, "%s%s", i ? ", " : "", kernels[i]->name);
-    heddle_status status = fail(HEDDLE_BAD_ARGUMENT, "there is no kernel '%s'; there are %s", name, all.data ? all.data : "");
+    heddle_status status =
+        fail(HEDDLE_BAD_ARGUMENT, "there is no kernel '%s'; there are %s", name, all.data ? all.data : "");
     text_free(&all);
     return status;
 }
@@ -139,10 +145,13 @@ void kernel_spell(char *text, size_t size, const struct kernel *kernel, const in
     }
 }
 
-struct work work_for(const struct kernel *kernel, const struct device *device, const struct stored *s, int transposed,
-                     const int64_t *option)
+struct work work_for(const struct kernel *kernel, const struct device *device, const struct stored *s,
+                     int transposed, const int64_t *option)
 {
-    struct work w = {.kernel = kernel, .page = kernel->name, .device = device, .variant = variant_of(s->value, s->offset),
+    struct work w = {.kernel = kernel,
+                     .page = kernel->name,
+                     .device = device,
+                     .variant = variant_of(s->value, s->offset),
                      .value = s->value};
     const struct option *o = kernel_options(kernel);
     for (int i = 0; o[i].name; i++)
@@ -159,8 +168,8 @@ heddle_status kernel_suits(const struct kernel *kernel, const struct device *dev
 {
     if (kernel->device == device->kind)
         return HEDDLE_OK;
-    return fail(HEDDLE_NO_KERNEL, "%s runs on a %s, and the device is a %s", kernel->name, device_kind_name(kernel->device),
-                device_kind_name(device->kind));
+    return fail(HEDDLE_NO_KERNEL, "%s runs on a %s, and the device is a %s", kernel->name,
+                device_kind_name(kernel->device), device_kind_name(device->kind));
 }
 
 heddle_status work_applies(const struct work *w)

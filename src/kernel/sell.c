@@ -3,13 +3,15 @@
  * sell: one thread a row of a sliced, sorted ELL.
  *
  * Computes   y = alpha A x + beta y,  A in SELL (src/format/sell.c).
- * Source     SELL-C-sigma: Kreutzer, Hager, Wellein, Fehske, Bishop 2014; the 16-bit columns are Heddle's own.  A slice is as
- *            high as a wave is wide (slice=0), so that a wave reads whole lines.
- * Balance    a row is a thread's work; rows of a slice are of like length, as windows are sorted.  Where a few rows of a wave
- *            are far longer than the others, the wave does the rest of each of them together.
- * Memory     val and col are read once, coalesced and streamed, 4 or 8 entries of a row under way at a time: 6 bytes an entry
- *            in single and 10 in double precision where the columns of a slice span less than 65,536.  Padding is not read,
- *            but shares its sectors with what is.  Lengths are read only in slices whose rows differ; x is gathered.
+ * Source     SELL-C-sigma: Kreutzer, Hager, Wellein, Fehske, Bishop 2014; the 16-bit columns are Heddle's
+ *            own.  A slice is as high as a wave is wide (slice=0), so that a wave reads whole lines.
+ * Balance    a row is a thread's work; rows of a slice are of like length, as windows are sorted.  Where a
+ *            few rows of a wave are far longer than the others, the wave does the rest of each of them
+ *            together.
+ * Memory     val and col are read once, coalesced and streamed, 4 or 8 entries of a row under way at a
+ *            time: 6 bytes an entry in single and 10 in double precision where the columns of a slice span
+ *            less than 65,536.  Padding is not read, but shares its sectors with what is.  Lengths are
+ *            read only in slices whose rows differ; x is gathered.
  * Wins       rows of like length in any window, banded matrices most of all: fewer bytes than CSR can have.
  * Loses      power-law rows (padding, and one thread a row), fewer rows than the GPU has threads.
  * Order      that of storage, the rests of long rows in a fixed tree: bitwise repeatable.
@@ -18,7 +20,8 @@
 #include "run/gpu_page.h"
 #include "simt/collective.h"
 
-/* At most so many entries of a row are under way in a thread; `loads`, a constant in every kernel, says how many are. */
+/* At most so many entries of a row are under way in a thread; `loads`, a constant in every kernel, says
+ * how many are. */
 #define LOADS_MOST 8
 
 /* A lane on its way along its row: the entries that come next are `height` apart. */
@@ -34,7 +37,8 @@ DEVICE idx column(const struct row *r, int k, const int wide)
     return wide ? simt_stream((const idx *)r->col + k * r->height) : (idx)simt_stream(r->col + k * r->height);
 }
 
-/* As many of the next n entries as are a multiple of `loads`.  Loads first, then gathers and sums: so they overlap. */
+/* As many of the next n entries as are a multiple of `loads`.  Loads first, then gathers and sums: so they
+ * overlap. */
 DEVICE void add_whole(struct row *r, int n, const int wide, const int loads)
 {
     SIMT_ROLLED
@@ -69,13 +73,14 @@ DEVICE void add_last(struct row *r, const int n, const int wide, const int loads
         r->sum += v[k] * x[k];
 }
 
-/* Entries [from, end) of the row at `place`, by the whole wave; they are a slice's height apart, so every lane reads a sector
- * of its own. */
+/* Entries [from, end) of the row at `place`, by the whole wave; they are a slice's height apart, so every
+ * lane reads a sector of its own. */
 DEVICE real sum_together(const struct product *p, int64_t place, int from, int end)
 {
     const int64_t height = p->dim[SELL_HEIGHT], slice = place / height, at = place % height;
     const int32_t base = simt_readonly((const int32_t *)p->array[SELL_BASE] + slice);
-    const real *val = (const real *)p->array[SELL_VAL] + simt_readonly((const int64_t *)p->array[SELL_SLICE_PTR] + slice) + at;
+    const real *val = (const real *)p->array[SELL_VAL] +
+                      simt_readonly((const int64_t *)p->array[SELL_SLICE_PTR] + slice) + at;
     const int64_t words = simt_readonly((const int64_t *)p->array[SELL_COL_PTR] + slice);
     const uint16_t *col = (const uint16_t *)p->array[SELL_COL] + words;
     const real *x = (const real *)p->x;
@@ -89,11 +94,13 @@ DEVICE real sum_together(const struct product *p, int64_t place, int from, int e
     return wave_sum(sum, WAVE);
 }
 
-/* So many entries a row may have more than the row a quarter down its wave (rows are sorted) before the others help. */
+/* So many entries a row may have more than the row a quarter down its wave (rows are sorted) before the
+ * others help. */
 #define HELPED 64
 
-/* The row at a place.  What every row of the slice has (a multiple of `loads` of it) needs no length, which may still be on its
- * way while it is done; `*end` is where the thread stops, `*n` how long the row is. */
+/* The row at a place.  What every row of the slice has (a multiple of `loads` of it) needs no length,
+ * which may still be on its way while it is done; `*end` is where the thread stops, `*n` how long the row
+ * is. */
 DEVICE real sum_row(const struct product *p, int64_t place, int *end, int32_t *n, const int loads)
 {
     const int shift = simt_ffs((uint64_t)p->dim[SELL_HEIGHT]) - 1;
@@ -107,10 +114,12 @@ DEVICE real sum_row(const struct product *p, int64_t place, int *end, int32_t *n
         base = simt_readonly((const int32_t *)p->array[SELL_BASE] + slice);
         full = simt_readonly((const int32_t *)p->array[SELL_FULL] + slice);
         r.val = (const real *)p->array[SELL_VAL] + begin + at;
-        r.col = (const uint16_t *)p->array[SELL_COL] + simt_readonly((const int64_t *)p->array[SELL_COL_PTR] + slice) +
-                (base < 0 ? 2 * at : at);
+        r.col = (const uint16_t *)p->array[SELL_COL] +
+                simt_readonly((const int64_t *)p->array[SELL_COL_PTR] + slice) + (base < 0 ? 2 * at : at);
         r.x += base < 0 ? 0 : base;
-        *n = (int64_t)full << shift == behind - begin ? full : simt_readonly((const int32_t *)p->array[SELL_LENGTH] + place);
+        *n = (int64_t)full << shift == behind - begin
+               ? full
+               : simt_readonly((const int32_t *)p->array[SELL_LENGTH] + place);
     }
     if (base < 0)
         add_whole(&r, full, 1, loads);
@@ -137,11 +146,13 @@ DEVICE void multiply(const struct product *p, const int loads)
         real sum = sum_row(p, place, &end, &n, loads);
         for (uint64_t many = simt_ballot(end < n); many; many &= many - 1) {
             const int owner = simt_ffs(many) - 1;
-            const real rest = sum_together(p, first + owner, simt_shfl(end, owner, WAVE), simt_shfl(n, owner, WAVE));
+            const real rest =
+                sum_together(p, first + owner, simt_shfl(end, owner, WAVE), simt_shfl(n, owner, WAVE));
             sum += simt_lane() == owner ? rest : 0;
         }
         if (place < p->rows) {
-            const int64_t to = p->dim[SELL_SORTED] ? simt_readonly((const int32_t *)p->array[SELL_ROW] + place) : place;
+            const int64_t to =
+                p->dim[SELL_SORTED] ? simt_readonly((const int32_t *)p->array[SELL_ROW] + place) : place;
             store((real *)p->y + to, scalar(p->alpha), sum, scalar(p->beta));
         }
     }
@@ -159,7 +170,8 @@ KERNEL(sell8)(struct product p)
 #else
 #include "kernel/kernel.h"
 
-/* The options of the format, where slice=0 is the width of a wave (convert.c), and how many loads are under way. */
+/* The options of the format, where slice=0 is the width of a wave (convert.c), and how many loads are
+ * under way. */
 enum { SLICE, WINDOW, LOADS };
 static const struct option options[] = {
     [SLICE] = {"slice", 0, VALUES(0, 32, 64)},

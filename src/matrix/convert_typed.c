@@ -2,10 +2,11 @@
  *
  * convert_typed.c: coordinates to compressed rows and back.
  *
- * from_coo sorts by row without comparing: the entries are first dealt into at most 1024 buckets of neighbouring rows,
- * each thread writing its share of each bucket in one run (the writes stream, and the page table is not thrashed), then
- * each bucket is counted and placed on its own, in cache.  Both steps are linear in nnz + rows whatever the rows look like,
- * keep the order of the source, and give the same result for any number of threads.
+ * from_coo sorts by row without comparing: the entries are first dealt into at most 1024 buckets of
+ * neighbouring rows, each thread writing its share of each bucket in one run (the writes stream, and the
+ * page table is not thrashed), then each bucket is counted and placed on its own, in cache.  Both steps
+ * are linear in nnz + rows whatever the rows look like, keep the order of the source, and give the same
+ * result for any number of threads.
  *
  * A transposition is the same thing with row and column exchanged, and a sort is two transpositions. */
 #include <string.h>
@@ -23,10 +24,11 @@ struct entry {
 struct deal {
     const struct coo *A;
     struct csr *B;
-    int shift;          /* row >> shift is the bucket */
+    int shift; /* row >> shift is the bucket */
     int buckets;
-    int64_t *place;     /* size PARTS x buckets: first the count, then the place of a part's entries of a bucket */
-    int64_t *begin;     /* size buckets + 1: where a bucket begins */
+    int64_t
+        *place; /* size PARTS x buckets: first the count, then the place of a part's entries of a bucket */
+    int64_t *begin;      /* size buckets + 1: where a bucket begins */
     struct entry *entry; /* size nnz: the entries by bucket */
 };
 
@@ -34,7 +36,8 @@ static void count_part(void *argument, int part)
 {
     struct deal *d = argument;
     int64_t *count = d->place + (int64_t)part * d->buckets;
-    for (int64_t k = part_begin(d->A->nnz, part, PARTS), end = part_begin(d->A->nnz, part + 1, PARTS); k < end; k++)
+    for (int64_t k = part_begin(d->A->nnz, part, PARTS), end = part_begin(d->A->nnz, part + 1, PARTS);
+         k < end; k++)
         count[d->A->row[k] >> d->shift]++;
 }
 
@@ -43,14 +46,16 @@ static void deal_part(void *argument, int part)
     struct deal *d = argument;
     const real *val = d->A->val;
     int64_t *place = d->place + (int64_t)part * d->buckets;
-    for (int64_t k = part_begin(d->A->nnz, part, PARTS), end = part_begin(d->A->nnz, part + 1, PARTS); k < end; k++) {
+    for (int64_t k = part_begin(d->A->nnz, part, PARTS), end = part_begin(d->A->nnz, part + 1, PARTS);
+         k < end; k++) {
         int32_t row = d->A->row[k];
         d->entry[place[row >> d->shift]++] = (struct entry){row, d->A->col[k], val[k]};
     }
 }
 
-/* Counts the rows of a bucket into row_ptr, turns counts into ends, and fills each row from its end, walking backwards:
- * what is left in row_ptr then is where the row begins, and the order within a row is the source's. */
+/* Counts the rows of a bucket into row_ptr, turns counts into ends, and fills each row from its end,
+ * walking backwards: what is left in row_ptr then is where the row begins, and the order within a row is
+ * the source's. */
 static void place_bucket(void *argument, int bucket)
 {
     struct deal *d = argument;
@@ -109,8 +114,8 @@ struct copy {
     const struct coo *A;
 };
 
-/* Copies the part's entries and writes the offsets of the rows that begin in it: all rows after the row of the entry
- * before the part, up to the row of its last entry. */
+/* Copies the part's entries and writes the offsets of the rows that begin in it: all rows after the row of
+ * the entry before the part, up to the row of its last entry. */
 static void copy_part(void *argument, int part)
 {
     const struct copy *c = argument;

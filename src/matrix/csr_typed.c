@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * csr_typed.c: what is asked of a CSR matrix as it stands: where a row begins, whether it is valid, whether it is sorted;
- * and the sum of repeats, which changes it in place. */
+ * csr_typed.c: what is asked of a CSR matrix as it stands: where a row begins, whether it is valid,
+ * whether it is sorted; and the sum of repeats, which changes it in place. */
 #include <inttypes.h>
 #include <stdatomic.h>
 #include <string.h>
@@ -67,15 +67,18 @@ static heddle_status validate(const struct csr *A)
     parts_run(PARTS, bad_offset, &s);
     int64_t i = smallest(&s);
     if (i != INT64_MAX)
-        return fail(HEDDLE_BAD_MATRIX, "row_ptr[%" PRId64 "] = %" PRId64 " is less than row_ptr[%" PRId64 "] = %" PRId64, i + 1,
+        return fail(HEDDLE_BAD_MATRIX,
+                    "row_ptr[%" PRId64 "] = %" PRId64 " is less than row_ptr[%" PRId64 "] = %" PRId64, i + 1,
                     (int64_t)row_ptr[i + 1], i, (int64_t)row_ptr[i]);
     if (row_ptr[A->rows] != A->nnz)
-        return fail(HEDDLE_BAD_MATRIX, "row_ptr[%" PRId64 "] is %" PRId64 ", but there are %" PRId64 " entries", A->rows,
+        return fail(HEDDLE_BAD_MATRIX,
+                    "row_ptr[%" PRId64 "] is %" PRId64 ", but there are %" PRId64 " entries", A->rows,
                     (int64_t)row_ptr[A->rows], A->nnz);
     parts_run(PARTS, bad_column, &s);
     int64_t k = smallest(&s);
     if (k != INT64_MAX)
-        return fail(HEDDLE_BAD_MATRIX, "entry %" PRId64 ", in row %" PRId64 ", has column %d, outside 0..%" PRId64, k,
+        return fail(HEDDLE_BAD_MATRIX,
+                    "entry %" PRId64 ", in row %" PRId64 ", has column %d, outside 0..%" PRId64, k,
                     TYPED(row_at)(A, k + 1) - 1, A->col[k], A->cols - 1);
     return HEDDLE_OK;
 }
@@ -122,7 +125,8 @@ struct squeeze {
     int64_t down[PARTS];      /* by how much the part moves down */
 };
 
-/* Squeezes each row against the front of the part.  Row offsets are rewritten as if nothing before the part had changed. */
+/* Squeezes each row against the front of the part.  Row offsets are rewritten as if nothing before the
+ * part had changed. */
 static void squeeze_part(void *argument, int part)
 {
     struct squeeze *s = argument;
@@ -131,7 +135,8 @@ static void squeeze_part(void *argument, int part)
     real *val = s->A->val;
     int64_t out = s->begin[part], k = out;
     for (int64_t i = s->first[part]; i < s->first[part + 1]; i++) {
-        /* The end of the last row is the begin of the next part, which that part is rewriting at this moment. */
+        /* The end of the last row is the begin of the next part, which that part is rewriting at this
+         * moment. */
         int64_t end = i + 1 < s->first[part + 1] ? row_ptr[i + 1] : s->begin[part + 1], row_begin = out;
         row_ptr[i] = (off)out;
         for (; k < end; k++) {
@@ -165,7 +170,8 @@ static heddle_status sum_repeats(struct csr *A)
         s.begin[part] = row_ptr[s.first[part]];
     }
     parts_run(PARTS, squeeze_part, &s);
-    for (int part = 0; part < PARTS; part++) { /* in order: a part never moves over one that has not moved yet */
+    for (int part = 0; part < PARTS;
+         part++) { /* in order: a part never moves over one that has not moved yet */
         s.down[part] = s.begin[part] - out;
         memmove(A->col + out, A->col + s.begin[part], (size_t)s.kept[part] * sizeof *A->col);
         memmove(val + out, val + s.begin[part], (size_t)s.kept[part] * sizeof *val);

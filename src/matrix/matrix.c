@@ -36,15 +36,19 @@ const char *variant_name(enum variant v)
 static heddle_status check_sizes(int64_t rows, int64_t cols, int64_t nnz)
 {
     if (rows < 0 || cols < 0 || nnz < 0)
-        return fail(HEDDLE_BAD_ARGUMENT, "a negative size: %" PRId64 " x %" PRId64 " with %" PRId64 " entries", rows, cols, nnz);
+        return fail(HEDDLE_BAD_ARGUMENT,
+                    "a negative size: %" PRId64 " x %" PRId64 " with %" PRId64 " entries", rows, cols, nnz);
     if (rows >= INDEX_LIMIT || cols >= INDEX_LIMIT)
-        return fail(HEDDLE_BAD_ARGUMENT, "%" PRId64 " x %" PRId64 " is too large: rows and columns stay below 2^31", rows, cols);
+        return fail(HEDDLE_BAD_ARGUMENT,
+                    "%" PRId64 " x %" PRId64 " is too large: rows and columns stay below 2^31", rows, cols);
     if (nnz > 0 && (rows == 0 || cols == 0))
-        return fail(HEDDLE_BAD_ARGUMENT, "%" PRId64 " entries in a matrix of %" PRId64 " x %" PRId64, nnz, rows, cols);
+        return fail(HEDDLE_BAD_ARGUMENT, "%" PRId64 " entries in a matrix of %" PRId64 " x %" PRId64, nnz,
+                    rows, cols);
     return HEDDLE_OK;
 }
 
-heddle_status csr_new(struct csr *A, int64_t rows, int64_t cols, int64_t nnz, heddle_type value, heddle_type offset)
+heddle_status csr_new(struct csr *A, int64_t rows, int64_t cols, int64_t nnz, heddle_type value,
+                      heddle_type offset)
 {
     heddle_status status = HEDDLE_OK;
     struct csr B = {.rows = rows, .cols = cols, .nnz = nnz, .value = value, .offset = offset};
@@ -101,7 +105,8 @@ heddle_type offset_for(int64_t nnz)
 
 int64_t csr_bytes(const struct csr *A)
 {
-    return (A->rows + 1) * (int64_t)type_size(A->offset) + A->nnz * (int64_t)(sizeof *A->col + type_size(A->value));
+    return (A->rows + 1) * (int64_t)type_size(A->offset) +
+           A->nnz * (int64_t)(sizeof *A->col + type_size(A->value));
 }
 
 int64_t coo_bytes(const struct coo *A)
@@ -155,10 +160,11 @@ heddle_status coo_validate(const struct coo *A)
     for (int i = 0; i < COO_PARTS; i++) {
         int64_t k = s.bad[i];
         if (k < A->nnz && (uint32_t)A->row[k] >= (uint64_t)A->rows)
-            return fail(HEDDLE_BAD_MATRIX, "entry %" PRId64 " has row %d, outside 0..%" PRId64, k, A->row[k], A->rows - 1);
+            return fail(HEDDLE_BAD_MATRIX, "entry %" PRId64 " has row %d, outside 0..%" PRId64, k, A->row[k],
+                        A->rows - 1);
         if (k < A->nnz)
-            return fail(HEDDLE_BAD_MATRIX, "entry %" PRId64 ", in row %d, has column %d, outside 0..%" PRId64, k, A->row[k],
-                        A->col[k], A->cols - 1);
+            return fail(HEDDLE_BAD_MATRIX, "entry %" PRId64 ", in row %d, has column %d, outside 0..%" PRId64,
+                        k, A->row[k], A->col[k], A->cols - 1);
     }
     return HEDDLE_OK;
 }
@@ -212,7 +218,8 @@ static void copy_array_part(void *argument, int part)
     if (k == end)
         return; /* there may be no array at all */
     if (c->to_type == c->from_type)
-        memcpy((char *)c->to + (size_t)k * size, (const char *)c->from + (size_t)k * size, (size_t)(end - k) * size);
+        memcpy((char *)c->to + (size_t)k * size, (const char *)c->from + (size_t)k * size,
+               (size_t)(end - k) * size);
     else if (c->to_type == HEDDLE_F32)
         for (; k < end; k++)
             ((float *)c->to)[k] = (float)((const double *)c->from)[k];

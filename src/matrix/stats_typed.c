@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * stats_typed.c: the parts of csr_statistics that look at every row or entry.  Sums run over a fixed number of parts, in
- * order, so that a statistic is the same number on every machine. */
+ * stats_typed.c: the parts of csr_statistics that look at every row or entry.  Sums run over a fixed
+ * number of parts, in order, so that a statistic is the same number on every machine. */
 #include <math.h>
 #include <stdatomic.h>
 #include <string.h>
@@ -88,14 +88,17 @@ void TYPED(positions)(heddle_stats *stats, const struct csr *A)
     struct positions s = {.A = A};
     parts_run(PARTS, part_positions, &s);
     for (int i = 0; i < PARTS; i++) {
-        stats->lower_bandwidth = s.part[i].lower > stats->lower_bandwidth ? s.part[i].lower : stats->lower_bandwidth;
-        stats->upper_bandwidth = s.part[i].upper > stats->upper_bandwidth ? s.part[i].upper : stats->upper_bandwidth;
+        stats->lower_bandwidth =
+            s.part[i].lower > stats->lower_bandwidth ? s.part[i].lower : stats->lower_bandwidth;
+        stats->upper_bandwidth =
+            s.part[i].upper > stats->upper_bandwidth ? s.part[i].upper : stats->upper_bandwidth;
         stats->diagonal += s.part[i].diagonal;
         stats->repeats += s.part[i].repeats;
     }
 }
 
-/* Row i of A and row i of T = Aᵀ, both sorted, are walked side by side: a column in both is a pair (i,j), (j,i). */
+/* Row i of A and row i of T = Aᵀ, both sorted, are walked side by side: a column in both is a pair (i,j),
+ * (j,i). */
 static void part_symmetry(void *argument, int part)
 {
     struct positions *s = argument;
@@ -171,14 +174,16 @@ static uint64_t bits_of(const real *value)
 {
     uint64_t bits = 0;
     memcpy(&bits, value, sizeof *value);
-    return bits + 1; /* the one value whose bits are all ones, a NaN, shares the free mark and is not counted */
+    return bits +
+           1; /* the one value whose bits are all ones, a NaN, shares the free mark and is not counted */
 }
 
 static void collect_part(void *argument, int part)
 {
     struct distinct *d = argument;
     const real *val = d->A->val;
-    for (int64_t k = part_begin(d->A->nnz, part, d->parts), end = part_begin(d->A->nnz, part + 1, d->parts); k < end; k++) {
+    for (int64_t k = part_begin(d->A->nnz, part, d->parts), end = part_begin(d->A->nnz, part + 1, d->parts);
+         k < end; k++) {
         if (k % 4096 == 0 && atomic_load(&d->full))
             return;
         uint64_t bits = bits_of(&val[k]);

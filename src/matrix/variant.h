@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * variant.h: the rows of variants.def as an enumeration and, inside a typed source, the names of its own variant. */
+ * variant.h: the rows of variants.def as an enumeration and, inside a typed source, the names of its own
+ * variant. */
 #ifndef MATRIX_VARIANT_H
 #define MATRIX_VARIANT_H
 

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * One kernel bound to one matrix.  The way there: is the operation the kernel's own, or does it take a transpose?  Does
- * the kernel's format borrow A's arrays, or is it built?  Everything else is measured and written down on the way. */
+ * One kernel bound to one matrix.  The way there: is the operation the kernel's own, or does it take a
+ * transpose?  Does the kernel's format borrow A's arrays, or is it built?  Everything else is measured and
+ * written down on the way. */
 #include "base/memory.h"
 #include "convert/convert.h"
 #include "convert/service.h"
@@ -11,21 +12,22 @@
 
 /* What stands between A and the kernel. */
 struct route {
-    int transposed;  /* the operation, relative to what is stored */
-    int transpose;   /* A is transposed first; the kernel then does N */
-    int from_coo;    /* CSR is made from COO first */
+    int transposed; /* the operation, relative to what is stored */
+    int transpose;  /* A is transposed first; the kernel then does N */
+    int from_coo;   /* CSR is made from COO first */
 };
 
 struct bound {
     struct device device;
     struct route route;
-    struct csr made;      /* CSR made from COO, or the transpose; empty when A serves as it is or the format needs it no more */
+    struct csr
+        made; /* CSR made from COO, or the transpose; empty when A serves as it is or the format needs it no more */
     struct stored stored;
     struct work work;
     void *workspace, *counters;
-    int borrows_look;     /* what the kernel derives from the pattern is A's own look */
+    int borrows_look; /* what the kernel derives from the pattern is A's own look */
     struct bound_info info;
-    struct tries *tries;  /* among which it was chosen; NULL: by name */
+    struct tries *tries; /* among which it was chosen; NULL: by name */
 };
 
 static heddle_status find_route(struct route *r, const struct kernel *kernel, const struct device *device,
@@ -39,13 +41,15 @@ static heddle_status find_route(struct route *r, const struct kernel *kernel, co
     r->transpose = !(kernel->ops & wanted);
     r->from_coo = A->format == HEDDLE_COO && (kernel->format != FORMAT_coo || r->transpose);
     if (r->transpose && !(transposed && kernel->ops & OPS_N))
-        return fail(HEDDLE_NO_KERNEL, "%s computes only Aᵀ x of a matrix stored by rows (A x of one stored by columns)",
+        return fail(HEDDLE_NO_KERNEL,
+                    "%s computes only Aᵀ x of a matrix stored by rows (A x of one stored by columns)",
                     kernel->name);
     return HEDDLE_OK;
 }
 
 /* CSR of A, transposed or not, as the route asks; nothing when A serves as it is. */
-static heddle_status make_csr(const struct device *d, struct csr *made, const struct route *r, const struct view *A)
+static heddle_status make_csr(const struct device *d, struct csr *made, const struct route *r,
+                              const struct view *A)
 {
     heddle_status status = HEDDLE_OK;
     struct csr rows = {0};
@@ -88,19 +92,23 @@ static heddle_status convert(struct bound *b, const int64_t *option, const struc
     TRY(device_sync(d));
     if (b->stored.borrowed == 0)
         device_csr_free(d, &b->made);
-    b->info.convert_ms = b->stored.borrowed && !b->made.row_ptr && !stored_owned(&b->stored) ? 0 : device_clock(d) - start + counted;
+    b->info.convert_ms = b->stored.borrowed && !b->made.row_ptr && !stored_owned(&b->stored)
+                           ? 0
+                           : device_clock(d) - start + counted;
 done:
     return status;
 }
 
-/* Binaries are loaded here as well, and not at the first product: that may be part of a graph which is being captured. */
+/* Binaries are loaded here as well, and not at the first product: that may be part of a graph which is
+ * being captured. */
 static heddle_status prepare(struct bound *b, const int64_t *option, const struct view *A)
 {
     heddle_status status;
     const struct route *r = &b->route;
     b->work = work_for(b->work.kernel, &b->device, &b->stored, r->transposed && !r->transpose, option);
     b->borrows_look = !b->made.row_ptr && look_lend(&b->work, A);
-    int64_t bytes = work_workspace(&b->work), held = b->borrows_look ? 0 : work_held(&b->work), counters = work_counters(&b->work);
+    int64_t bytes = work_workspace(&b->work), held = b->borrows_look ? 0 : work_held(&b->work),
+            counters = work_counters(&b->work);
     TRY(work_applies(&b->work));
     TRY(kernel_load(&b->device, b->work.kernel, b->work.variant));
     TRY(gpu_scale_load(&b->device, b->work.value));
@@ -120,7 +128,8 @@ static heddle_status prepare(struct bound *b, const int64_t *option, const struc
         TRY(device_sync(&b->device));
         b->info.prepare_ms = device_clock(&b->device) - start;
     }
-    b->info.bytes = stored_owned(&b->stored) + bytes + counters + held + (b->made.row_ptr ? csr_bytes(&b->made) : 0);
+    b->info.bytes =
+        stored_owned(&b->stored) + bytes + counters + held + (b->made.row_ptr ? csr_bytes(&b->made) : 0);
 done:
     return status;
 }
@@ -182,8 +191,8 @@ void bound_adopt(struct bound *b, struct csr *turned, const struct view *A, doub
     *turned = (struct csr){0};
 }
 
-heddle_status bound_new(struct bound **b, const struct device *device, const char *kernel, const struct view *A,
-                        heddle_op op)
+heddle_status bound_new(struct bound **b, const struct device *device, const char *kernel,
+                        const struct view *A, heddle_op op)
 {
     const struct kernel *parsed;
     int64_t option[OPTIONS_MOST];
@@ -297,8 +306,8 @@ heddle_status bound_estimate(struct estimate *e, const struct device *device, co
     struct source source = view_source(A);
     *e = (struct estimate){0};
     TRY(find_route(&r, kernel, device, A, op));
-    /* How a format would pad the transpose is not known before it is there: it is taken to pad like A, from whose rows
-     * the size comes.  Formats that do not pad need only its shape. */
+    /* How a format would pad the transpose is not known before it is there: it is taken to pad like A,
+     * from whose rows the size comes.  Formats that do not pad need only its shape. */
     int by_shape = r.transpose && (kernel->format == FORMAT_csr || kernel->format == FORMAT_coo);
     if (!source.csr.row_ptr && kernel->format != FORMAT_coo && !by_shape && kernel->format != FORMAT_csr)
         return fail(HEDDLE_NO_KERNEL, "%s: its size is not known for a COO matrix", kernel->name);
@@ -317,7 +326,8 @@ heddle_status bound_estimate(struct estimate *e, const struct device *device, co
     e->converts = r.from_coo || stored_owned(&s) > 0;
     e->derives = kernel->prepare && !looked;
     int64_t made = r.transpose || r.from_coo ? (s.rows + 1) * (int64_t)type_size(s.offset) +
-                                                   s.nnz * (int64_t)(sizeof(int32_t) + type_size(s.value)) : 0;
+                                                   s.nnz * (int64_t)(sizeof(int32_t) + type_size(s.value))
+                                             : 0;
     e->bytes = stored_owned(&s) + beside + (s.borrowed ? made : 0);
     e->peak = stored_owned(&s) + beside + made;
 done:

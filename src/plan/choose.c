@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT
  *
- * plan_choose: candidates are ranked by what a product would cost (predict.c); as long as a try is cheap for what it may bring
- * within the expected number of products, the next one is made and measured; and the one with which all of them together end
- * earliest is kept if it is ahead of the immediate product, beside which it is measured again, in turns.  What does not fit into
- * memory is passed over. */
+ * plan_choose: candidates are ranked by what a product would cost (predict.c); as long as a try is cheap
+ * for what it may bring within the expected number of products, the next one is made and measured; and the
+ * one with which all of them together end earliest is kept if it is ahead of the immediate product, beside
+ * which it is measured again, in turns.  What does not fit into memory is passed over. */
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -18,9 +18,9 @@
 #define FEWEST 8
 #define FEWEST_TURNED 16
 
-/* What it takes to try a kernel: to measure it, to derive what it needs, to convert the matrix, to transpose it.  On a GPU each
- * takes so many ms whatever the size, for memory, launches and waiting, and everywhere as long as so many products of it.  As
- * seen on an H200 (bench/plans.py). */
+/* What it takes to try a kernel: to measure it, to derive what it needs, to convert the matrix, to
+ * transpose it.  On a GPU each takes so many ms whatever the size, for memory, launches and waiting, and
+ * everywhere as long as so many products of it.  As seen on an H200 (bench/plans.py). */
 #define TRY_MEASURE_MS 0.3
 #define TRY_MEASURE_PRODUCTS 8
 #define TRY_DERIVE_MS 0.06
@@ -30,7 +30,8 @@
 #define TRY_TURN_MS 0.3
 #define TRY_TURN_PRODUCTS 50
 
-/* A kernel may turn out faster than predicted by this share, and may cost at most this share of what it would then gain. */
+/* A kernel may turn out faster than predicted by this share, and may cost at most this share of what it
+ * would then gain. */
 #define DOUBT 0.25
 #define STAKE 0.5
 
@@ -45,8 +46,9 @@ struct wish {
     int deterministic, values_fixed;
     heddle_cache cache;
     const heddle_lengths *rows; /* of A as it is stored; NULL: not known */
-    int64_t turned_bytes;       /* A is the transpose of the one that was given, made for the plan, and so large; else 0 */
-    double turned_ms;           /* what making it took */
+    int64_t
+        turned_bytes; /* A is the transpose of the one that was given, made for the plan, and so large; else 0 */
+    double turned_ms; /* what making it took */
 };
 
 struct candidate {
@@ -144,14 +146,15 @@ static int takes_A_as_it_is(const struct candidate *c)
     return !c->estimate.turns && !c->estimate.converts && !c->estimate.derives;
 }
 
-/* Takes out the candidate that costs least, among those that take A as it is if there are any.  kernel = NULL when there is
- * none left. */
+/* Takes out the candidate that costs least, among those that take A as it is if there are any.  kernel =
+ * NULL when there is none left. */
 static void take_simplest(struct candidate *best, struct field *f)
 {
     int found = -1;
     for (int i = 0; i < f->count; i++) {
         const struct candidate *c = &f->candidate[i], *b = &f->candidate[found < 0 ? i : found];
-        int simple = takes_A_as_it_is(c), better = simple != takes_A_as_it_is(b) ? simple : c->estimate.cost < b->estimate.cost;
+        int simple = takes_A_as_it_is(c),
+            better = simple != takes_A_as_it_is(b) ? simple : c->estimate.cost < b->estimate.cost;
         found = found < 0 || better ? i : found;
     }
     *best = found < 0 ? (struct candidate){0} : f->candidate[found];
@@ -161,11 +164,12 @@ static void take_simplest(struct candidate *best, struct field *f)
 
 static heddle_status too_large(const char *kernel, int64_t bytes, const struct wish *wish)
 {
-    return fail(HEDDLE_NO_MEMORY, "%s holds %lld bytes beyond the matrix, %lld are allowed", kernel, (long long)bytes,
-                (long long)wish->limit);
+    return fail(HEDDLE_NO_MEMORY, "%s holds %lld bytes beyond the matrix, %lld are allowed", kernel,
+                (long long)bytes, (long long)wish->limit);
 }
 
-/* Makes a candidate.  The size of a transpose's format is only guessed before there is one: it may prove too large. */
+/* Makes a candidate.  The size of a transpose's format is only guessed before there is one: it may prove
+ * too large. */
 static heddle_status make(struct bound **b, const struct candidate *c, const struct wish *wish)
 {
     struct bound_info info;
@@ -181,13 +185,14 @@ static heddle_status make(struct bound **b, const struct candidate *c, const str
     return too_large(info.kernel, info.bytes, wish);
 }
 
-/* The kernel of heddle_mv where it fits the wishes, else the best other that takes A as it is, else (a repeatable
- * transposed product on a GPU) the best that must be prepared. */
+/* The kernel of heddle_mv where it fits the wishes, else the best other that takes A as it is, else (a
+ * repeatable transposed product on a GPU) the best that must be prepared. */
 static heddle_status immediate_bound(struct bound **b, struct candidate *c, const struct wish *wish)
 {
     int transposed = stored_transposed(wish->A, wish->op);
     *b = NULL;
-    *c = candidate_of(view_nnz(wish->A) > 0 ? select_kernel(wish->device, wish->A, transposed) : any_kernel(wish->device));
+    *c = candidate_of(view_nnz(wish->A) > 0 ? select_kernel(wish->device, wish->A, transposed)
+                                            : any_kernel(wish->device));
     heddle_status status = estimate(c, wish);
     const struct kernel *first = c->kernel;
     int64_t bytes = c->estimate.bytes;
@@ -210,8 +215,10 @@ static heddle_status immediate_bound(struct bound **b, struct candidate *c, cons
     }
     if (status == HEDDLE_NO_MEMORY) /* whose text is the last one's */
         return status;
-    return fail(HEDDLE_NO_KERNEL, "no %skernel fits: %s came closest, with %lld bytes beyond the matrix, %lld are allowed",
-                wish->deterministic ? "deterministic " : "", first->name, (long long)bytes, (long long)wish->limit);
+    return fail(HEDDLE_NO_KERNEL,
+                "no %skernel fits: %s came closest, with %lld bytes beyond the matrix, %lld are allowed",
+                wish->deterministic ? "deterministic " : "", first->name, (long long)bytes,
+                (long long)wish->limit);
 }
 
 /* Who is ahead so far: `b`, as `desc` describes it; at first that is the immediate product, which stays. */
@@ -233,7 +240,8 @@ struct contest {
 };
 
 /* Writes down what became of a candidate: `found` where it was made, else NULL. */
-static void write_down(struct contest *t, const struct candidate *c, double predicted_ms, const heddle_plan_desc *found)
+static void write_down(struct contest *t, const struct candidate *c, double predicted_ms,
+                       const heddle_plan_desc *found)
 {
     if (!t->tries || t->tries->count == TRIES_MOST)
         return;
@@ -251,10 +259,12 @@ static int ends_earlier(const struct contest *t, const heddle_plan_desc *found)
 {
     double products = (double)t->wish->expected;
     return found->break_even >= 0 && found->break_even <= t->wish->expected &&
-           found->prepare_ms + products * found->product_ms < t->desc->prepare_ms + products * t->desc->product_ms;
+           found->prepare_ms + products * found->product_ms <
+               t->desc->prepare_ms + products * t->desc->product_ms;
 }
 
-/* Prepares `c` and measures it; it takes the lead where all expected products together end earlier with it. */
+/* Prepares `c` and measures it; it takes the lead where all expected products together end earlier with
+ * it. */
 static heddle_status try_candidate(struct contest *t, const struct candidate *c)
 {
     heddle_status status;
@@ -285,20 +295,24 @@ done:
 /* ms that a try would take. */
 static double price(const struct contest *t, const struct estimate *e)
 {
-    double products = TRY_MEASURE_PRODUCTS + TRY_DERIVE_PRODUCTS * e->derives + TRY_CONVERT_PRODUCTS * e->converts +
-                      TRY_TURN_PRODUCTS * e->turns;
-    double ms = TRY_MEASURE_MS + TRY_DERIVE_MS * e->derives + TRY_CONVERT_MS * e->converts + TRY_TURN_MS * e->turns;
+    double products = TRY_MEASURE_PRODUCTS + TRY_DERIVE_PRODUCTS * e->derives +
+                      TRY_CONVERT_PRODUCTS * e->converts + TRY_TURN_PRODUCTS * e->turns;
+    double ms =
+        TRY_MEASURE_MS + TRY_DERIVE_MS * e->derives + TRY_CONVERT_MS * e->converts + TRY_TURN_MS * e->turns;
     return t->rate * e->cost * products + (t->wish->device->kind == DEVICE_gpu ? ms : 0);
 }
 
-/* What tries have cost so far and this one would add, against what it would gain if it were faster than predicted. */
+/* What tries have cost so far and this one would add, against what it would gain if it were faster than
+ * predicted. */
 static int worth_trying(const struct contest *t, const struct candidate *c)
 {
-    double gain = (double)t->wish->expected * (t->desc->product_ms - (1 - DOUBT) * t->rate * c->estimate.cost);
+    double gain =
+        (double)t->wish->expected * (t->desc->product_ms - (1 - DOUBT) * t->rate * c->estimate.cost);
     return t->spent + price(t, &c->estimate) <= STAKE * gain;
 }
 
-/* The candidate with which all expected products should end earliest, its try included; -1: there is none left. */
+/* The candidate with which all expected products should end earliest, its try included; -1: there is none
+ * left. */
 static int find_next(const struct contest *t, const struct field *f)
 {
     int found = -1;
@@ -312,7 +326,8 @@ static int find_next(const struct contest *t, const struct field *f)
     return found;
 }
 
-/* Whoever came off best is kept only if it is ahead of the immediate product, measured beside it, by more than the spread. */
+/* Whoever came off best is kept only if it is ahead of the immediate product, measured beside it, by more
+ * than the spread. */
 static heddle_status settle(struct contest *t)
 {
     heddle_status status = HEDDLE_OK;
@@ -349,7 +364,8 @@ static heddle_status look_at_rows(struct wish *wish, heddle_lengths *rows)
     return status == HEDDLE_NO_MEMORY ? HEDDLE_OK : status;
 }
 
-/* Makes the transpose, once for all who need one: they are estimated anew, for its rows, and tried on it as it is. */
+/* Makes the transpose, once for all who need one: they are estimated anew, for its rows, and tried on it
+ * as it is. */
 static heddle_status turn_all(struct contest *t, struct field *f)
 {
     double begin = device_clock(t->wish->device);
@@ -461,7 +477,8 @@ done:
 }
 
 /* A kernel by name: prepared and measured like any other, but not compared away. */
-static heddle_status forced(struct bound **b, heddle_plan_desc *desc, const struct wish *wish, const char *kernel)
+static heddle_status forced(struct bound **b, heddle_plan_desc *desc, const struct wish *wish,
+                            const char *kernel)
 {
     heddle_status status;
     TRY(bound_new(b, wish->device, kernel, wish->A, wish->op));
@@ -479,13 +496,19 @@ done:
     return status;
 }
 
-heddle_status plan_choose(struct bound **b, heddle_plan_desc *desc, const struct device *device, const struct view *A,
-                          heddle_op op, const heddle_plan_options *options)
+heddle_status plan_choose(struct bound **b, heddle_plan_desc *desc, const struct device *device,
+                          const struct view *A, heddle_op op, const heddle_plan_options *options)
 {
-    struct wish wish = {.device = device, .A = A, .op = op, .deterministic = options->deterministic,
-                        .values_fixed = options->values_fixed, .cache = options->cache};
+    struct wish wish = {.device = device,
+                        .A = A,
+                        .op = op,
+                        .deterministic = options->deterministic,
+                        .values_fixed = options->values_fixed,
+                        .cache = options->cache};
     wish.expected = options->expected_products ? options->expected_products : EXPECTED_DEFAULT;
-    wish.limit = options->memory_limit > 0 ? options->memory_limit : options->memory_limit < 0 ? 0 : INT64_MAX;
+    wish.limit = options->memory_limit > 0 ? options->memory_limit
+               : options->memory_limit < 0 ? 0
+                                           : INT64_MAX;
     double begin = device_clock(device);
     *b = NULL;
     memset(desc, 0, sizeof *desc);

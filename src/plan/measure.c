@@ -12,16 +12,18 @@
 #define MEASURE_RUNS 6
 #define MEASURE_MS 200
 
-/* Every byte of x: 0.7 in single and 0.0005 in double precision.  Kernels need not add zeros, so x must not be zero. */
+/* Every byte of x: 0.7 in single and 0.0005 in double precision.  Kernels need not add zeros, so x must
+ * not be zero. */
 #define X_BYTE 0x3f
 
-/* A cache holds nothing of A any more when so many times its size was read, and never held much of what is that large. */
+/* A cache holds nothing of A any more when so many times its size was read, and never held much of what is
+ * that large. */
 #define FLUSH_CACHES 4
 #define FLUSH_LEAST ((int64_t)256 << 20)
 #define FLUSH_EMULATED ((int64_t)64 << 10) /* there is no such cache: only the way is the same */
 
-/* Whether A is still in the cache when the next product comes is up to the caller, and decides between kernels: on a GPU both
- * cases are measured.  Without the memory for it, only the one. */
+/* Whether A is still in the cache when the next product comes is up to the caller, and decides between
+ * kernels: on a GPU both cases are measured.  Without the memory for it, only the one. */
 static heddle_status flush_new(struct vectors *v, const struct device *d, const struct view *A)
 {
     if (d->kind == DEVICE_cpu)
@@ -111,7 +113,8 @@ done:
 
 /* -------------------------------------------------------- two beside each other --------------- */
 
-/* So many rounds, unless they take longer than MEASURE_MS; each has a product of either kernel, warm and cold. */
+/* So many rounds, unless they take longer than MEASURE_MS; each has a product of either kernel, warm and
+ * cold. */
 #define ROUNDS 7
 #define ROUNDS_LEAST 3
 

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
  * plan.h: from "op(A) x on this device" to a kernel that runs.  Three steps, each usable alone:
- *   immediate_*   the product on the arrays as they are, of which a GPU knows what a look has told (heddle_mv);
+ *   immediate_*   the product on the arrays as they are, of which a GPU knows what a look has told
+ *                 (heddle_mv);
  *   bound_*       one given kernel, with whatever conversion and workspace it needs (bench, check, tests);
  *   plan_choose   the kernel that pays best, bound and measured (heddle_plan_create). */
 #ifndef PLAN_PLAN_H
@@ -9,9 +10,9 @@
 
 #include "kernel/kernel.h"
 
-/* What is learned of a matrix once, when it is created on a GPU, for all immediate products with it: what the kernels for N and T of the
- * stored arrays hold and have found (kernel.h: `held`, `prepare`), which is the same for both.  Coordinates have none, nor has a
- * matrix without entries. */
+/* What is learned of a matrix once, when it is created on a GPU, for all immediate products with it: what
+ * the kernels for N and T of the stored arrays hold and have found (kernel.h: `held`, `prepare`), which is
+ * the same for both.  Coordinates have none, nor has a matrix without entries. */
 struct look {
     void *prepared; /* on the device; NULL: there was none */
     int64_t fact[PRODUCT_FACTS];
@@ -19,8 +20,8 @@ struct look {
     double ms;
 };
 
-/* A matrix as the API holds it, its arrays in the memory of the device that it is multiplied on.  A CSC matrix is the CSR of
- * its transpose: `csr` then holds Aᵀ, and operations flip. */
+/* A matrix as the API holds it, its arrays in the memory of the device that it is multiplied on.  A CSC
+ * matrix is the CSR of its transpose: `csr` then holds Aᵀ, and operations flip. */
 struct view {
     heddle_format format;
     struct csr csr; /* CSR and CSC */
@@ -40,10 +41,11 @@ struct scalars {
     double alpha, beta;
 };
 
-/* Finds everything that the immediate products with A (N and T) may launch, so that immediate_run never loads a binary or
- * allocates: call it once per matrix and handle.  Nothing to do on a CPU. */
+/* Finds everything that the immediate products with A (N and T) may launch, so that immediate_run never
+ * loads a binary or allocates: call it once per matrix and handle.  Nothing to do on a CPU. */
 heddle_status immediate_load(const struct device *device, const struct view *A);
-/* Looks at A, once for all handles: waits, and reads the offsets and a sample of the columns.  look_free takes what look_new never made. */
+/* Looks at A, once for all handles: waits, and reads the offsets and a sample of the columns.  look_free
+ * takes what look_new never made. */
 heddle_status look_new(struct look *look, const struct device *device, const struct view *A);
 void look_free(struct look *look, const struct device *device);
 /* What a kernel works in: product.h says what each is for. */
@@ -53,16 +55,17 @@ struct room {
 };
 /* How much of it the immediate products with A (N and T) need at most; the pointers are NULL. */
 struct room immediate_room(const struct device *device, const struct view *A);
-/* Runs it, without waiting for a GPU; *ran names the kernel ("scale" when only beta y was computed).  HEDDLE_NO_WORKSPACE if
- * the room is too small. */
+/* Runs it, without waiting for a GPU; *ran names the kernel ("scale" when only beta y was computed).
+ * HEDDLE_NO_WORKSPACE if the room is too small. */
 heddle_status immediate_run(const struct device *device, const struct view *A, heddle_op op, struct scalars s,
                             const void *x, void *y, const struct room *room, const char **ran);
 
 /* The same three for a handle whose products must be repeatable. */
 heddle_status repeatable_load(const struct device *device, const struct view *A);
 struct room repeatable_room(const struct device *device, const struct view *A);
-heddle_status repeatable_run(const struct device *device, const struct view *A, heddle_op op, struct scalars s,
-                             const void *x, void *y, const struct room *room, const char **ran);
+heddle_status repeatable_run(const struct device *device, const struct view *A, heddle_op op,
+                             struct scalars s, const void *x, void *y, const struct room *room,
+                             const char **ran);
 
 /* One kernel bound to one matrix and one operation: converted, prepared, ready to run again and again. */
 struct bound;
@@ -72,21 +75,22 @@ struct bound_info {
     const char *format; /* "sell" */
     int transposed;     /* the kernel works on an explicit transpose of A */
     int repeatable;
-    int64_t bytes;      /* held beyond A: converted arrays and workspace */
+    int64_t bytes;                 /* held beyond A: converted arrays and workspace */
     double convert_ms, prepare_ms; /* without loading binaries */
-    double cost;        /* bytes that one product moves, by the kernel's own account */
-    int64_t read;       /* bytes of the format's arrays that it reads at least */
+    double cost;                   /* bytes that one product moves, by the kernel's own account */
+    int64_t read;                  /* bytes of the format's arrays that it reads at least */
 };
 
-/* `kernel` is a spec: "cpu_sell:slice=8".  HEDDLE_NO_KERNEL with the reason when the kernel does not apply (its op, its
- * format, padding over its limit); HEDDLE_BAD_ARGUMENT for an unknown kernel or option. */
-heddle_status bound_new(struct bound **b, const struct device *device, const char *kernel, const struct view *A,
-                        heddle_op op);
+/* `kernel` is a spec: "cpu_sell:slice=8".  HEDDLE_NO_KERNEL with the reason when the kernel does not apply
+ * (its op, its format, padding over its limit); HEDDLE_BAD_ARGUMENT for an unknown kernel or option. */
+heddle_status bound_new(struct bound **b, const struct device *device, const char *kernel,
+                        const struct view *A, heddle_op op);
 void bound_free(struct bound *b);
 /* Does not wait for a GPU. */
 heddle_status bound_run(struct bound *b, struct scalars s, const void *x, void *y);
-/* Later products are with these values: A is the matrix of bound_new, but for its val.  What was converted is filled anew in
- * the arrays that are there, in the order of the stream; on a failure the values are undefined until it succeeds. */
+/* Later products are with these values: A is the matrix of bound_new, but for its val.  What was converted
+ * is filled anew in the arrays that are there, in the order of the stream; on a failure the values are
+ * undefined until it succeeds. */
 heddle_status bound_update(struct bound *b, const struct view *A);
 int bound_refers(const struct bound *b); /* 1: products read A's own val; 0: a copy of it */
 /* Later products go to this stream of the GPU; at first it is the device's of bound_new. */
@@ -101,7 +105,7 @@ struct tried {
     double predicted_ms; /* a product, by what had been measured until then; NaN for the first */
     double product_ms;   /* NaN: it was not worth a try, or did not fit */
     double prepare_ms;
-    int64_t bytes;       /* held beyond A, as estimated where it was not made */
+    int64_t bytes; /* held beyond A, as estimated where it was not made */
 };
 struct tries {
     int count;
@@ -110,7 +114,7 @@ struct tries {
 const struct tries *bound_tries(const struct bound *b); /* NULL: it was not chosen among others */
 
 /* The best kernel for op under the options, bound.  Fills all of desc. */
-heddle_status plan_choose(struct bound **b, heddle_plan_desc *desc, const struct device *device, const struct view *A,
-                          heddle_op op, const heddle_plan_options *options);
+heddle_status plan_choose(struct bound **b, heddle_plan_desc *desc, const struct device *device,
+                          const struct view *A, heddle_op op, const heddle_plan_options *options);
 
 #endif

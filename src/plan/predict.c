@@ -1,26 +1,30 @@
 /* SPDX-License-Identifier: MIT
  *
- * predict.c: what a kernel will cost, from sizes and row lengths alone, so that plans try the right ones first.
+ * predict.c: what a kernel will cost, from sizes and row lengths alone, so that plans try the right ones
+ * first.
  *
- * Its own account is the bytes that it moves (kernel.h).  What else takes time is counted in bytes that the device could move
- * meanwhile: instructions that go with every entry and every row, the start, and the longest row where few lanes have to go
- * through it while the others wait.  Only the order of candidates and rough ratios come from here; the clock decides. */
+ * Its own account is the bytes that it moves (kernel.h).  What else takes time is counted in bytes that
+ * the device could move meanwhile: instructions that go with every entry and every row, the start, and the
+ * longest row where few lanes have to go through it while the others wait.  Only the order of candidates
+ * and rough ratios come from here; the clock decides. */
 #include "plan/run.h"
 
-/* A product waits so long for one load, and does so much in a microsecond, in bytes a multiprocessor: its share of an H200's
- * bandwidth times 125 ns (loads are several at a time) and 1 us. */
+/* A product waits so long for one load, and does so much in a microsecond, in bytes a multiprocessor: its
+ * share of an H200's bandwidth times 125 ns (loads are several at a time) and 1 us. */
 #define STEP_BYTES 4096
 #define MICROSECOND_BYTES 32768
 
-/* Where so many lanes share a row they are a block, and rows of more entries than this are cut into pieces. */
+/* Where so many lanes share a row they are a block, and rows of more entries than this are cut into
+ * pieces. */
 #define BLOCK_LANES 64
 #define PIECE 8192
 
-/* What no product starts in less than, in us: that of a kernel without a row below, which so is tried early. */
+/* What no product starts in less than, in us: that of a kernel without a row below, which so is tried
+ * early. */
 #define LEAST_START 2.5
 
-/* Fitted by bench/plans.py --fit --write to bench/results/2026-11-15-h200-paper.jsonl.xz and to records of 92 real matrices; it
- * tells how well they do. */
+/* Fitted by bench/plans.py --fit --write to bench/results/2026-11-15-h200-paper.jsonl.xz and to records of
+ * 92 real matrices; it tells how well they do. */
 static const struct effort {
     double start;      /* us, launches included */
     double entry, row; /* bytes */

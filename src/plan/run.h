@@ -16,7 +16,8 @@ static inline int stored_transposed(const struct view *A, heddle_op op)
 /* A's arrays as the source of a format, borrowed. */
 struct source view_source(const struct view *A);
 
-/* The kernel that needs no more than the arrays and, on a GPU, a look: format csr, or coo for a COO matrix. */
+/* The kernel that needs no more than the arrays and, on a GPU, a look: format csr, or coo for a COO
+ * matrix. */
 const struct kernel *select_kernel(const struct device *device, const struct view *A, int transposed);
 
 /* What immediate products do, whoever selects their kernels: load, reserve, run. */
@@ -31,7 +32,8 @@ struct immediate {
     const struct room *room;
 };
 heddle_status arrays_load(const struct device *device, const struct view *A, selector *select);
-void arrays_room(struct room *room, const struct device *device, const struct view *A, selector *select); /* grows to what they need */
+void arrays_room(struct room *room, const struct device *device, const struct view *A,
+                 selector *select); /* grows to what they need */
 heddle_status arrays_run(const struct immediate *r, selector *select, const char **ran);
 
 /* What A's look found, for a work with A's own arrays whose kernel it was made for; 0: it was not. */
@@ -53,14 +55,15 @@ extern const struct run_functions *const run_functions[VARIANT_COUNT];
 heddle_status bound_make(struct bound **b, const struct device *device, const struct kernel *kernel,
                          const int64_t option[OPTIONS_MOST], const struct view *A, heddle_op op);
 
-/* What bound_make would hold and what a product would then cost, without making it.  `rows` are the lengths of A's rows as it
- * is stored; NULL: not known. */
+/* What bound_make would hold and what a product would then cost, without making it.  `rows` are the
+ * lengths of A's rows as it is stored; NULL: not known. */
 struct estimate {
     double cost;   /* of a product, for comparison: `predict` */
     int64_t bytes; /* held beyond A */
     int64_t peak;  /* held beyond A while it is made */
-    int turns, converts, derives; /* what there is to do: a transpose; arrays in another format; a kernel's own preparation */
-    int borrows;                  /* products read arrays of A itself, or of its transpose */
+    int turns, converts,
+        derives; /* what there is to do: a transpose; arrays in another format; a kernel's own preparation */
+    int borrows; /* products read arrays of A itself, or of its transpose */
 };
 heddle_status bound_estimate(struct estimate *e, const struct device *device, const struct kernel *kernel,
                              const int64_t option[OPTIONS_MOST], const struct view *A, heddle_op op,
@@ -71,25 +74,28 @@ void bound_keep_tries(struct bound *b, struct tries *tries);
 
 /* The transpose of what A stores, once for all kernels that plans try on it; checks A first. */
 heddle_status bound_turn(struct csr *turned, const struct device *device, const struct view *A);
-/* `b`, made for N of that transpose, becomes what bound_make would have made for A, and owns the transpose or frees it.  `ms`
- * is what turning took. */
+/* `b`, made for N of that transpose, becomes what bound_make would have made for A, and owns the transpose
+ * or frees it.  `ms` is what turning took. */
 void bound_adopt(struct bound *b, struct csr *turned, const struct view *A, double ms);
 
 /* What to measure with. */
 struct vectors {
-    void *x, *y;  /* on the device */
-    void *flush;  /* likewise; NULL: products follow one another at once */
+    void *x, *y; /* on the device */
+    void *flush; /* likewise; NULL: products follow one another at once */
     int64_t flush_bytes;
     heddle_cache cache; /* whether A will be in the cache */
     struct stopwatch watch;
 };
-heddle_status vectors_new(struct vectors *v, const struct device *d, const struct view *A, heddle_cache cache); /* free it in any case */
+heddle_status vectors_new(struct vectors *v, const struct device *d, const struct view *A,
+                          heddle_cache cache); /* free it in any case */
 void vectors_free(struct vectors *v, const struct device *d);
-/* The shortest of a few products, the first of which loads and warms up, and does not count; on a GPU, unless the caller knows, the
- * mean of the shortest with and without A in the cache.  One that takes more than `hopeless` ms is not measured to the end. */
+/* The shortest of a few products, the first of which loads and warms up, and does not count; on a GPU,
+ * unless the caller knows, the mean of the shortest with and without A in the cache.  One that takes more
+ * than `hopeless` ms is not measured to the end. */
 heddle_status bound_measure(double *ms, struct bound *b, struct vectors *v, double hopeless);
 
-/* Two kernels for one matrix, in turns: the median of each, of the same mix, and half the distance of its quartiles. */
+/* Two kernels for one matrix, in turns: the median of each, of the same mix, and half the distance of its
+ * quartiles. */
 struct timing {
     double ms, spread;
 };

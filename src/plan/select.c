@@ -32,8 +32,13 @@ struct source view_source(const struct view *A)
     const struct coo *c = &A->coo;
     if (A->format != HEDDLE_COO)
         return (struct source){.csr = A->csr, .notes = A->notes};
-    return (struct source){.csr = {.rows = c->rows, .cols = c->cols, .nnz = c->nnz, .value = c->value,
-                                   .offset = offset_for(c->nnz), .col = c->col, .val = c->val},
+    return (struct source){.csr = {.rows = c->rows,
+                                   .cols = c->cols,
+                                   .nnz = c->nnz,
+                                   .value = c->value,
+                                   .offset = offset_for(c->nnz),
+                                   .col = c->col,
+                                   .val = c->val},
                            .row = c->row};
 }
 
@@ -43,8 +48,8 @@ static enum kernel_id select_gpu(const struct view *A, int transposed)
     return A->format == HEDDLE_COO ? KERNEL_coo_balance : transposed ? KERNEL_csr_weft : KERNEL_csr_weave;
 }
 
-/* Entries and rows before the first row that does not lie wholly within the first `steps` of them: where a part that is
- * made of whole rows really ends. */
+/* Entries and rows before the first row that does not lie wholly within the first `steps` of them: where a
+ * part that is made of whole rows really ends. */
 static int64_t whole_rows(const struct csr *A, int64_t steps)
 {
     int64_t low = 0, high = A->rows;
@@ -58,8 +63,8 @@ static int64_t whole_rows(const struct csr *A, int64_t steps)
     return csr_offset(A, low) + low;
 }
 
-/* Is there a row so long that parts of whole rows cannot be nearly equal?  A few looks at row_ptr tell: only a row that
- * lies across a cut can do harm.  One part may have a quarter more than its share. */
+/* Is there a row so long that parts of whole rows cannot be nearly equal?  A few looks at row_ptr tell:
+ * only a row that lies across a cut can do harm.  One part may have a quarter more than its share. */
 static int needs_merge(const struct device *device, const struct csr *A)
 {
     int64_t steps = A->rows + A->nnz, share = steps / device->threads, before = 0;
@@ -76,10 +81,10 @@ const struct kernel *select_kernel(const struct device *device, const struct vie
 {
     if (device->kind == DEVICE_gpu)
         return kernel_at(select_gpu(A, transposed));
-    enum kernel_id id = A->format == HEDDLE_COO        ? KERNEL_cpu_coo
-                        : transposed                   ? KERNEL_cpu_csr_t
-                        : needs_merge(device, &A->csr) ? KERNEL_cpu_merge
-                                                       : KERNEL_cpu_csr;
+    enum kernel_id id = A->format == HEDDLE_COO      ? KERNEL_cpu_coo
+                      : transposed                   ? KERNEL_cpu_csr_t
+                      : needs_merge(device, &A->csr) ? KERNEL_cpu_merge
+                                                     : KERNEL_cpu_csr;
     return kernel_at(id);
 }
 
@@ -183,8 +188,10 @@ heddle_status arrays_run(const struct immediate *r, selector *select, const char
     struct work w = work_for(kernel, r->device, &stored, transposed, NULL);
     int64_t workspace = work_workspace(&w), counters = work_counters(&w);
     if (!trivial && (workspace > r->room->workspace_bytes || counters > r->room->counters_bytes))
-        return fail(HEDDLE_NO_WORKSPACE, "%s needs %lld bytes of workspace, the handle has %lld: call heddle_reserve%s", kernel->name,
-                    (long long)(workspace + counters), (long long)(r->room->workspace_bytes + r->room->counters_bytes),
+        return fail(HEDDLE_NO_WORKSPACE,
+                    "%s needs %lld bytes of workspace, the handle has %lld: call heddle_reserve%s",
+                    kernel->name, (long long)(workspace + counters),
+                    (long long)(r->room->workspace_bytes + r->room->counters_bytes),
                     select == select_kernel ? "" : " after heddle_set_deterministic");
     w.product.workspace = r->room->workspace;
     w.product.counters = r->room->counters;

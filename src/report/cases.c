@@ -9,8 +9,10 @@
 
 /* ------------------------------------------------------------------ colours */
 
-/* The page has the same lists and the same rule (page/colours.js): a kernel has its colour and dashes whatever else is shown. */
-static const char *const palette[] = {"#b5543c", "#2f8f83", "#8a63c7", "#7d8f2e", "#c45a93", "#3f97b8", "#b08a2a", "#5d74b8"};
+/* The page has the same lists and the same rule (page/colours.js): a kernel has its colour and dashes
+ * whatever else is shown. */
+static const char *const palette[] = {"#b5543c", "#2f8f83", "#8a63c7", "#7d8f2e",
+                                      "#c45a93", "#3f97b8", "#b08a2a", "#5d74b8"};
 static const char *const dashes[] = {NULL, "7 3", "2 3", "9 3 2 3", "5 2 1 2 1 2"};
 #define DASHES ((int)(sizeof dashes / sizeof dashes[0]))
 #define PALETTE ((int)(sizeof palette / sizeof palette[0]))
@@ -26,8 +28,8 @@ const char *palette_colour(int number)
 
 int kernel_is_peer(const char *name)
 {
-    static const char *const libraries[] = {"cusparse", "rocsparse", "hipsparse", "mkl", "onemkl", "armpl", "librsb", "rsb",
-                                            "eigen", "scipy", "ginkgo"};
+    static const char *const libraries[] = {"cusparse", "rocsparse", "hipsparse", "mkl",   "onemkl", "armpl",
+                                            "librsb",   "rsb",       "eigen",     "scipy", "ginkgo"};
     size_t size = strcspn(name, ":_");
     for (size_t i = 0; i < sizeof libraries / sizeof libraries[0]; i++)
         if (strlen(libraries[i]) == size && strncmp(name, libraries[i], size) == 0)
@@ -42,7 +44,8 @@ static int is_cpu(const char *name)
 }
 
 /* Returns the dashes. */
-static const char *colour_of(char colour[KERNEL_COLOUR], const char *name, const char *const *all, int64_t count)
+static const char *colour_of(char colour[KERNEL_COLOUR], const char *name, const char *const *all,
+                             int64_t count)
 {
     int64_t before = 0;
     if (strcmp(name, "plan") == 0 || strcmp(name, "auto") == 0) {
@@ -50,7 +53,8 @@ static const char *colour_of(char colour[KERNEL_COLOUR], const char *name, const
         return NULL;
     }
     for (int64_t i = 0; i < count && strcmp(all[i], name) != 0; i++)
-        before += is_cpu(all[i]) == is_cpu(name) && strcmp(all[i], "plan") != 0 && strcmp(all[i], "auto") != 0;
+        before +=
+            is_cpu(all[i]) == is_cpu(name) && strcmp(all[i], "plan") != 0 && strcmp(all[i], "auto") != 0;
     memcpy(colour, palette[before % PALETTE], KERNEL_COLOUR);
     return dashes[before / PALETTE % DASHES];
 }
@@ -66,7 +70,8 @@ static int matches(const struct records *r, const struct record_run *run, const 
 }
 
 /* The string that most of the chosen runs have in the member at `offset`; NULL when no run is chosen. */
-static heddle_status most_frequent(const struct records *r, const struct figure_choice *c, size_t offset, const char **text)
+static heddle_status most_frequent(const struct records *r, const struct figure_choice *c, size_t offset,
+                                   const char **text)
 {
     heddle_status status = HEDDLE_OK;
     int64_t *count = NULL, best = -1;
@@ -108,8 +113,8 @@ static heddle_status none_left(const struct records *r, const struct figure_choi
             text_add(&devices, "%s'%s'", before ? ", " : "", record_text(r, r->run[i].device));
     }
     fail(HEDDLE_BAD_ARGUMENT, "no run has device %s, type %s, op %s%s; the records hold devices %s",
-         c->device ? c->device : "any", c->value ? c->value : "any", c->op ? c->op : "any", c->cold ? " and a cold time" : "",
-         devices.failed || !devices.data ? "?" : devices.data);
+         c->device ? c->device : "any", c->value ? c->value : "any", c->op ? c->op : "any",
+         c->cold ? " and a cold time" : "", devices.failed || !devices.data ? "?" : devices.data);
     text_free(&devices);
     names_free(&seen);
     return HEDDLE_BAD_ARGUMENT;
@@ -138,7 +143,8 @@ heddle_status figure_choose(struct figure_choice *c, const struct records *r)
     for (int64_t i = 0; i < r->runs; i++)
         if (matches(r, &r->run[i], c) && strcmp(record_text(r, r->run[i].kernel), c->baseline) == 0)
             return HEDDLE_OK;
-    TRY(fail(HEDDLE_BAD_ARGUMENT, "the baseline %s has no run on %s with %s and %s", c->baseline, c->device, c->value, c->op));
+    TRY(fail(HEDDLE_BAD_ARGUMENT, "the baseline %s has no run on %s with %s and %s", c->baseline, c->device,
+             c->value, c->op));
 done:
     return status;
 }
@@ -172,8 +178,8 @@ static int64_t gather(int64_t *list, int64_t *mark, int64_t most, int (*order)(c
     return count;
 }
 
-static void fill(struct cases *c, const struct records *r, const struct figure_choice *choice, const int64_t *row,
-                 const int64_t *column)
+static void fill(struct cases *c, const struct records *r, const struct figure_choice *choice,
+                 const int64_t *row, const int64_t *column)
 {
     for (int64_t i = 0; i < c->kernels * c->matrices; i++)
         c->ms[i] = NAN;

@@ -10,15 +10,16 @@
 
 struct cases {
     int64_t kernels, matrices;
-    int64_t *kernel; /* size kernels: numbers of strings, sorted by name */
-    int64_t *matrix; /* size matrices: numbers of matrices, sorted by nonzeros */
-    double *ms;      /* size kernels * matrices, NAN where nothing was measured */
-    double *best;    /* size matrices: the least of a column */
-    double *floor;   /* size matrices: the time that memory allows at best, NAN if unknown */
-    int64_t baseline; /* row of the baseline, -1 when it has no runs */
+    int64_t *kernel;               /* size kernels: numbers of strings, sorted by name */
+    int64_t *matrix;               /* size matrices: numbers of matrices, sorted by nonzeros */
+    double *ms;                    /* size kernels * matrices, NAN where nothing was measured */
+    double *best;                  /* size matrices: the least of a column */
+    double *floor;                 /* size matrices: the time that memory allows at best, NAN if unknown */
+    int64_t baseline;              /* row of the baseline, -1 when it has no runs */
     char (*colour)[KERNEL_COLOUR]; /* size kernels */
-    const char **dash; /* size kernels: of its line, NULL for a full one; kernels that share a colour differ in it */
-    int *peer;       /* size kernels: someone else's kernel, drawn with a thin line */
+    const char *
+        *dash; /* size kernels: of its line, NULL for a full one; kernels that share a colour differ in it */
+    int *peer; /* size kernels: someone else's kernel, drawn with a thin line */
 };
 
 heddle_status cases_new(struct cases *c, const struct records *r, const struct figure_choice *choice);

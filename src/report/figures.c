@@ -11,7 +11,7 @@
 #include "report/svg.h"
 
 #define WIDTH 860
-#define SHOWN_MOST 12 /* kernels with a label of their own; the others are drawn faintly */
+#define SHOWN_MOST 12  /* kernels with a label of their own; the others are drawn faintly */
 #define FACTOR_MOST 10 /* of the profile's axis */
 
 /* One figure on its way. */
@@ -90,9 +90,10 @@ static void head(struct drawing *d, const char *title)
 {
     struct text note = {0};
     const struct figure_choice *c = d->choice;
-    text_add(&note, "%s \xc2\xb7 %s \xc2\xb7 %s \xc2\xb7 %s caches \xc2\xb7 %lld matrices \xc2\xb7 %lld kernels", c->device,
-             c->value, strcmp(c->op, "N") == 0 ? "A x" : "A\xe1\xb5\x80 x", c->cold ? "cold" : "warm",
-             (long long)d->cases.matrices, (long long)d->cases.kernels);
+    text_add(&note,
+             "%s \xc2\xb7 %s \xc2\xb7 %s \xc2\xb7 %s caches \xc2\xb7 %lld matrices \xc2\xb7 %lld kernels",
+             c->device, c->value, strcmp(c->op, "N") == 0 ? "A x" : "A\xe1\xb5\x80 x",
+             c->cold ? "cold" : "warm", (long long)d->cases.matrices, (long long)d->cases.kernels);
     chart_begin(&d->chart, title, note.failed ? "" : note.data);
     text_free(&note);
 }
@@ -110,10 +111,15 @@ static void draw_profile_line(struct drawing *d, int64_t k, int faint)
     struct text *svg = d->chart.svg;
     const struct axis *x = &d->chart.x, *y = &d->chart.y;
     double last = share_within(d, k, 1);
-    text_add(svg, "<path fill=\"none\" stroke=\"%s\" stroke-width=\"%s\" stroke-opacity=\"%s\" stroke-dasharray=\"%s\" "
-                  "stroke-linejoin=\"round\" d=\"M%.1f,%.1f",
-             faint ? RULE : d->cases.colour[k], faint ? "1" : d->cases.peer[k] ? "1.3" : "2", faint ? ".5" : "1",
-             d->cases.dash[k] ? d->cases.dash[k] : "none", x->from, axis_at(y, last));
+    text_add(
+        svg,
+        "<path fill=\"none\" stroke=\"%s\" stroke-width=\"%s\" stroke-opacity=\"%s\" stroke-dasharray=\"%s\" "
+        "stroke-linejoin=\"round\" d=\"M%.1f,%.1f",
+        faint ? RULE : d->cases.colour[k],
+        faint              ? "1"
+        : d->cases.peer[k] ? "1.3"
+                           : "2",
+        faint ? ".5" : "1", d->cases.dash[k] ? d->cases.dash[k] : "none", x->from, axis_at(y, last));
     for (double at = x->from + 0.5; at <= x->to; at += 0.5) {
         double share = share_within(d, k, pow(x->high, (at - x->from) / (x->to - x->from)));
         if (share != last)
@@ -123,7 +129,8 @@ static void draw_profile_line(struct drawing *d, int64_t k, int faint)
     text_add(svg, "H%.1f\"/>\n", x->to);
 }
 
-static heddle_status draw_profile(struct text *svg, const struct records *r, const struct figure_choice *choice)
+static heddle_status draw_profile(struct text *svg, const struct records *r,
+                                  const struct figure_choice *choice)
 {
     heddle_status status = HEDDLE_OK;
     struct drawing d;
@@ -147,7 +154,8 @@ static heddle_status draw_profile(struct text *svg, const struct records *r, con
     }
     spread_labels(at, by_height, shown(&d), 15, 60, 412);
     for (int i = 0; i < shown(&d); i++)
-        svg_text(svg, d.chart.x.to + 10, at[i], ANCHOR_START, d.cases.colour[d.order[i]], kernel_name(&d, d.order[i]));
+        svg_text(svg, d.chart.x.to + 10, at[i], ANCHOR_START, d.cases.colour[d.order[i]],
+                 kernel_name(&d, d.order[i]));
     chart_end(&d.chart);
 done:
     return drawing_end(&d, status);
@@ -186,7 +194,8 @@ static void draw_floor(struct drawing *d)
     }
 }
 
-static heddle_status draw_gflops(struct text *svg, const struct records *r, const struct figure_choice *choice)
+static heddle_status draw_gflops(struct text *svg, const struct records *r,
+                                 const struct figure_choice *choice)
 {
     heddle_status status = HEDDLE_OK;
     struct drawing d;
@@ -222,8 +231,8 @@ done:
 /* ------------------------------------------------------------------ one row a kernel */
 
 /* The geometric mean of a figure over the matrices that have it. */
-static double mean_of(const struct drawing *d, int64_t k, double (*value)(const struct drawing *d, int64_t k, int64_t m),
-                      int *count)
+static double mean_of(const struct drawing *d, int64_t k,
+                      double (*value)(const struct drawing *d, int64_t k, int64_t m), int *count)
 {
     double logs = 0;
     *count = 0;
@@ -278,13 +287,15 @@ static void row_words(struct drawing *d, int i, double y, const char *unit)
     if (!count)
         snprintf(words, sizeof words, "no matrix in common");
     else if (count < d->cases.matrices)
-        snprintf(words, sizeof words, "%.3g%s on %d of %lld", mean, unit, count, (long long)d->cases.matrices);
+        snprintf(words, sizeof words, "%.3g%s on %d of %lld", mean, unit, count,
+                 (long long)d->cases.matrices);
     else
         snprintf(words, sizeof words, "%.3g%s", mean, unit);
     svg_text(d->chart.svg, WIDTH - 16, y + 4, ANCHOR_END, INK, words);
 }
 
-static heddle_status draw_speedup(struct text *svg, const struct records *r, const struct figure_choice *choice)
+static heddle_status draw_speedup(struct text *svg, const struct records *r,
+                                  const struct figure_choice *choice)
 {
     heddle_status status = HEDDLE_OK;
     struct drawing d;
@@ -311,7 +322,8 @@ static heddle_status draw_speedup(struct text *svg, const struct records *r, con
         text_add(svg, "<g fill=\"%s\" fill-opacity=\".55\">\n", d.cases.colour[k]);
         for (int64_t m = 0; m < d.cases.matrices; m++)
             if (speedup_of(&d, k, m) > 0)
-                text_add(svg, "<circle cx=\"%.1f\" cy=\"%.1f\" r=\"3.5\"/>\n", axis_at(&d.chart.x, speedup_of(&d, k, m)), y);
+                text_add(svg, "<circle cx=\"%.1f\" cy=\"%.1f\" r=\"3.5\"/>\n",
+                         axis_at(&d.chart.x, speedup_of(&d, k, m)), y);
         text_add(svg, "</g>\n");
         if (d.score[k] > 0)
             text_add(svg, "<rect x=\"%.1f\" y=\"%.1f\" width=\"3\" height=\"18\" rx=\"1.5\" fill=\"%s\"/>\n",
@@ -341,8 +353,9 @@ static heddle_status draw_means(struct text *svg, const struct records *r, const
         double y = 78 + ROW * (i + 0.5), to = axis_at(&d.chart.x, d.score[d.order[i]]);
         int taken;
         mean_of(&d, d.order[i], gflops_of, &taken);
-        text_add(svg, "<rect x=\"%.0f\" y=\"%.1f\" width=\"%.1f\" height=\"14\" rx=\"2\" fill=\"%s\"%s/>\n", d.chart.x.from, y - 7,
-                 fmax(to - d.chart.x.from, 1), d.cases.colour[d.order[i]], taken < d.cases.matrices ? " fill-opacity=\".45\"" : "");
+        text_add(svg, "<rect x=\"%.0f\" y=\"%.1f\" width=\"%.1f\" height=\"14\" rx=\"2\" fill=\"%s\"%s/>\n",
+                 d.chart.x.from, y - 7, fmax(to - d.chart.x.from, 1), d.cases.colour[d.order[i]],
+                 taken < d.cases.matrices ? " fill-opacity=\".45\"" : "");
         row_words(&d, i, y, " GFLOP/s");
     }
     chart_end(&d.chart);

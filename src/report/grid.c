@@ -113,8 +113,8 @@ static void dot(struct text *svg, const struct grid_series *s, double x, double 
 
 static void begin_path(struct text *svg, const struct grid_series *s)
 {
-    text_add(svg, "<path fill=\"none\" stroke=\"%s\" stroke-width=\"2\"%s stroke-linejoin=\"round\" d=\"", s->colour,
-             s->broken ? " stroke-dasharray=\"5 3\"" : "");
+    text_add(svg, "<path fill=\"none\" stroke=\"%s\" stroke-width=\"2\"%s stroke-linejoin=\"round\" d=\"",
+             s->colour, s->broken ? " stroke-dasharray=\"5 3\"" : "");
 }
 
 /* ------------------------------------------------------------------ over a number */
@@ -136,7 +136,8 @@ static void draw_lines(struct chart *c, const struct grid *g)
         begin_path(c->svg, &g->head[s]);
         for (int64_t k = 0; k < g->columns; k++)
             if (is_number(grid_at(g, s, k))) {
-                text_add(c->svg, "%s%.1f,%.1f", step, axis_at(&c->x, g->x[k]), axis_at(&c->y, grid_at(g, s, k)));
+                text_add(c->svg, "%s%.1f,%.1f", step, axis_at(&c->x, g->x[k]),
+                         axis_at(&c->y, grid_at(g, s, k)));
                 step = "L";
             }
         text_add(c->svg, "\"/>\n");
@@ -146,9 +147,9 @@ static void draw_lines(struct chart *c, const struct grid *g)
     }
 }
 
-#define STEPS 40        /* places of a trend */
-#define REACH 2.2       /* columns within this factor of a place count there */
-#define STEP_COLUMNS 3  /* at least */
+#define STEPS 40       /* places of a trend */
+#define REACH 2.2      /* columns within this factor of a place count there */
+#define STEP_COLUMNS 3 /* at least */
 
 struct step {
     double mean, factor; /* geometric: of the values, and of their deviation */
@@ -254,13 +255,15 @@ static void row_name(struct chart *c, const struct grid *g, int64_t column, doub
     svg_text(c->svg, NAMES - 10, y + 4, ANCHOR_END, INK, short_name);
 }
 
-/* The frame of a chart whose values run to the right; `rows` lines below each other.  Returns where the first one begins. */
+/* The frame of a chart whose values run to the right; `rows` lines below each other.  Returns where the
+ * first one begins. */
 static double rows_frame(struct chart *c, const struct grid *g, struct axis values, double rows)
 {
     c->x = values;
     c->x.from = NAMES;
     c->x.to = RIGHT - 30;
-    struct text ahead = {0}; /* the legend's height is known once it is drawn, and that of the drawing comes first */
+    struct text ahead = {
+        0}; /* the legend's height is known once it is drawn, and that of the drawing comes first */
     struct chart measured = {.svg = &ahead, .width = WIDTH};
     double top = legend(&measured, g) + 6;
     text_free(&ahead);
@@ -297,19 +300,22 @@ static void draw_rows(struct chart *c, const struct grid *g)
 
 static void bar(struct chart *c, const char *colour, double from, double to, double y, double height)
 {
-    text_add(c->svg, "<rect x=\"%.1f\" y=\"%.1f\" width=\"%.1f\" height=\"%.1f\" rx=\"2\" fill=\"%s\"/>\n", from, y - height / 2,
-             fmax(to - from, 1), height, colour);
+    text_add(c->svg, "<rect x=\"%.1f\" y=\"%.1f\" width=\"%.1f\" height=\"%.1f\" rx=\"2\" fill=\"%s\"/>\n",
+             from, y - height / 2, fmax(to - from, 1), height, colour);
 }
 
 static void draw_bars(struct chart *c, const struct grid *g)
 {
     char words[32];
-    double y = rows_frame(c, g, values_axis(g), (double)(g->columns * g->series) + 0.5 * (double)(g->columns - 1)) + ROW / 2.0;
+    double y =
+        rows_frame(c, g, values_axis(g), (double)(g->columns * g->series) + 0.5 * (double)(g->columns - 1)) +
+        ROW / 2.0;
     for (int64_t k = 0; k < g->columns; k++) {
         row_name(c, g, k, y);
         for (int s = 0; s < g->series; s++, y += ROW) {
             double v = grid_at(g, s, k);
-            double end = is_number(v) ? axis_at(&c->x, v) : c->x.from; /* what is below 0 has its number alone */
+            double end =
+                is_number(v) ? axis_at(&c->x, v) : c->x.from; /* what is below 0 has its number alone */
             if (!isfinite(v))
                 continue;
             if (is_number(v))

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * grid.h: a table of numbers, a series a row and a column a matrix, and the kinds of charts that are drawn from it. */
+ * grid.h: a table of numbers, a series a row and a column a matrix, and the kinds of charts that are drawn
+ * from it. */
 #ifndef REPORT_GRID_H
 #define REPORT_GRID_H
 
@@ -30,13 +31,16 @@ struct grid_kind {
     const char *name;
     void (*draw)(struct chart *c, const struct grid *g); /* of a grid that has a value */
 };
-extern const struct grid_kind grid_rows;    /* a line for each column, a dot for each series on it */
-extern const struct grid_kind grid_points;  /* a dot for each number, over x */
-extern const struct grid_kind grid_lines;   /* the numbers of a series joined, over x */
-extern const struct grid_kind grid_trend;   /* geometric means of neighbouring columns joined, with a band of their deviation */
-extern const struct grid_kind grid_profile; /* numbers are times: the share of columns within a factor of the best series */
-extern const struct grid_kind grid_bars;    /* a bar for each number, grouped by columns */
-extern const struct grid_kind grid_stack;   /* a bar for each column, the numbers of its series behind each other */
+extern const struct grid_kind grid_rows;   /* a line for each column, a dot for each series on it */
+extern const struct grid_kind grid_points; /* a dot for each number, over x */
+extern const struct grid_kind grid_lines;  /* the numbers of a series joined, over x */
+extern const struct grid_kind
+    grid_trend; /* geometric means of neighbouring columns joined, with a band of their deviation */
+extern const struct grid_kind
+    grid_profile; /* numbers are times: the share of columns within a factor of the best series */
+extern const struct grid_kind grid_bars; /* a bar for each number, grouped by columns */
+extern const struct grid_kind
+    grid_stack; /* a bar for each column, the numbers of its series behind each other */
 
 /* A whole drawing; one of a grid without any value says so. */
 void grid_draw(struct text *svg, const struct grid *g, const struct grid_kind *kind);
@@ -46,7 +50,8 @@ static inline double grid_at(const struct grid *g, int series, int64_t column)
     return g->value[series * g->columns + column];
 }
 
-/* The share of columns (of those that any series has) on which a series needs at most `factor` times the least. */
+/* The share of columns (of those that any series has) on which a series needs at most `factor` times the
+ * least. */
 double grid_within(const struct grid *g, int series, double factor);
 
 #endif

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT
  *
- * Matrix records: statistics, the histogram of row lengths and the picture.  A matrix is known by its name and sizes, so that
- * runs of several machines meet, and by whether it was read from a file: set:paper/bcsstk24 is generated and only looks like
- * the bcsstk24.mtx of a folder.  An origin stands for one matrix only. */
+ * Matrix records: statistics, the histogram of row lengths and the picture.  A matrix is known by its name
+ * and sizes, so that runs of several machines meet, and by whether it was read from a file:
+ * set:paper/bcsstk24 is generated and only looks like the bcsstk24.mtx of a folder.  An origin stands for
+ * one matrix only. */
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -23,7 +24,8 @@ static int whole(double value)
     return value >= 0 && value <= 9e15 && value == floor(value);
 }
 
-/* Was the matrix read from a file?  What is generated has an origin of gen: or set:, and so has its transpose. */
+/* Was the matrix read from a file?  What is generated has an origin of gen: or set:, and so has its
+ * transpose. */
 static int from_file(const char *origin)
 {
     static const char transpose[] = "transpose:";
@@ -35,7 +37,10 @@ static int from_file(const char *origin)
 /* What a matrix is known by; its number in matrix_keys is that of the matrix. */
 static void add_key(struct text *key, const char *name, const double size[3], int file)
 {
-    text_add(key, "%s\x1f%.0f\x1f%.0f\x1f%.0f%s", name, size[0], size[1], size[2], file ? "\x1f""file" : "");
+    text_add(key, "%s\x1f%.0f\x1f%.0f\x1f%.0f%s", name, size[0], size[1], size[2],
+             file ? "\x1f"
+                    "file"
+                  : "");
 }
 
 /* The matrix that `origin` stood for so far, or `matrix` if it is met for the first time. */
@@ -54,14 +59,16 @@ done:
     return status;
 }
 
-static heddle_status add_matrix(struct records *r, const struct json_tree *t, const double size[3], struct place place)
+static heddle_status add_matrix(struct records *r, const struct json_tree *t, const double size[3],
+                                struct place place)
 {
     heddle_status status = HEDDLE_OK;
     struct record_matrix *grown = record_room(r->matrix, r->matrices, &r->matrix_capacity, sizeof *grown);
     TRY(grown ? HEDDLE_OK : HEDDLE_NO_MEMORY);
     r->matrix = grown;
     struct record_matrix *m = &r->matrix[r->matrices];
-    *m = (struct record_matrix){.place = place, .rows = (int64_t)size[0], .cols = (int64_t)size[1], .nnz = (int64_t)size[2]};
+    *m = (struct record_matrix){
+        .place = place, .rows = (int64_t)size[0], .cols = (int64_t)size[1], .nnz = (int64_t)size[2]};
     for (int s = 0; s < STAT_COUNT; s++)
         m->stat[s] = NAN;
     TRY(record_string(r, t, "matrix", &m->name));
@@ -72,7 +79,8 @@ done:
     return status;
 }
 
-heddle_status record_matrix_of(struct records *r, const struct json_tree *t, struct place place, int64_t *matrix)
+heddle_status record_matrix_of(struct records *r, const struct json_tree *t, struct place place,
+                               int64_t *matrix)
 {
     heddle_status status = HEDDLE_OK;
     static const char *const members[] = {"rows", "cols", "nnz"};
@@ -101,9 +109,11 @@ heddle_status record_matrix_of(struct records *r, const struct json_tree *t, str
         TRY(by_origin(r, origin, number, &first));
     if (first != number) {
         const struct record_matrix *m = &r->matrix[first];
-        records_warn(r, place, "contradictory: %s is %.0f x %.0f with %.0f nonzeros here, but %lld x %lld with %lld at %s:%lld",
-                     origin, size[0], size[1], size[2], (long long)m->rows, (long long)m->cols, (long long)m->nnz,
-                     r->files.item[m->place.file], (long long)m->place.line);
+        records_warn(
+            r, place,
+            "contradictory: %s is %.0f x %.0f with %.0f nonzeros here, but %lld x %lld with %lld at %s:%lld",
+            origin, size[0], size[1], size[2], (long long)m->rows, (long long)m->cols, (long long)m->nnz,
+            r->files.item[m->place.file], (long long)m->place.line);
         goto done;
     }
     *matrix = number;
@@ -128,7 +138,8 @@ static void read_stats(struct record_matrix *m, const struct json_tree *t)
     };
     const struct json_value *root = &t->value[0];
     for (int s = 0; s < STAT_COUNT; s++)
-        m->stat[s] = json_member_number(t, object[s] ? json_member(t, root, object[s]) : root, member[s], NAN);
+        m->stat[s] =
+            json_member_number(t, object[s] ? json_member(t, root, object[s]) : root, member[s], NAN);
 }
 
 /* Rows in all of the bins must be the rows of the matrix. */
@@ -148,7 +159,9 @@ static const char *read_histogram(struct record_matrix *m, const struct json_tre
         m->histogram[m->bins++] = (int64_t)n;
         sum += n;
     }
-    return sum == (double)m->rows || m->bins == 0 ? NULL : "contradictory: \"histogram\" counts other rows than \"rows\" says";
+    return sum == (double)m->rows || m->bins == 0
+             ? NULL
+             : "contradictory: \"histogram\" counts other rows than \"rows\" says";
 }
 
 static char level_letter(double count, double fullest)
@@ -160,7 +173,8 @@ static char level_letter(double count, double fullest)
 }
 
 /* Cells to letters, as records.h tells. */
-static heddle_status encode_picture(struct record_matrix *m, const struct json_tree *t, const struct json_value *cells)
+static heddle_status encode_picture(struct record_matrix *m, const struct json_tree *t,
+                                    const struct json_value *cells)
 {
     struct text letters = {0};
     double fullest = 0;
@@ -184,15 +198,19 @@ static heddle_status encode_picture(struct record_matrix *m, const struct json_t
     return letters.failed ? HEDDLE_NO_MEMORY : HEDDLE_OK;
 }
 
-static heddle_status read_picture(struct records *r, struct record_matrix *m, const struct json_tree *t, struct place place)
+static heddle_status read_picture(struct records *r, struct record_matrix *m, const struct json_tree *t,
+                                  struct place place)
 {
-    const struct json_value *picture = json_member(t, &t->value[0], "picture"), *cells = json_member(t, picture, "count");
-    double rows = json_member_number(t, picture, "rows", -1), cols = json_member_number(t, picture, "cols", -1);
+    const struct json_value *picture = json_member(t, &t->value[0], "picture"),
+                            *cells = json_member(t, picture, "count");
+    double rows = json_member_number(t, picture, "rows", -1),
+           cols = json_member_number(t, picture, "cols", -1);
     if (!picture)
         return HEDDLE_OK;
     if (!cells || cells->kind != JSON_ARRAY || !whole(rows) || !whole(cols) || rows > 256 || cols > 256 ||
         rows * cols != (double)cells->count) {
-        records_warn(r, place, "\"picture\" does not hold rows x cols counts; the matrix is shown without one");
+        records_warn(r, place,
+                     "\"picture\" does not hold rows x cols counts; the matrix is shown without one");
         return HEDDLE_OK;
     }
     if (cells->count == 0)
@@ -202,17 +220,19 @@ static heddle_status read_picture(struct records *r, struct record_matrix *m, co
     return encode_picture(m, t, cells);
 }
 
-/* Two descriptions of one matrix agree when everything that does not depend on the type of values does, to the five digits
- * that records in a repository may be cut down to. */
+/* Two descriptions of one matrix agree when everything that does not depend on the type of values does, to
+ * the five digits that records in a repository may be cut down to. */
 static int same_stats(const struct record_matrix *a, const struct record_matrix *b)
 {
     for (int s = 0; s < STAT_COUNT; s++) {
         int by_value = s == STAT_numeric_symmetry || s == STAT_distinct_values;
-        if (!by_value && !isnan(a->stat[s]) && !isnan(b->stat[s]) && fabs(a->stat[s] - b->stat[s]) > 1e-4 * fabs(a->stat[s]))
+        if (!by_value && !isnan(a->stat[s]) && !isnan(b->stat[s]) &&
+            fabs(a->stat[s] - b->stat[s]) > 1e-4 * fabs(a->stat[s]))
             return 0;
     }
     return a->bins == 0 || b->bins == 0 ||
-           (a->bins == b->bins && memcmp(a->histogram, b->histogram, (size_t)a->bins * sizeof a->histogram[0]) == 0);
+           (a->bins == b->bins &&
+            memcmp(a->histogram, b->histogram, (size_t)a->bins * sizeof a->histogram[0]) == 0);
 }
 
 heddle_status record_add_matrix(struct records *r, const struct json_tree *t, struct place place)
@@ -231,8 +251,8 @@ heddle_status record_add_matrix(struct records *r, const struct json_tree *t, st
     }
     if (m->described) {
         if (!same_stats(m, &said))
-            records_warn(r, place, "contradictory: other statistics of %s than at %s:%lld", record_text(r, m->name),
-                         r->files.item[m->place.file], (long long)m->place.line);
+            records_warn(r, place, "contradictory: other statistics of %s than at %s:%lld",
+                         record_text(r, m->name), r->files.item[m->place.file], (long long)m->place.line);
         return HEDDLE_OK;
     }
     said.described = 1;
@@ -254,7 +274,8 @@ heddle_status records_tell_apart(struct records *r)
         const char *name = record_text(r, m->name);
         struct text key = {0}, label = {0};
         add_key(&key, name, size, 1);
-        if (!key.failed && !from_file(record_text(r, m->origin)) && names_find(&r->matrix_keys, key.data) >= 0) {
+        if (!key.failed && !from_file(record_text(r, m->origin)) &&
+            names_find(&r->matrix_keys, key.data) >= 0) {
             text_add(&label, "%s (generated)", name);
             status = label.failed ? HEDDLE_NO_MEMORY : names_add(&r->strings, label.data, &m->name);
         }

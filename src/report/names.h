@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * names.h: texts that are kept once and known by their number: 0, 1, 2, ... in the order in which they were added. */
+ * names.h: texts that are kept once and known by their number: 0, 1, 2, ... in the order in which they
+ * were added. */
 #ifndef REPORT_NAMES_H
 #define REPORT_NAMES_H
 

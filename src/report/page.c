@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * The page is a template with marks.  Records go into it as columns: a list of strings, and numbers that stand for them. */
+ * The page is a template with marks.  Records go into it as columns: a list of strings, and numbers that
+ * stand for them. */
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -60,12 +61,27 @@ static void put_name(struct text *t, const struct records *r, int64_t i, int whi
     put_string(t, which ? r->files.item[i] : r->strings.item[i]);
 }
 
-enum { MATRIX_name, MATRIX_origin, MATRIX_spec, MATRIX_rows, MATRIX_cols, MATRIX_nnz, MATRIX_side, MATRIX_tall };
+enum {
+    MATRIX_name,
+    MATRIX_origin,
+    MATRIX_spec,
+    MATRIX_rows,
+    MATRIX_cols,
+    MATRIX_nnz,
+    MATRIX_side,
+    MATRIX_tall
+};
 
 static void put_matrix_number(struct text *t, const struct records *r, int64_t i, int which)
 {
     const struct record_matrix *m = &r->matrix[i];
-    const int64_t value[] = {m->name, m->origin, m->spec, m->rows, m->cols, m->nnz, m->picture ? m->picture_cols : 0,
+    const int64_t value[] = {m->name,
+                             m->origin,
+                             m->spec,
+                             m->rows,
+                             m->cols,
+                             m->nnz,
+                             m->picture ? m->picture_cols : 0,
                              m->picture ? m->picture_rows : 0};
     text_add(t, "%lld", (long long)value[which]);
 }
@@ -94,10 +110,12 @@ static void put_picture(struct text *t, const struct records *r, int64_t i, int 
     put_string(t, r->matrix[i].picture ? r->matrix[i].picture : "");
 }
 
-#define RUN_NUMBERS(N) \
-    N(matrix) N(device) N(kernel) N(ran) N(format) N(op) N(value) N(offset) N(date) N(version) N(skipped) N(repetitions)
-#define RUN_REALS(N) \
-    N(warm_ms) N(cold_ms) N(convert_ms) N(prepare_ms) N(spread) N(bytes) N(held_bytes) N(floor_ms) N(error) N(break_even)
+#define RUN_NUMBERS(N)                                                                                       \
+    N(matrix)                                                                                                \
+    N(device) N(kernel) N(ran) N(format) N(op) N(value) N(offset) N(date) N(version) N(skipped) N(repetitions)
+#define RUN_REALS(N)                                                                                         \
+    N(warm_ms)                                                                                               \
+    N(cold_ms) N(convert_ms) N(prepare_ms) N(spread) N(bytes) N(held_bytes) N(floor_ms) N(error) N(break_even)
 
 /* Those that count, and behind them those that were measured again. */
 static const struct record_run *run_at(const struct records *r, int64_t i)
@@ -171,8 +189,10 @@ static void put_records(struct text *t, const struct records *r)
     struct tm parts;
     if (gmtime_r(&now, &parts))
         strftime(date, sizeof date, "%Y-%m-%d %H:%M UTC", &parts);
-    text_add(t, "{\"made\":\"%s\",\"heddle\":\"%s\",\"drawing\":\"%s\",\"lines\":%lld,\"measured_again\":%lld", date,
-             heddle_version(), report_drawing() ? report_drawing() : "", (long long)r->lines, (long long)r->measured_again);
+    text_add(t,
+             "{\"made\":\"%s\",\"heddle\":\"%s\",\"drawing\":\"%s\",\"lines\":%lld,\"measured_again\":%lld",
+             date, heddle_version(), report_drawing() ? report_drawing() : "", (long long)r->lines,
+             (long long)r->measured_again);
     put_column(t, "files", r->files.count, r, 1, put_name);
     put_column(t, "strings", r->strings.count, r, 0, put_name);
     put_matrices(t, r);
@@ -199,8 +219,9 @@ static void fill(struct text *t, const struct records *r, const char *mark, size
 heddle_status report_page(struct text *page, const struct records *r)
 {
     if (!report_drawing())
-        return fail(HEDDLE_NOT_SUPPORTED, "this heddle was built without the drawing library of its pages: install d3 (Debian: "
-                                      "apt-get install node-d3, or scripts/setup report) and build again; --svg works without");
+        return fail(HEDDLE_NOT_SUPPORTED,
+                    "this heddle was built without the drawing library of its pages: install d3 (Debian: "
+                    "apt-get install node-d3, or scripts/setup report) and build again; --svg works without");
     struct report_part template = report_part("template");
     for (const char *at = template.begin, *end = at + template.size; at < end;) {
         const char *mark = strstr(at, "@@"), *close = mark ? strstr(mark + 2, "@@") : NULL;

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * parts.h: the files that pages are made of, inside the command; cmake/heddle-report.cmake puts them there. */
+ * parts.h: the files that pages are made of, inside the command; cmake/heddle-report.cmake puts them
+ * there. */
 #ifndef REPORT_PARTS_H
 #define REPORT_PARTS_H
 

@@ -43,7 +43,8 @@ heddle_status record_string(struct records *r, const struct json_tree *t, const 
 
 /* ------------------------------------------------------------------ a line */
 
-/* Is this a record that we know how to read?  Lines without "schema" are records of the first that were cut down by hand. */
+/* Is this a record that we know how to read?  Lines without "schema" are records of the first that were
+ * cut down by hand. */
 static heddle_status read_record(struct records *r, const struct json_tree *t, struct place place)
 {
     const struct json_value *root = &t->value[0], *schema = json_member(t, root, "schema");
@@ -58,8 +59,9 @@ static heddle_status read_record(struct records *r, const struct json_tree *t, s
         return HEDDLE_OK;
     }
     if (schema && schema->number > RECORD_SCHEMA) {
-        records_warn(r, place, "schema %.6g is later than this heddle knows (%d); read it with a later heddle", schema->number,
-                     RECORD_SCHEMA);
+        records_warn(r, place,
+                     "schema %.6g is later than this heddle knows (%d); read it with a later heddle",
+                     schema->number, RECORD_SCHEMA);
         return HEDDLE_OK;
     }
     if (!kind && json_member_text(t, root, "kernel") && json_member_text(t, root, "matrix"))
@@ -79,7 +81,8 @@ static heddle_status read_record(struct records *r, const struct json_tree *t, s
     return status;
 }
 
-static heddle_status read_line(struct records *r, struct json_tree *t, char *line, int64_t size, struct place place)
+static heddle_status read_line(struct records *r, struct json_tree *t, char *line, int64_t size,
+                               struct place place)
 {
     if ((int64_t)strlen(line) != size) {
         records_warn(r, place, "not a record: the line holds a zero byte");
@@ -103,7 +106,8 @@ struct line {
     int64_t size, capacity;
 };
 
-#define LINE_MOST (64 << 20) /* bytes: what is longer is no record, and a device without an end would take all memory */
+#define LINE_MOST                                                                                            \
+    (64 << 20) /* bytes: what is longer is no record, and a device without an end would take all memory */
 
 /* The next line without its end; *more is 0 at the end of the file. */
 static heddle_status next_line(struct line *l, FILE *file, int *more)

@@ -6,22 +6,23 @@
 
 #include "report/records.h"
 
-/* The version of the drawing library inside this command, NULL when it was built without one; then report_page fails and
- * says what to install. */
+/* The version of the drawing library inside this command, NULL when it was built without one; then
+ * report_page fails and says what to install. */
 const char *report_drawing(void);
 
 /* The whole page: template, style, drawing library, script and records. */
 heddle_status report_page(struct text *page, const struct records *r);
 
-/* What drawings show; NULL stands for what most runs have, N for the operation, and for the baseline the first
- * of those below that has runs. */
+/* What drawings show; NULL stands for what most runs have, N for the operation, and for the baseline the
+ * first of those below that has runs. */
 struct figure_choice {
     const char *device, *value, *op;
     const char *baseline; /* auto, csr_vector, cpu_csr, or else the kernel with most runs */
     int cold;
 };
 
-/* The drawings in the order of their files; each is an SVG of its own that can be read on light and dark grounds. */
+/* The drawings in the order of their files; each is an SVG of its own that can be read on light and dark
+ * grounds. */
 struct figure {
     const char *name; /* of the file, without .svg */
     const char *what;

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT
  *
- * Run records: what each line must hold, and how lines of the same measurement go together.  The same kernel on the same
- * matrix and device may be measured again; the latest counts, and earlier ones are kept apart.  Two lines that claim to be the
- * same measurement, taken in the same second by the same version, and still differ, contradict each other, and neither is
- * shown. */
+ * Run records: what each line must hold, and how lines of the same measurement go together.  The same
+ * kernel on the same matrix and device may be measured again; the latest counts, and earlier ones are kept
+ * apart.  Two lines that claim to be the same measurement, taken in the same second by the same version,
+ * and still differ, contradict each other, and neither is shown. */
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -32,7 +32,8 @@ static int is_true(const struct json_tree *t, const char *key)
 static int one_of(const char *word, const char *known)
 {
     char padded[16];
-    return word && snprintf(padded, sizeof padded, " %s ", word) < (int)sizeof padded && strstr(known, padded);
+    return word && snprintf(padded, sizeof padded, " %s ", word) < (int)sizeof padded &&
+           strstr(known, padded);
 }
 
 /* "NVIDIA H200", or for a processor "Neoverse-N1, 2 threads, generic": what times can be compared on. */
@@ -49,7 +50,8 @@ static heddle_status device_of(struct records *r, const struct json_tree *t, int
         if (isa && isa[0])
             text_add(&label, ", %s", isa);
     } else {
-        text_add(&label, "%s%s", name, driver && strcmp(driver, "emu") == 0 && !strstr(name, "mulat") ? " (emulated)" : "");
+        text_add(&label, "%s%s", name,
+                 driver && strcmp(driver, "emu") == 0 && !strstr(name, "mulat") ? " (emulated)" : "");
     }
     heddle_status status = label.failed ? HEDDLE_NO_MEMORY : names_add(&r->strings, label.data, device);
     text_free(&label);
@@ -176,10 +178,12 @@ static heddle_status again(struct records *r, int64_t at, const struct record_ru
     struct record_run *known = &r->run[at];
     int same_moment = known->date >= 0 && known->date == run->date && known->version == run->version;
     int both = known->skipped < 0 && run->skipped < 0;
-    int bytes = known->version == run->version && differ(known->bytes, run->bytes); /* a version may count them otherwise */
+    int bytes = known->version == run->version &&
+                differ(known->bytes, run->bytes); /* a version may count them otherwise */
     if (bytes || (same_moment && both && differ(known->warm_ms, run->warm_ms))) {
-        records_warn(r, run->place, "contradictory: the same run as %s:%lld, with other %s; both are left out",
-                     r->files.item[known->place.file], (long long)known->place.line, bytes ? "bytes" : "times");
+        records_warn(
+            r, run->place, "contradictory: the same run as %s:%lld, with other %s; both are left out",
+            r->files.item[known->place.file], (long long)known->place.line, bytes ? "bytes" : "times");
         known->out = 1;
         return HEDDLE_OK;
     }
@@ -197,8 +201,8 @@ static heddle_status keep(struct records *r, const struct record_run *run)
     heddle_status status = HEDDLE_OK;
     struct text key = {0};
     int64_t known = r->run_keys.count, number;
-    text_add(&key, "%lld %lld %lld %lld %lld %lld", (long long)run->matrix, (long long)run->device, (long long)run->kernel,
-             (long long)run->op, (long long)run->value, (long long)run->offset);
+    text_add(&key, "%lld %lld %lld %lld %lld %lld", (long long)run->matrix, (long long)run->device,
+             (long long)run->kernel, (long long)run->op, (long long)run->value, (long long)run->offset);
     TRY(key.failed ? HEDDLE_NO_MEMORY : HEDDLE_OK);
     struct record_run *grown = record_room(r->run, r->runs, &r->run_capacity, sizeof *grown);
     TRY(grown ? HEDDLE_OK : HEDDLE_NO_MEMORY);
@@ -233,7 +237,8 @@ heddle_status record_add_run(struct records *r, const struct json_tree *t, struc
         return HEDDLE_OK;
     TRY(read_words(r, t, &run));
     read_numbers(t, &run);
-    if (run.skipped < 0 && (wrong = wrong_times(&run, (double)r->matrix[run.matrix].nnz, number_of(t, "gflops")))) {
+    if (run.skipped < 0 &&
+        (wrong = wrong_times(&run, (double)r->matrix[run.matrix].nnz, number_of(t, "gflops")))) {
         records_warn(r, place, "%s", wrong);
         return HEDDLE_OK;
     }

@@ -121,7 +121,8 @@ static int log_ticks(double tick[TICKS_MOST], const struct axis *a)
     for (double power = pow(10, floor(log10(a->low) + 1e-9)); power <= a->high * 1.001; power *= 10)
         for (int i = 0; i < 3; i++) {
             double value = power * steps[i];
-            if ((i > 0 && decades > 2.6) || value < a->low * 0.999 || value > a->high * 1.001 || count == TICKS_MOST)
+            if ((i > 0 && decades > 2.6) || value < a->low * 0.999 || value > a->high * 1.001 ||
+                count == TICKS_MOST)
                 continue;
             tick[count++] = value;
         }
@@ -171,9 +172,12 @@ void chart_y(struct chart *c, const char *label, enum tick_text text)
 
 void chart_begin(struct chart *c, const char *title, const char *note)
 {
-    text_add(c->svg, "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 %.0f %.0f\" width=\"%.0f\" height=\"%.0f\" "
-                     "role=\"img\" font-family=\"system-ui, -apple-system, 'Segoe UI', 'Helvetica Neue', Arial, sans-serif\" "
-                     "font-size=\"12\">\n<title>", c->width, c->height, c->width, c->height);
+    text_add(
+        c->svg,
+        "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 %.0f %.0f\" width=\"%.0f\" height=\"%.0f\" "
+        "role=\"img\" font-family=\"system-ui, -apple-system, 'Segoe UI', 'Helvetica Neue', Arial, sans-serif\" "
+        "font-size=\"12\">\n<title>",
+        c->width, c->height, c->width, c->height);
     put_escaped(c->svg, title);
     text_add(c->svg, "</title>\n<desc>");
     put_escaped(c->svg, note);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * svg.h: charts as SVG text.  Colours are of middle brightness and the ground is left open, so that a drawing can be read
- * on a light page and on a dark one. */
+ * svg.h: charts as SVG text.  Colours are of middle brightness and the ground is left open, so that a
+ * drawing can be read on a light page and on a dark one. */
 #ifndef REPORT_SVG_H
 #define REPORT_SVG_H
 
@@ -30,14 +30,18 @@ enum anchor { ANCHOR_START, ANCHOR_MIDDLE, ANCHOR_END };
 
 /* The head of the drawing: a title, a line below it, and the same for screen readers. */
 void chart_begin(struct chart *c, const char *title, const char *note);
-void chart_x(struct chart *c, const char *label, enum tick_text text); /* ticks, lines of the grid and the label below */
-void chart_y(struct chart *c, const char *label, enum tick_text text); /* likewise; the label stands over the axis */
+void chart_x(struct chart *c, const char *label,
+             enum tick_text text); /* ticks, lines of the grid and the label below */
+void chart_y(struct chart *c, const char *label,
+             enum tick_text text); /* likewise; the label stands over the axis */
 void chart_end(struct chart *c);
 
-void svg_text(struct text *svg, double x, double y, enum anchor anchor, const char *colour, const char *words);
+void svg_text(struct text *svg, double x, double y, enum anchor anchor, const char *colour,
+              const char *words);
 void svg_line(struct text *svg, double x1, double y1, double x2, double y2, const char *style);
 
-/* Names with their dots, in lines from the left: zeroed but for the width and the base line of the first one. */
+/* Names with their dots, in lines from the left: zeroed but for the width and the base line of the first
+ * one. */
 struct svg_legend {
     double width, top; /* top moves on to the last line */
     double x;
@@ -47,7 +51,8 @@ void svg_legend_add(struct text *svg, struct svg_legend *l, const char *name, co
 #define INK "#767c85"  /* words */
 #define RULE "#8d949e" /* lines, drawn faintly */
 
-/* Moves positions apart until they are `gap` from each other and within [low, high]; `order` lists them from low to high. */
+/* Moves positions apart until they are `gap` from each other and within [low, high]; `order` lists them
+ * from low to high. */
 void spread_labels(double *at, const int *order, int count, double gap, double low, double high);
 
 #endif

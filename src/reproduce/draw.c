@@ -11,7 +11,8 @@
 
 #define DOT " \xc2\xb7 "
 
-heddle_status reproduce_write(const struct reproduction *r, const char *name, const char *ending, const struct text *t)
+heddle_status reproduce_write(const struct reproduction *r, const char *name, const char *ending,
+                              const struct text *t)
 {
     struct text path = {0};
     text_add(&path, "%s/%s%s", r->output, name, ending);
@@ -22,14 +23,14 @@ heddle_status reproduce_write(const struct reproduction *r, const char *name, co
 
 const char *panel_value_name(const struct panel *p)
 {
-    static const char *const names[] = {
-        [SHOW_GFLOPS] = "GFLOP/s (2 operations a nonzero)",
-        [SHOW_GFLOPS3] = "GFLOP/s (3 operations a nonzero, as the paper counts)",
-        [SHOW_MS] = "milliseconds",
-        [SHOW_RATIO] = "times as fast",
-        [SHOW_BYTES] = "bytes beyond the matrix, per nonzero",
-        [SHOW_LAUNCHES] = "nanoseconds per nonzero",
-        [SHOW_DEVICES] = "times as fast"};
+    static const char *const names[] = {[SHOW_GFLOPS] = "GFLOP/s (2 operations a nonzero)",
+                                        [SHOW_GFLOPS3] =
+                                            "GFLOP/s (3 operations a nonzero, as the paper counts)",
+                                        [SHOW_MS] = "milliseconds",
+                                        [SHOW_RATIO] = "times as fast",
+                                        [SHOW_BYTES] = "bytes beyond the matrix, per nonzero",
+                                        [SHOW_LAUNCHES] = "nanoseconds per nonzero",
+                                        [SHOW_DEVICES] = "times as fast"};
     return p->e->look->reduced == CORRELATED ? "correlation of time with nonzeros" : names[p->e->look->shown];
 }
 
@@ -110,9 +111,11 @@ done:
     return status;
 }
 
-static const char *const launch_names[RUN_LAUNCHES] = {"first kernel", "second", "third", "fourth", "fifth", "sixth"};
+static const char *const launch_names[RUN_LAUNCHES] = {"first kernel", "second", "third",
+                                                       "fourth",       "fifth",  "sixth"};
 
-/* A line for each matrix and series, a colour for each kernel that the product launches; one for all where none is known. */
+/* A line for each matrix and series, a colour for each kernel that the product launches; one for all where
+ * none is known. */
 static heddle_status split(struct numbers *n, const struct panel *p)
 {
     heddle_status status = HEDDLE_OK;
@@ -129,8 +132,10 @@ static heddle_status split(struct numbers *n, const struct panel *p)
         n->name[k] = n->names[k];
         n->x[k] = 1;
         for (int i = 0; i < RUN_LAUNCHES; i++)
-            n->value[i * lines + k] = run && i < run->launches ? run->launched_ms[i] / panel_ms(p, s, column) *
-                                                                     panel_value(p, s, column) : NAN;
+            n->value[i * lines + k] =
+                run && i < run->launches
+                    ? run->launched_ms[i] / panel_ms(p, s, column) * panel_value(p, s, column)
+                    : NAN;
         if (run && run->launches == 0)
             n->value[k] = panel_value(p, s, column);
     }
@@ -146,7 +151,8 @@ static heddle_status numbers_new(struct numbers *n, const struct panel *p)
 {
     heddle_status status = HEDDLE_OK;
     const struct drawn_as *look = p->e->look;
-    static const char *const over[] = {[OVER_NNZ] = "nonzeros", [OVER_DENSEST] = "entries of the longest row over rows",
+    static const char *const over[] = {[OVER_NNZ] = "nonzeros",
+                                       [OVER_DENSEST] = "entries of the longest row over rows",
                                        [OVER_SIGMA] = "deviation of columns from the diagonal"};
     int ratio = look->shown == SHOW_RATIO || look->shown == SHOW_DEVICES;
     *n = (struct numbers){0};
@@ -157,7 +163,8 @@ static heddle_status numbers_new(struct numbers *n, const struct panel *p)
         const char *first = p->label[p->row[s].versus];
         snprintf(n->labels[s], sizeof n->labels[s], look->shown == SHOW_RATIO ? "%s over %s" : "%s",
                  look->shown == SHOW_RATIO ? first : p->label[s], p->label[s]);
-        n->head[s] = (struct grid_series){n->labels[s], palette_colour(s), kernel_is_peer(p->row[s].gpu ? p->row[s].gpu : "")};
+        n->head[s] = (struct grid_series){n->labels[s], palette_colour(s),
+                                          kernel_is_peer(p->row[s].gpu ? p->row[s].gpu : "")};
     }
     TRY(look->reduced ? reduce(n, p) : look->shown == SHOW_LAUNCHES ? split(n, p) : fill(n, p));
     n->grid.head = n->head;
@@ -223,8 +230,8 @@ heddle_status reproduce_draw(struct showing *w, const struct panel *p, int first
     const char *device = record_text(&w->r->records, p->device);
     TRY(numbers_new(&n, p));
     text_add(&title, "%s %s: %s", w->e->paper, w->e->where, w->e->what);
-    text_add(&note, "%s" DOT "%s" DOT "%s caches" DOT "%lld matrices", device, p->type, p->cold ? "cold" : "warm",
-             (long long)p->columns);
+    text_add(&note, "%s" DOT "%s" DOT "%s caches" DOT "%lld matrices", device, p->type,
+             p->cold ? "cold" : "warm", (long long)p->columns);
     if (p->other >= 0)
         text_add(&note, DOT "over %s", record_text(&w->r->records, p->other));
     text_add(&file, "%s", w->e->name);

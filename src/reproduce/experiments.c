@@ -9,19 +9,17 @@
 /* ------------------------------------------------------------------ the tables */
 
 /* How experiments are drawn; the names stand in experiments.def. */
-static const struct drawn_as look_gflops = {.kind = &grid_rows},
+static const struct drawn_as
+    look_gflops = {.kind = &grid_rows},
     look_gflops3 = {.kind = &grid_rows, .shown = SHOW_GFLOPS3, .cold = 1},
-    look_ms = {.kind = &grid_rows, .shown = SHOW_MS, .cold = 1},
-    look_table1 = {.statistics = 1},
+    look_ms = {.kind = &grid_rows, .shown = SHOW_MS, .cold = 1}, look_table1 = {.statistics = 1},
     look_weighted = {.kind = &grid_bars, .reduced = WEIGHTED},
-    look_speedups = {.kind = &grid_rows, .shown = SHOW_RATIO},
-    look_sizes = {.shown = SHOW_MS, .by_size = 1},
+    look_speedups = {.kind = &grid_rows, .shown = SHOW_RATIO}, look_sizes = {.shown = SHOW_MS, .by_size = 1},
     look_trend = {.kind = &grid_trend},
     look_correlation = {.kind = &grid_bars, .shown = SHOW_MS, .reduced = CORRELATED},
     look_sweep = {.kind = &grid_lines, .over = OVER_SIGMA},
     look_launches = {.kind = &grid_stack, .shown = SHOW_LAUNCHES, .cold = 1},
-    look_bytes = {.kind = &grid_rows, .shown = SHOW_BYTES},
-    look_points = {.kind = &grid_points},
+    look_bytes = {.kind = &grid_rows, .shown = SHOW_BYTES}, look_points = {.kind = &grid_points},
     look_ratio = {.kind = &grid_points, .shown = SHOW_RATIO},
     look_ratio_densest = {.kind = &grid_points, .shown = SHOW_RATIO, .over = OVER_DENSEST},
     look_profile = {.kind = &grid_profile, .shown = SHOW_MS},
@@ -30,7 +28,7 @@ static const struct drawn_as look_gflops = {.kind = &grid_rows},
     look_devices = {.kind = &grid_points, .shown = SHOW_DEVICES};
 
 const struct experiment experiments[] = {
-#define EXPERIMENT(name, paper, where, what, group, list, types, look, comment)                                    \
+#define EXPERIMENT(name, paper, where, what, group, list, types, look, comment)                              \
     {name, paper, where, what, group, #list, types, &look, comment},
 #include "reproduce/experiments.def"
     {0}};
@@ -48,7 +46,8 @@ static const struct {
     enum statistic what;
     double number;
 } claims[] = {
-#define CLAIM(experiment, series, type, size, statistic, number) {experiment, series, type, size, statistic, number},
+#define CLAIM(experiment, series, type, size, statistic, number)                                             \
+    {experiment, series, type, size, statistic, number},
 #include "reproduce/experiments.def"
 };
 
@@ -96,7 +95,8 @@ heddle_status experiment_by_name(const char *name, int *number)
     }
     const char *near = nearest(name, names, *number);
     return near ? fail(HEDDLE_BAD_ARGUMENT, "there is no experiment '%s'; did you mean '%s'?", name, near)
-                : fail(HEDDLE_BAD_ARGUMENT, "there is no experiment '%s' (heddle reproduce --list names them)", name);
+                : fail(HEDDLE_BAD_ARGUMENT,
+                       "there is no experiment '%s' (heddle reproduce --list names them)", name);
 }
 
 const struct series *experiment_series(const struct experiment *e, int *count)
@@ -104,7 +104,8 @@ const struct series *experiment_series(const struct experiment *e, int *count)
     int first = 0;
     while (strcmp(all_series[first].list, e->list) != 0)
         first++;
-    for (*count = 1; all_series[first + *count].list && strcmp(all_series[first + *count].list, e->list) == 0;)
+    for (*count = 1;
+         all_series[first + *count].list && strcmp(all_series[first + *count].list, e->list) == 0;)
         ++*count;
     return &all_series[first];
 }
@@ -114,11 +115,13 @@ int experiment_has_type(const struct experiment *e, heddle_type type)
     return strstr(e->types, type == HEDDLE_F32 ? "f32" : "f64") != NULL;
 }
 
-double experiment_claim(const struct experiment *e, int series, const char *type, enum size_class size, enum statistic what)
+double experiment_claim(const struct experiment *e, int series, const char *type, enum size_class size,
+                        enum statistic what)
 {
     for (int i = 0; i < COUNT(claims); i++)
-        if (strcmp(claims[i].experiment, e->name) == 0 && claims[i].series == series && claims[i].size == size &&
-            claims[i].what == what && (!claims[i].type || strcmp(claims[i].type, type) == 0))
+        if (strcmp(claims[i].experiment, e->name) == 0 && claims[i].series == series &&
+            claims[i].size == size && claims[i].what == what &&
+            (!claims[i].type || strcmp(claims[i].type, type) == 0))
             return claims[i].number;
     return NAN;
 }
@@ -167,7 +170,8 @@ static heddle_status add_members(struct subject_list *list, const char *text, co
     for (int64_t i = 0; i < all.count; i++) {
         const struct set_member *m = all.item[i].member;
         const char *where = m->published.where;
-        if ((paper && (!where || strncmp(where, paper, strlen(paper)) != 0)) || (most > 0 && m->published.nnz > most))
+        if ((paper && (!where || strncmp(where, paper, strlen(paper)) != 0)) ||
+            (most > 0 && m->published.nnz > most))
             continue;
         snprintf(origin, sizeof origin, "%s%s", way, all.item[i].origin);
         TRY(subjects_add(list, origin));
@@ -181,7 +185,8 @@ static heddle_status add_row(struct subject_list *list, int row, int64_t most)
 {
     const char *text = matrices[row].text, *at = strchr(text, '@');
     char set[64];
-    int64_t n = matrices[row].n, fits = matrices[row].each > 0 ? (int64_t)((double)most / matrices[row].each) : 0;
+    int64_t n = matrices[row].n,
+            fits = matrices[row].each > 0 ? (int64_t)((double)most / matrices[row].each) : 0;
     if (strncmp(text, "gen:", 4) == 0)
         return add_generated(list, text, most > 0 && fits < n ? fits : n);
     snprintf(set, sizeof set, "%.*s", at ? (int)(at - text) : (int)strlen(text), text);
@@ -202,8 +207,8 @@ done:
 
 #define FEW 3
 
-/* In place of matrices that are all too large: the families of the trend, just small enough, or a few of them where it can only
- * be to see it run. */
+/* In place of matrices that are all too large: the families of the trend, just small enough, or a few of
+ * them where it can only be to see it run. */
 static heddle_status add_small(struct subject_list *list, int64_t most)
 {
     heddle_status status = HEDDLE_OK;
@@ -213,7 +218,8 @@ done:
     return status;
 }
 
-heddle_status group_subjects(struct subject_list *list, enum experiment_group group, int64_t most, int *instead)
+heddle_status group_subjects(struct subject_list *list, enum experiment_group group, int64_t most,
+                             int *instead)
 {
     heddle_status status = HEDDLE_OK;
     for (int row = 0; row < COUNT(matrices); row++)

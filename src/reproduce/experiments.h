@@ -40,7 +40,6 @@ struct experiment {
     const char *list, *types;
     const struct drawn_as *look;
     const char *comment;
-
 };
 
 extern const struct experiment experiments[]; /* ends in a row without a name */
@@ -52,12 +51,14 @@ const struct series *experiment_series(const struct experiment *e, int *count);
 int experiment_has_type(const struct experiment *e, heddle_type type);
 
 /* What the paper says, or NAN. */
-double experiment_claim(const struct experiment *e, int series, const char *type, enum size_class size, enum statistic what);
+double experiment_claim(const struct experiment *e, int series, const char *type, enum size_class size,
+                        enum statistic what);
 /* The paper's number for the matrix of this origin; NAN when its table has none. */
 double experiment_published(const struct experiment *e, int series, const char *type, const char *origin);
 
-/* The matrices of a group with at most `most` nonzeros (0: any).  Where too few are left, small ones take their place, and
- * *instead is set. */
-heddle_status group_subjects(struct subject_list *list, enum experiment_group group, int64_t most, int *instead);
+/* The matrices of a group with at most `most` nonzeros (0: any).  Where too few are left, small ones take
+ * their place, and *instead is set. */
+heddle_status group_subjects(struct subject_list *list, enum experiment_group group, int64_t most,
+                             int *instead);
 
 #endif

@@ -40,7 +40,8 @@ static const char *kernels_of(const struct panel *p, int series)
 }
 
 /* Of two records the one whose kernel stands first in the list and that has a time counts. */
-static int is_before(const struct panel *p, int series, const struct record_run *run, const struct record_run *known)
+static int is_before(const struct panel *p, int series, const struct record_run *run,
+                     const struct record_run *known)
 {
     if (!known || (known->skipped >= 0 && run->skipped < 0))
         return 1;
@@ -50,7 +51,8 @@ static int is_before(const struct panel *p, int series, const struct record_run 
     return place_in(kernels, text_of(p, run->kernel)) < place_in(kernels, text_of(p, known->kernel));
 }
 
-static void take(struct panel *p, const struct record_run *run, int64_t column, const struct record_run **cell, int64_t device)
+static void take(struct panel *p, const struct record_run *run, int64_t column,
+                 const struct record_run **cell, int64_t device)
 {
     for (int s = 0; s < p->series; s++) {
         int host = (p->row[s].how & HOST) != 0;
@@ -71,15 +73,18 @@ int panel_devices(int64_t *device, int most, const struct reproduction *r, const
         const char *kernel = record_text(&r->records, run->kernel);
         int found = 0;
         for (int s = 0; s < rows; s++)
-            found |= !(row[s].how & HOST) && place_in(run->driver >= 0 ? row[s].gpu : row[s].cpu, kernel) >= 0;
+            found |=
+                !(row[s].how & HOST) && place_in(run->driver >= 0 ? row[s].gpu : row[s].cpu, kernel) >= 0;
         for (int k = 0; k < count; k++)
             found &= device[k] != run->device;
-        if (!found || run->skipped >= 0 || (run->driver < 0 && gpus) || count == most || is_core(&r->records, run))
+        if (!found || run->skipped >= 0 || (run->driver < 0 && gpus) || count == most ||
+            is_core(&r->records, run))
             continue;
         if (run->driver >= 0 && !gpus++)
             count = 0; /* a processor was there for the host's part */
         const char *driver = record_text(&r->records, run->driver);
-        if (!e->look->driver || (strcmp(e->look->driver, "hip") == 0) == (driver && strcmp(driver, "hip") == 0))
+        if (!e->look->driver ||
+            (strcmp(e->look->driver, "hip") == 0) == (driver && strcmp(driver, "hip") == 0))
             device[count++] = run->device;
     }
     return count;
@@ -87,7 +92,8 @@ int panel_devices(int64_t *device, int most, const struct reproduction *r, const
 
 /* ------------------------------------------------------------------ the table */
 
-/* "empty:n=1500000,share=20,mean=8,mode=scattered" as "empty share=20 scattered": what tells the matrices of a group apart. */
+/* "empty:n=1500000,share=20,mean=8,mode=scattered" as "empty share=20 scattered": what tells the matrices
+ * of a group apart. */
 static void short_name(char name[LABEL_TEXT], const char *spec)
 {
     size_t size = strcspn(spec, ":"), at = size < LABEL_TEXT - 1 ? size : LABEL_TEXT - 1;
@@ -172,12 +178,13 @@ static void label(struct panel *p, int series)
         snprintf(p->label[series], LABEL_TEXT, "%s: %.*s", p->row[series].label, (int)size, kernel);
 }
 
-heddle_status panel_new(struct panel *p, const struct reproduction *r, const struct experiment *e, const char *type,
-                        int64_t device, int64_t other)
+heddle_status panel_new(struct panel *p, const struct reproduction *r, const struct experiment *e,
+                        const char *type, int64_t device, int64_t other)
 {
     heddle_status status = HEDDLE_OK;
     int instead;
-    *p = (struct panel){.r = r, .e = e, .type = type, .device = device, .other = other, .cold = e->look->cold || r->cold};
+    *p = (struct panel){
+        .r = r, .e = e, .type = type, .device = device, .other = other, .cold = e->look->cold || r->cold};
     p->row = experiment_series(e, &p->series);
     for (int64_t i = 0; i < r->records.runs; i++)
         p->gpu |= r->records.run[i].device == device && r->records.run[i].driver >= 0;
@@ -235,13 +242,20 @@ double panel_value(const struct panel *p, int series, int64_t column)
     const struct record_run *run = p->cell[series * p->columns + column];
     double ms = panel_ms(p, series, column), nnz = nnz_of(p, column);
     switch (p->e->look->shown) {
-    case SHOW_GFLOPS: return 2e-6 * nnz / ms;
-    case SHOW_GFLOPS3: return 3e-6 * nnz / ms;
-    case SHOW_MS: return ms;
-    case SHOW_RATIO: return ratio_of(p, series, column);
-    case SHOW_BYTES: return run && run->skipped < 0 ? run->held_bytes / nnz : NAN;
-    case SHOW_LAUNCHES: return 1e6 * ms / nnz; /* of all of them together */
-    case SHOW_DEVICES: return ms_of(p, p->others[series * p->columns + column], p->row[series].how) / ms;
+    case SHOW_GFLOPS:
+        return 2e-6 * nnz / ms;
+    case SHOW_GFLOPS3:
+        return 3e-6 * nnz / ms;
+    case SHOW_MS:
+        return ms;
+    case SHOW_RATIO:
+        return ratio_of(p, series, column);
+    case SHOW_BYTES:
+        return run && run->skipped < 0 ? run->held_bytes / nnz : NAN;
+    case SHOW_LAUNCHES:
+        return 1e6 * ms / nnz; /* of all of them together */
+    case SHOW_DEVICES:
+        return ms_of(p, p->others[series * p->columns + column], p->row[series].how) / ms;
     }
     return NAN;
 }
@@ -251,9 +265,12 @@ double panel_x(const struct panel *p, int64_t column)
     const struct record_matrix *m = &p->r->records.matrix[p->matrix[column]];
     const char *sigma = strstr(p->subjects.item[p->subject[column]].origin, "sigma=");
     switch (p->e->look->over) {
-    case OVER_NNZ: return (double)m->nnz;
-    case OVER_DENSEST: return m->stat[STAT_row_longest] / (double)m->rows;
-    case OVER_SIGMA: return sigma ? strtod(sigma + strlen("sigma="), NULL) : NAN;
+    case OVER_NNZ:
+        return (double)m->nnz;
+    case OVER_DENSEST:
+        return m->stat[STAT_row_longest] / (double)m->rows;
+    case OVER_SIGMA:
+        return sigma ? strtod(sigma + strlen("sigma="), NULL) : NAN;
     }
     return NAN;
 }
@@ -277,7 +294,8 @@ static int is_best(const struct panel *p, int series, int64_t column)
     return ms > 0;
 }
 
-double panel_statistic(const struct panel *p, int series, enum size_class size, enum statistic what, int *count)
+double panel_statistic(const struct panel *p, int series, enum size_class size, enum statistic what,
+                       int *count)
 {
     double least = INFINITY, most = 0, logs = 0, inverse = 0, sum = 0;
     int better = 0, best = 0, shown = 0, devices = p->e->look->shown == SHOW_DEVICES;
@@ -288,7 +306,8 @@ double panel_statistic(const struct panel *p, int series, enum size_class size, 
             continue;
         ++*count;
         best += is_best(p, series, c);
-        if (value > 0 && !p->subjects.item[p->subject[c]].transposed) { /* which no paper counts as a further matrix */
+        if (value > 0 &&
+            !p->subjects.item[p->subject[c]].transposed) { /* which no paper counts as a further matrix */
             sum += value;
             shown++;
         }
@@ -302,16 +321,25 @@ double panel_statistic(const struct panel *p, int series, enum size_class size, 
     }
     int compared = 0;
     for (int64_t c = 0; c < p->columns; c++)
-        compared += panel_is_of_size(p, c, size) && (devices ? panel_value(p, series, c) : ratio_of(p, series, c)) > 0;
+        compared += panel_is_of_size(p, c, size) &&
+                    (devices ? panel_value(p, series, c) : ratio_of(p, series, c)) > 0;
     switch (what) {
-    case LEAST: return compared ? least : NAN;
-    case MOST: return compared ? most : NAN;
-    case MEAN: return compared ? exp(logs / compared) : NAN;
-    case HARMONIC: return compared ? compared / inverse : NAN;
-    case BETTER: return compared ? (double)better / compared : NAN;
-    case BEST: return *count ? (double)best / *count : NAN;
-    case AVERAGE: return shown ? sum / shown : NAN;
-    case STATISTICS: break;
+    case LEAST:
+        return compared ? least : NAN;
+    case MOST:
+        return compared ? most : NAN;
+    case MEAN:
+        return compared ? exp(logs / compared) : NAN;
+    case HARMONIC:
+        return compared ? compared / inverse : NAN;
+    case BETTER:
+        return compared ? (double)better / compared : NAN;
+    case BEST:
+        return *count ? (double)best / *count : NAN;
+    case AVERAGE:
+        return shown ? sum / shown : NAN;
+    case STATISTICS:
+        break;
     }
     return NAN;
 }

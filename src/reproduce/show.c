@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * What an experiment shows: its panels, drawn by draw.c, its statistics beside the paper's as a table, and a page
- * with both. */
+ * What an experiment shows: its panels, drawn by draw.c, its statistics beside the paper's as a table, and
+ * a page with both. */
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -74,7 +74,8 @@ static void add_statistics_row(struct text *row, const struct panel *p, int s, e
     for (size_t k = 0; k < sizeof shown / sizeof shown[0]; k++) {
         int used;
         double ours = panel_statistic(p, s, size, shown[k], &used);
-        add_cell(row, ours, experiment_claim(p->e, s, p->type, size, shown[k]), shown[k] == BETTER || shown[k] == BEST);
+        add_cell(row, ours, experiment_claim(p->e, s, p->type, size, shown[k]),
+                 shown[k] == BETTER || shown[k] == BEST);
     }
 }
 
@@ -106,7 +107,8 @@ static int has_column(const struct panel *p, int s)
 static void matrix_table(struct showing *w, const struct panel *p)
 {
     struct text row = {0};
-    text_add(&w->page, "\n%s, %s: %s.\n\n| matrix |", record_text(&w->r->records, p->device), p->type, panel_value_name(p));
+    text_add(&w->page, "\n%s, %s: %s.\n\n| matrix |", record_text(&w->r->records, p->device), p->type,
+             panel_value_name(p));
     for (int s = 0; s < p->series; s++)
         if (has_column(p, s))
             text_add(&w->page, " %s%s |", p->e->look->shown == SHOW_RATIO ? "over " : "", p->label[s]);
@@ -127,8 +129,9 @@ static void matrix_table(struct showing *w, const struct panel *p)
     text_free(&row);
 }
 
-/* The share of entries that HYB keeps in ELL.  Its arrays hold a value and a column for each of P places, and a value, a column
- * and a row for each of R other entries: 8 P + 12 R bytes with f32, 12 P + 16 R with f64. */
+/* The share of entries that HYB keeps in ELL.  Its arrays hold a value and a column for each of P places,
+ * and a value, a column and a row for each of R other entries: 8 P + 12 R bytes with f32, 12 P + 16 R with
+ * f64. */
 static double share_in_ell(const struct panel *f32, const struct panel *f64, int64_t column)
 {
     double narrow = f32->cell[column] ? f32->cell[column]->held_bytes : NAN;
@@ -143,14 +146,17 @@ static void table1(struct showing *w, struct table *table, const struct panel *f
         const struct subject *subject = &f32->subjects.item[f32->subject[c]];
         const struct record_matrix *m = &w->r->records.matrix[f32->matrix[c]];
         int64_t rows = subject->member ? subject->member->published.rows : 0;
-        double nnz = subject->member ? (double)subject->member->published.nnz : NAN, mean = nnz / (double)rows;
+        double nnz = subject->member ? (double)subject->member->published.nnz : NAN,
+               mean = nnz / (double)rows;
         text_free(&row);
         text_add(&row, "%s\t%lld\t%lld", f32->name[c], (long long)m->rows, (long long)m->nnz);
         add_cell(&row, m->stat[STAT_row_mean], mean, 0);
         add_cell(&row, m->stat[STAT_row_longest] - m->stat[STAT_row_mean],
                  subject->member ? (double)subject->member->published.longest - mean : NAN, 0);
-        add_cell(&row, m->stat[STAT_row_deviation], subject->member ? subject->member->published.deviation : NAN, 0);
-        add_cell(&row, share_in_ell(f32, f64, c), experiment_published(w->e, 0, "f32", subject->origin) / 100, 1);
+        add_cell(&row, m->stat[STAT_row_deviation],
+                 subject->member ? subject->member->published.deviation : NAN, 0);
+        add_cell(&row, share_in_ell(f32, f64, c), experiment_published(w->e, 0, "f32", subject->origin) / 100,
+                 1);
         if (row.data) {
             table_add(table, "%s", row.data);
             page_row(&w->page, row.data);
@@ -185,7 +191,8 @@ static void missing(struct showing *w, const struct panel *p)
     for (int s = 0; s < p->series; s++) {
         const char *reason = panel_reason(p, s);
         struct text line = {0};
-        text_add(&line, "Not measured: %s, %s%s%s.", p->label[s], p->type, reason ? ": " : "", reason ? reason : "");
+        text_add(&line, "Not measured: %s, %s%s%s.", p->label[s], p->type, reason ? ": " : "",
+                 reason ? reason : "");
         int none;
         panel_statistic(p, s, ANY, BEST, &none);
         if (none == 0 && line.data) {
@@ -197,10 +204,11 @@ static void missing(struct showing *w, const struct panel *p)
 }
 
 static const struct column statistics_columns[] = {
-    {"series", 0, 0}, {"matrices", 1, 0}, {"least", 1, 0}, {"most", 1, 0}, {"mean", 1, 0}, {"harmonic", 1, 0},
-    {"faster on", 1, 0}, {"fastest on", 1, 0}, {"average", 1, 0}, {0}};
-static const struct column table1_columns[] = {{"matrix", 0, 0}, {"rows", 1, 0}, {"nonzeros", 1, 0}, {"mean", 1, 0},
-                                               {"longest - mean", 1, 0}, {"deviation", 1, 0}, {"in ELL", 1, 0}, {0}};
+    {"series", 0, 0},   {"matrices", 1, 0},  {"least", 1, 0},      {"most", 1, 0},    {"mean", 1, 0},
+    {"harmonic", 1, 0}, {"faster on", 1, 0}, {"fastest on", 1, 0}, {"average", 1, 0}, {0}};
+static const struct column table1_columns[] = {
+    {"matrix", 0, 0},         {"rows", 1, 0},      {"nonzeros", 1, 0}, {"mean", 1, 0},
+    {"longest - mean", 1, 0}, {"deviation", 1, 0}, {"in ELL", 1, 0},   {0}};
 
 /* The series that others are compared with: "naive, CSR" or "naive, CSR T". */
 static void add_references(struct text *words, const struct panel *p)
@@ -223,10 +231,12 @@ static void legend(struct showing *w, const struct panel *p)
     if (look->statistics)
         text_add(&w->page, "Rows of the stand-ins; the paper's numbers stand in brackets.\n\n");
     else
-        text_add(&w->page, "Least to harmonic mean (mean: geometric): how many times as fast %s is. Faster on: the share of "
-                           "matrices on which the series wins over it; fastest on: over all. Average: of %s. The paper's "
-                           "numbers, where its text has any, stand in brackets.\n\n",
-                 first.data ? first.data : "", look->reduced == CORRELATED ? "milliseconds" : panel_value_name(p));
+        text_add(
+            &w->page,
+            "Least to harmonic mean (mean: geometric): how many times as fast %s is. Faster on: the share of "
+            "matrices on which the series wins over it; fastest on: over all. Average: of %s. The paper's "
+            "numbers, where its text has any, stand in brackets.\n\n",
+            first.data ? first.data : "", look->reduced == CORRELATED ? "milliseconds" : panel_value_name(p));
     text_free(&first);
 }
 
@@ -281,10 +291,11 @@ static heddle_status show_devices(struct showing *w)
         TRY(show_device(w, device[pairs ? 0 : i], pairs ? device[i] : -1, i == pairs));
     if (count > pairs)
         return HEDDLE_OK;
-    const char *line = pairs ? "There are no records of two GPUs; --with FILE adds those of another machine."
-                       : w->e->look->driver && strcmp(w->e->look->driver, "hip") == 0
-                           ? "There are no records of an AMD GPU; --with FILE adds those of a machine that has one."
-                           : "Nothing of it was measured.";
+    const char *line =
+        pairs ? "There are no records of two GPUs; --with FILE adds those of another machine."
+        : w->e->look->driver && strcmp(w->e->look->driver, "hip") == 0
+            ? "There are no records of an AMD GPU; --with FILE adds those of a machine that has one."
+            : "Nothing of it was measured.";
     text_add(&w->page, "%s\n\n", line);
     out_wrapped(w->r->s, line);
 done:
@@ -298,10 +309,13 @@ static heddle_status show(struct reproduction *r, const struct experiment *e)
     out(r->s, "\n%s: %s %s, %s\n", e->name, e->paper, e->where, e->what);
     text_add(&w.page, "# %s %s: %s\n\n", e->paper, e->where, e->what);
     size_t words = strlen(e->comment);
-    text_add(&w.page, "%.*s\n\n", (int)(words && e->comment[words - 1] == ' ' ? words - 1 : words), e->comment);
+    text_add(&w.page, "%.*s\n\n", (int)(words && e->comment[words - 1] == ' ' ? words - 1 : words),
+             e->comment);
     if (r->group_instead[e->group])
-        text_add(&w.page, "The matrices of the paper are too large for --most %lld: small generated ones took their place.\n\n",
-                 (long long)r->most);
+        text_add(
+            &w.page,
+            "The matrices of the paper are too large for --most %lld: small generated ones took their place.\n\n",
+            (long long)r->most);
     TRY(show_devices(&w));
     out_wrapped(r->s, e->comment);
     if (r->group_instead[e->group])
@@ -347,7 +361,8 @@ static heddle_status contents(struct reproduction *r)
         text_free(&path);
         text_add(&path, "%s/%s.md", r->output, e->name);
         if (!path.failed && access(path.data, R_OK) == 0)
-            text_add(&page, "| [%s](%s.md) | %s | %s | %s |\n", e->name, e->name, e->paper, e->where, e->what);
+            text_add(&page, "| [%s](%s.md) | %s | %s | %s |\n", e->name, e->name, e->paper, e->where,
+                     e->what);
     }
     TRY(reproduce_write(r, "README", ".md", &page));
     if (!r->s->quiet)
@@ -367,7 +382,8 @@ heddle_status reproduce_show(struct reproduction *r)
 {
     heddle_status status = HEDDLE_OK;
     if (r->records.warning_count > 0)
-        out(r->s, "%lld lines of the records are left out; heddle report names them\n", (long long)r->records.warning_count);
+        out(r->s, "%lld lines of the records are left out; heddle report names them\n",
+            (long long)r->records.warning_count);
     for (int i = 0; experiments[i].name; i++)
         if (r->chosen[i])
             TRY(show(r, &experiments[i]));

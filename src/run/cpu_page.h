@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT
  *
- * cpu_page.h: what the device halves of CPU pages share.  They are compiled once per variant and instruction set, with `real`,
- * `off`, VARIANT_NAME, REAL_NAME and ISA_NAME defined; where kernels.def says cpu_real, once for all variants with one type of
- * values: then VARIANT_NAME is REAL_NAME, and there is no `off`. */
+ * cpu_page.h: what the device halves of CPU pages share.  They are compiled once per variant and
+ * instruction set, with `real`, `off`, VARIANT_NAME, REAL_NAME and ISA_NAME defined; where kernels.def
+ * says cpu_real, once for all variants with one type of values: then VARIANT_NAME is REAL_NAME, and there
+ * is no `off`. */
 #ifndef RUN_CPU_PAGE_H
 #define RUN_CPU_PAGE_H
 
@@ -42,8 +43,9 @@ static inline void scale(real *y, real beta)
 }
 
 #ifdef off
-/* Where the path through row ends and entries, taken one by one in the order of storage, has made `steps` steps: the
- * number of row ends behind it (steps - result is the number of entries).  A row's entries come before its end. */
+/* Where the path through row ends and entries, taken one by one in the order of storage, has made `steps`
+ * steps: the number of row ends behind it (steps - result is the number of entries).  A row's entries come
+ * before its end. */
 static inline int64_t path_row(const off *row_ptr, int64_t rows, int64_t steps)
 {
     int64_t low = 0, high = rows < steps ? rows : steps;
@@ -58,8 +60,8 @@ static inline int64_t path_row(const off *row_ptr, int64_t rows, int64_t steps)
 }
 #endif
 
-/* What a part found for a row that an earlier part has begun, or will not finish itself; a cache line of its own, which
- * is CARRY_BYTES of workspace. */
+/* What a part found for a row that an earlier part has begun, or will not finish itself; a cache line of
+ * its own, which is CARRY_BYTES of workspace. */
 struct carry {
     int64_t row; /* -1: nothing */
     real sum;

@@ -23,19 +23,21 @@ DEVICE void store(real *y, real alpha, real sum, real beta)
 /* y = beta y, n entries, by all threads of the grid. */
 DEVICE void scale_all(real *y, int64_t n, real beta)
 {
-    SIMT_ROLLED for (int64_t i = simt_global_id(); i < n; i += simt_global_size())
+    SIMT_ROLLED
+    for (int64_t i = simt_global_id(); i < n; i += simt_global_size())
         y[i] = beta == 0 ? 0 : beta * y[i];
 }
 
-/* Lines: 32 entries, of which col and val fill whole lines of L2.  Threads of a block share out entries from the
- * line on in which the first of them lies, so that a wave reads whole lines and asks for each once, not twice; where x or y is reached
- * through that cache, requests are what it lacks. */
+/* Lines: 32 entries, of which col and val fill whole lines of L2.  Threads of a block share out entries
+ * from the line on in which the first of them lies, so that a wave reads whole lines and asks for each
+ * once, not twice; where x or y is reached through that cache, requests are what it lacks. */
 DEVICE off line_at(off entry)
 {
     return entry & ~(off)31;
 }
 
-/* Of entries that begin at `from`, the first of a thread, counted from there: it may lie before them, and be one of others. */
+/* Of entries that begin at `from`, the first of a thread, counted from there: it may lie before them, and
+ * be one of others. */
 DEVICE int first_entry(off from, int thread)
 {
     return thread - (int)(from - line_at(from));
@@ -47,8 +49,9 @@ DEVICE int has_entry(int k, const int ahead, int n)
     return ahead == 0 ? (uint32_t)k < (uint32_t)n : k + ahead < n;
 }
 
-/* Entries are cut into parts of `size` from the first line on, so that all but the first part begin with a line: where part i begins,
- * how many entries that has which begins at `from`, and how many parts there are. */
+/* Entries are cut into parts of `size` from the first line on, so that all but the first part begin with a
+ * line: where part i begins, how many entries that has which begins at `from`, and how many parts there
+ * are. */
 DEVICE off part_at(off first, int64_t i, int size)
 {
     return i == 0 ? first : line_at(first) + (off)(i * size);

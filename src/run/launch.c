@@ -9,14 +9,25 @@
 #include "gpu/module.h"
 
 /* product.h tells why. */
-_Static_assert(offsetof(struct product, array) + (CSR_VAL + 1) * sizeof(void *) <= 48, "what CSR needs first is in the first 48 bytes");
-_Static_assert(offsetof(struct product, fact) + 4 * sizeof(int64_t) <= 48 + 128, "what it needs in the end lies with the first facts");
+_Static_assert(offsetof(struct product, array) + (CSR_VAL + 1) * sizeof(void *) <= 48,
+               "what CSR needs first is in the first 48 bytes");
+_Static_assert(offsetof(struct product, fact) + 4 * sizeof(int64_t) <= 48 + 128,
+               "what it needs in the end lies with the first facts");
 
-/* What Liu and Vinter 2015 found best on a GTX 980 and on an R9 290X.  NVIDIA's multiprocessors since 8.0 keep many more loads
- * under way, so their tiles are larger: a descriptor then stands for more entries. */
-#define SIGMA_NVIDIA {4, 32, 256, 6}
-#define SIGMA_NVIDIA_8 {8, 32, 256, 16}
-#define SIGMA_AMD {4, 7, 256, 4}
+/* What Liu and Vinter 2015 found best on a GTX 980 and on an R9 290X.  NVIDIA's multiprocessors since 8.0
+ * keep many more loads under way, so their tiles are larger: a descriptor then stands for more entries. */
+#define SIGMA_NVIDIA                                                                                         \
+    {                                                                                                        \
+        4, 32, 256, 6                                                                                        \
+    }
+#define SIGMA_NVIDIA_8                                                                                       \
+    {                                                                                                        \
+        8, 32, 256, 16                                                                                       \
+    }
+#define SIGMA_AMD                                                                                            \
+    {                                                                                                        \
+        4, 7, 256, 4                                                                                         \
+    }
 
 /* The first row whose name the architecture's begins with. */
 static const struct arch archs[] = {
@@ -62,7 +73,8 @@ heddle_status gpu_run(const struct work *w, const char *entry, int64_t grid, int
     struct gpu_function *function;
     heddle_status status = gpu_kernel(gpu, &function, w->page, w->variant, entry);
     if (status == HEDDLE_OK)
-        status = gpu_driver_of(gpu)->launch(gpu, function, grid, block, shared, &w->product, sizeof w->product, w->device->stream);
+        status = gpu_driver_of(gpu)->launch(gpu, function, grid, block, shared, &w->product,
+                                            sizeof w->product, w->device->stream);
     return status == HEDDLE_OK && watch_of(w) ? watch_of(w)->launched(watch_of(w), entry) : status;
 }
 
@@ -122,7 +134,8 @@ heddle_status gpu_run_filling(const struct work *w, const char *entry, int64_t i
 }
 
 /* Unless `ahead` is NULL, the first launch makes a pair with it. */
-static heddle_status run_rows(const struct work *w, const struct launch *ahead, const char *entry, int64_t lanes)
+static heddle_status run_rows(const struct work *w, const struct launch *ahead, const char *entry,
+                              int64_t lanes)
 {
     heddle_status status = HEDDLE_OK;
     const int block = gpu_arch(w->device->gpu)->block;
@@ -146,7 +159,8 @@ heddle_status gpu_run_rows(const struct work *w, const char *entry, int64_t lane
     return run_rows(w, NULL, entry, lanes);
 }
 
-heddle_status gpu_run_rows_behind(const struct work *w, const char *filler, int64_t items, const char *entry, int64_t lanes)
+heddle_status gpu_run_rows_behind(const struct work *w, const char *filler, int64_t items, const char *entry,
+                                  int64_t lanes)
 {
     const struct launch ahead = filling(w, filler, items);
     return run_rows(w, &ahead, entry, lanes);

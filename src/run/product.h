@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: MIT
  *
- * product.h: what the device half of a kernel is given.  One layout for every variant and every device: sizes are
- * int64_t, arrays untyped, scalars 16 bytes wide, so that host code fills it without knowing the variant.
+ * product.h: what the device half of a kernel is given.  One layout for every variant and every device:
+ * sizes are int64_t, arrays untyped, scalars 16 bytes wide, so that host code fills it without knowing the
+ * variant.
  *
- * The order matters.  A GPU fetches arguments from memory by the line, and a small product waits for each: 0.3 us on an H200, where by
- * all signs a line has 128 bytes and ends behind the first 48 bytes or the first 112.  So the first 48 are what a product from CSR needs
- * until it multiplies, and what it needs in the end lies with facts that it may ask for while it waits for its first loads. */
+ * The order matters.  A GPU fetches arguments from memory by the line, and a small product waits for each:
+ * 0.3 us on an H200, where by all signs a line has 128 bytes and ends behind the first 48 bytes or the
+ * first 112.  So the first 48 are what a product from CSR needs until it multiplies, and what it needs in
+ * the end lies with facts that it may ask for while it waits for its first loads. */
 #ifndef RUN_PRODUCT_H
 #define RUN_PRODUCT_H
 
@@ -17,21 +19,21 @@
 #define PRODUCT_FACTS 8
 
 struct product {
-    int64_t rows;                        /* of the matrix as it is stored */
-    int64_t first;                       /* the row (gpu_run_rows) or whatever else this launch begins with */
-    const void *x;                       /* cols entries, or rows entries when transposed */
-    const void *array[FORMAT_ARRAYS];    /* of its format: layout.h names them */
-    void *y;                             /* the other number */
-    unsigned char alpha[SCALAR_BYTES];   /* the first bytes hold a `real`; alpha is not 0 */
+    int64_t rows;                      /* of the matrix as it is stored */
+    int64_t first;                     /* the row (gpu_run_rows) or whatever else this launch begins with */
+    const void *x;                     /* cols entries, or rows entries when transposed */
+    const void *array[FORMAT_ARRAYS];  /* of its format: layout.h names them */
+    void *y;                           /* the other number */
+    unsigned char alpha[SCALAR_BYTES]; /* the first bytes hold a `real`; alpha is not 0 */
     unsigned char beta[SCALAR_BYTES];
-    int64_t fact[PRODUCT_FACTS];         /* what `prepare` or launch tells it in numbers */
-    int64_t cols, nnz;                   /* of the matrix as it is stored */
-    int64_t dim[FORMAT_DIMS];            /* of its format: layout.h names them, too */
-    int64_t transposed;                  /* 1: y = alpha Aᵀ x + beta y for the stored A */
-    int64_t parts;                       /* the work is cut into so many parts, whoever takes them */
-    void *workspace;                     /* what the kernel asked for, not initialised, aligned to 64 bytes */
-    int32_t *counters;                   /* what the kernel asked for: 0 before every launch, and it leaves them so */
-    void *prepared;                      /* what its `prepare` derived from the matrix; NULL without one */
+    int64_t fact[PRODUCT_FACTS]; /* what `prepare` or launch tells it in numbers */
+    int64_t cols, nnz;           /* of the matrix as it is stored */
+    int64_t dim[FORMAT_DIMS];    /* of its format: layout.h names them, too */
+    int64_t transposed;          /* 1: y = alpha Aᵀ x + beta y for the stored A */
+    int64_t parts;               /* the work is cut into so many parts, whoever takes them */
+    void *workspace;             /* what the kernel asked for, not initialised, aligned to 64 bytes */
+    int32_t *counters;           /* what the kernel asked for: 0 before every launch, and it leaves them so */
+    void *prepared;              /* what its `prepare` derived from the matrix; NULL without one */
 };
 
 /* The device half of a CPU page; every thread of the team (base/thread.h) runs it. */

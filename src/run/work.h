@@ -11,8 +11,8 @@
 struct kernel;
 
 struct work {
-    const struct kernel *kernel;  /* NULL on the way to a service (convert/service.h) */
-    const char *page;             /* its name */
+    const struct kernel *kernel; /* NULL on the way to a service (convert/service.h) */
+    const char *page;            /* its name */
     const struct device *device;
     enum variant variant;
     heddle_type value;

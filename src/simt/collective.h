@@ -9,9 +9,10 @@
  *   block_sum, block_max (v)                  of all threads of the block, the same in all of them
  *   block_scan_before(v, &total)              sum of the threads before one's own, and of all threads
  *
- * All exist for `real`, and with the ending _int for int32_t and _long for int64_t (wave_sum_int).  Everyone who is meant
- * must come, and the groups must be full: a block has a multiple of `lanes` threads, of WAVE for the block functions.  Those
- * may be called again at once: they begin with a barrier where they have to. */
+ * All exist for `real`, and with the ending _int for int32_t and _long for int64_t (wave_sum_int).
+ * Everyone who is meant must come, and the groups must be full: a block has a multiple of `lanes` threads,
+ * of WAVE for the block functions.  Those may be called again at once: they begin with a barrier where
+ * they have to. */
 #ifndef SIMT_COLLECTIVE_H
 #define SIMT_COLLECTIVE_H
 
@@ -29,7 +30,8 @@
 #define ITEM(name) name##_long
 #include "simt/collective_of.h"
 
-/* How many of the n ascending entries are at most `key`: in row_ptr + 1, the row that entry `key` belongs to. */
+/* How many of the n ascending entries are at most `key`: in row_ptr + 1, the row that entry `key` belongs
+ * to. */
 DEVICE int64_t search_above(const off *entry, int64_t n, int64_t key)
 {
     int64_t low = 0, high = n;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * collective_emu.h: on the emulator every function of collective.h leaves the line that calls it, so that errors name the
- * page and lanes that call it from different lines are found. */
+ * collective_emu.h: on the emulator every function of collective.h leaves the line that calls it, so that
+ * errors name the page and lanes that call it from different lines are found. */
 #ifndef SIMT_COLLECTIVE_EMU_H
 #define SIMT_COLLECTIVE_EMU_H
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * collective_of.h: the functions of collective.h for one type, `item`; ITEM(name) is their name for it.  Included once per
- * type, which is how C gets by without templates. */
+ * collective_of.h: the functions of collective.h for one type, `item`; ITEM(name) is their name for it.
+ * Included once per type, which is how C gets by without templates. */
 
 /* Lanes exchange with ever nearer partners; both add the same two numbers, so all end with the same bits. */
 DEVICE item ITEM(wave_sum)(item v, int lanes)
@@ -53,7 +53,8 @@ DEVICE item ITEM(wave_segment_scan)(item v, int head, int lanes)
     return v;
 }
 
-/* Each wave leaves its result in shared memory, and every wave reduces those.  The second barrier lets the next call write. */
+/* Each wave leaves its result in shared memory, and every wave reduces those.  The second barrier lets the
+ * next call write. */
 DEVICE item ITEM(block_sum)(item v)
 {
     SHARED(item, of_wave, 1024 / WAVE);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * cuda_words.h: the words of CUDA that simt_cuda.h is written in.  nvcc brings them along; clang, which sees no CUDA header
- * here, gets them from its builtins. */
+ * cuda_words.h: the words of CUDA that simt_cuda.h is written in.  nvcc brings them along; clang, which
+ * sees no CUDA header here, gets them from its builtins. */
 #ifndef SIMT_CUDA_WORDS_H
 #define SIMT_CUDA_WORDS_H
 #ifndef __NVCC__
@@ -78,10 +78,10 @@ SIMT_WORD int __ffsll(unsigned long long bits)
     return bits ? 1 + __builtin_ctzll(bits) : 0;
 }
 
-#define SIMT_ATOMIC_WORD(word, type, builtin, builtin_type)               \
-    SIMT_WORD type word(type *p, type v)                                  \
-    {                                                                     \
-        return (type)__nvvm_atom_##builtin((builtin_type *)p, (builtin_type)v); \
+#define SIMT_ATOMIC_WORD(word, type, builtin, builtin_type)                                                  \
+    SIMT_WORD type word(type *p, type v)                                                                     \
+    {                                                                                                        \
+        return (type)__nvvm_atom_##builtin((builtin_type *)p, (builtin_type)v);                              \
     }
 SIMT_ATOMIC_WORD(atomicAdd, float, add_gen_f, float)
 SIMT_ATOMIC_WORD(atomicAdd, double, add_gen_d, double)
@@ -105,7 +105,8 @@ SIMT_WORD unsigned atomicCAS(unsigned *p, unsigned expected, unsigned v)
 {
     return (unsigned)__nvvm_atom_cas_gen_i((int *)p, (int)expected, (int)v);
 }
-SIMT_WORD unsigned long long atomicCAS(unsigned long long *p, unsigned long long expected, unsigned long long v)
+SIMT_WORD unsigned long long atomicCAS(unsigned long long *p, unsigned long long expected,
+                                       unsigned long long v)
 {
     return (unsigned long long)__nvvm_atom_cas_gen_ll((long long *)p, (long long)expected, (long long)v);
 }

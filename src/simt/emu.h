@@ -2,8 +2,8 @@
  *
  * emu.h: what a page compiled for the emulator and the emulator (src/gpu/emu*.c) know of each other.
  *
- * A page announces its kernels by rows in the section "emu_kernels", which the linker gathers: linking a page is all
- * that it takes to have it found, in the library and in a test program alike. */
+ * A page announces its kernels by rows in the section "emu_kernels", which the linker gathers: linking a
+ * page is all that it takes to have it found, in the library and in a test program alike. */
 #ifndef SIMT_EMU_H
 #define SIMT_EMU_H
 
@@ -17,9 +17,10 @@ struct emu_facts {
 
 /* Each member is a distance from its own place. */
 struct emu_kernel {
-    int32_t call;  /* void (const void *argument): one thread, which copies the argument, as a launch does, and runs */
+    int32_t
+        call; /* void (const void *argument): one thread, which copies the argument, as a launch does, and runs */
     int32_t facts;
-    int32_t name;  /* "csr_vector__f64_i32" */
+    int32_t name; /* "csr_vector__f64_i32" */
 };
 
 static inline const void *emu_at(const int32_t *distance)
@@ -43,7 +44,8 @@ static inline void emu_call(const struct emu_kernel *k, const void *argument)
     ((void (*)(const void *))code)(argument);
 }
 
-/* The block whose threads this processor runs, and the thread that runs now.  Fibres never change processors. */
+/* The block whose threads this processor runs, and the thread that runs now.  Fibres never change
+ * processors. */
 struct emu_block_view {
     int64_t id, grid;
     int size;
@@ -54,9 +56,20 @@ struct emu_thread {
     const struct emu_block_view *block;
     const char *caller; /* site of the last call of a function of collective.h */
 };
-extern _Thread_local struct emu_thread *emu_now __attribute__((tls_model("initial-exec"), visibility("hidden")));
+extern _Thread_local struct emu_thread *emu_now
+    __attribute__((tls_model("initial-exec"), visibility("hidden")));
 
-enum emu_op { EMU_SYNC, EMU_WAVE_SYNC, EMU_SHFL, EMU_SHFL_UP, EMU_SHFL_DOWN, EMU_SHFL_XOR, EMU_BALLOT, EMU_ANY, EMU_ALL };
+enum emu_op {
+    EMU_SYNC,
+    EMU_WAVE_SYNC,
+    EMU_SHFL,
+    EMU_SHFL_UP,
+    EMU_SHFL_DOWN,
+    EMU_SHFL_XOR,
+    EMU_BALLOT,
+    EMU_ANY,
+    EMU_ALL
+};
 
 /* A collective: `site` is "file:line" of the call, the same text for every thread that takes part. */
 void emu_sync(const char *site);

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * simt_cuda.h: the dialect for NVIDIA GPUs, by nvcc or by clang.  Mirrors simt_hip.h and simt_emu.h; simt.h says what each
- * name means.  Written in the words of CUDA (cuda_words.h has them for clang), and in PTX where CUDA has none. */
+ * simt_cuda.h: the dialect for NVIDIA GPUs, by nvcc or by clang.  Mirrors simt_hip.h and simt_emu.h;
+ * simt.h says what each name means.  Written in the words of CUDA (cuda_words.h has them for clang), and
+ * in PTX where CUDA has none. */
 #ifndef SIMT_SIMT_CUDA_H
 #define SIMT_SIMT_CUDA_H
 
@@ -16,8 +17,9 @@ typedef uint32_t simt_lanes;
 #define KERNEL(name) extern "C" __global__ void SIMT_NAME(name)
 #define KERNEL_UP_TO(name, threads) KERNEL(name)
 #define KERNEL_BOUND(name, threads) extern "C" __global__ __launch_bounds__(threads) void SIMT_NAME(name)
-#define KERNEL_WAVES(name, waves) KERNEL_BOUND(name, (waves) * WAVE)
-#define KERNEL_RESIDENT(name, threads, blocks) extern "C" __global__ __launch_bounds__(threads, blocks) void SIMT_NAME(name)
+#define KERNEL_WAVES(name, waves) KERNEL_BOUND(name, (waves)*WAVE)
+#define KERNEL_RESIDENT(name, threads, blocks)                                                               \
+    extern "C" __global__ __launch_bounds__(threads, blocks) void SIMT_NAME(name)
 
 extern __shared__ __attribute__((aligned(16))) char simt_dynamic[];
 #define SIMT_ROLLED _Pragma("unroll 1")
@@ -77,16 +79,16 @@ DEVICE unsigned simt_group(int lanes)
 }
 
 /* Values travel as one or two words of 32 bits. */
-#define SIMT_SHUFFLE(name, word_shuffle)                                            \
-    template <class T> DEVICE T name(T value, int by, int lanes)                    \
-    {                                                                               \
-        static_assert(sizeof(T) == 4 || sizeof(T) == 8, "shuffles take 32 or 64 bits"); \
-        unsigned word[sizeof(T) / 4];                                               \
-        __builtin_memcpy(word, &value, sizeof value);                               \
-        for (unsigned i = 0; i < sizeof(T) / 4; i++)                                \
-            word[i] = word_shuffle(simt_group(lanes), word[i], by, lanes);          \
-        __builtin_memcpy(&value, word, sizeof value);                               \
-        return value;                                                               \
+#define SIMT_SHUFFLE(name, word_shuffle)                                                                     \
+    template <class T> DEVICE T name(T value, int by, int lanes)                                             \
+    {                                                                                                        \
+        static_assert(sizeof(T) == 4 || sizeof(T) == 8, "shuffles take 32 or 64 bits");                      \
+        unsigned word[sizeof(T) / 4];                                                                        \
+        __builtin_memcpy(word, &value, sizeof value);                                                        \
+        for (unsigned i = 0; i < sizeof(T) / 4; i++)                                                         \
+            word[i] = word_shuffle(simt_group(lanes), word[i], by, lanes);                                   \
+        __builtin_memcpy(&value, word, sizeof value);                                                        \
+        return value;                                                                                        \
     }
 SIMT_SHUFFLE(simt_shfl, __shfl_sync)
 SIMT_SHUFFLE(simt_shfl_up, __shfl_up_sync)
@@ -112,30 +114,30 @@ DEVICE int simt_ffs(uint64_t bits)
 /* -------------------------------------------------------- atomics ----------------------------- */
 
 /* CUDA has additions and swaps for unsigned types, minimum and maximum for signed ones too. */
-#define SIMT_ATOMICS(type, bits, same)                                                        \
-    DEVICE type simt_atomic_add(type *p, type v)                                              \
-    {                                                                                         \
-        return (type)atomicAdd((bits *)p, (bits)v);                                           \
-    }                                                                                         \
-    DEVICE type simt_atomic_or(type *p, type v)                                               \
-    {                                                                                         \
-        return (type)atomicOr((bits *)p, (bits)v);                                            \
-    }                                                                                         \
-    DEVICE type simt_atomic_exchange(type *p, type v)                                         \
-    {                                                                                         \
-        return (type)atomicExch((bits *)p, (bits)v);                                          \
-    }                                                                                         \
-    DEVICE type simt_atomic_cas(type *p, type expected, type v)                               \
-    {                                                                                         \
-        return (type)atomicCAS((bits *)p, (bits)expected, (bits)v);                           \
-    }                                                                                         \
-    DEVICE type simt_atomic_min(type *p, type v)                                              \
-    {                                                                                         \
-        return (type)atomicMin((same *)p, (same)v);                                           \
-    }                                                                                         \
-    DEVICE type simt_atomic_max(type *p, type v)                                              \
-    {                                                                                         \
-        return (type)atomicMax((same *)p, (same)v);                                           \
+#define SIMT_ATOMICS(type, bits, same)                                                                       \
+    DEVICE type simt_atomic_add(type *p, type v)                                                             \
+    {                                                                                                        \
+        return (type)atomicAdd((bits *)p, (bits)v);                                                          \
+    }                                                                                                        \
+    DEVICE type simt_atomic_or(type *p, type v)                                                              \
+    {                                                                                                        \
+        return (type)atomicOr((bits *)p, (bits)v);                                                           \
+    }                                                                                                        \
+    DEVICE type simt_atomic_exchange(type *p, type v)                                                        \
+    {                                                                                                        \
+        return (type)atomicExch((bits *)p, (bits)v);                                                         \
+    }                                                                                                        \
+    DEVICE type simt_atomic_cas(type *p, type expected, type v)                                              \
+    {                                                                                                        \
+        return (type)atomicCAS((bits *)p, (bits)expected, (bits)v);                                          \
+    }                                                                                                        \
+    DEVICE type simt_atomic_min(type *p, type v)                                                             \
+    {                                                                                                        \
+        return (type)atomicMin((same *)p, (same)v);                                                          \
+    }                                                                                                        \
+    DEVICE type simt_atomic_max(type *p, type v)                                                             \
+    {                                                                                                        \
+        return (type)atomicMax((same *)p, (same)v);                                                          \
     }
 SIMT_ATOMICS(int32_t, unsigned, int)
 SIMT_ATOMICS(uint32_t, unsigned, unsigned)
@@ -149,23 +151,23 @@ SIMT_ATOMICS(uint64_t, unsigned long long, unsigned long long)
 #else
 #define SIMT_ADD_REAL(p, v) atomicAdd(p, v)
 #endif
-#define SIMT_ATOMIC_REAL(type, bits)                                    \
-    DEVICE type simt_atomic_add_cas(type *p, type v)                    \
-    {                                                                   \
-        bits seen = *(volatile bits *)p, old, sum;                      \
-        type before, after;                                             \
-        do {                                                            \
-            old = seen;                                                 \
-            __builtin_memcpy(&before, &old, sizeof before);             \
-            after = before + v;                                         \
-            __builtin_memcpy(&sum, &after, sizeof sum);                 \
-            seen = atomicCAS((bits *)p, old, sum);                      \
-        } while (seen != old);                                          \
-        return before;                                                  \
-    }                                                                   \
-    DEVICE type simt_atomic_add(type *p, type v)                        \
-    {                                                                   \
-        return SIMT_ADD_REAL(p, v);                                     \
+#define SIMT_ATOMIC_REAL(type, bits)                                                                         \
+    DEVICE type simt_atomic_add_cas(type *p, type v)                                                         \
+    {                                                                                                        \
+        bits seen = *(volatile bits *)p, old, sum;                                                           \
+        type before, after;                                                                                  \
+        do {                                                                                                 \
+            old = seen;                                                                                      \
+            __builtin_memcpy(&before, &old, sizeof before);                                                  \
+            after = before + v;                                                                              \
+            __builtin_memcpy(&sum, &after, sizeof sum);                                                      \
+            seen = atomicCAS((bits *)p, old, sum);                                                           \
+        } while (seen != old);                                                                               \
+        return before;                                                                                       \
+    }                                                                                                        \
+    DEVICE type simt_atomic_add(type *p, type v)                                                             \
+    {                                                                                                        \
+        return SIMT_ADD_REAL(p, v);                                                                          \
     }
 SIMT_ATOMIC_REAL(float, unsigned)
 SIMT_ATOMIC_REAL(double, unsigned long long)
@@ -189,7 +191,8 @@ template <class T> DEVICE T simt_fresh(const T *p)
     return *(const volatile T *)p;
 }
 
-/* Programmatic dependent launch, since sm_90; before, and where the host did not ask for it, kernels of a stream never meet. */
+/* Programmatic dependent launch, since sm_90; before, and where the host did not ask for it, kernels of a
+ * stream never meet. */
 DEVICE void simt_let_next(void)
 {
 #if !defined(__CUDA_ARCH__) || __CUDA_ARCH__ >= 900
@@ -205,13 +208,14 @@ DEVICE void simt_after_previous(void)
 
 /* -------------------------------------------------------- loads ------------------------------- */
 
-/* Memory that nobody writes is read by an ordinary load: both compilers see that it goes to global memory and is never
- * written (RESTRICT), take the read-only path by themselves, and unroll around it, which they hardly do around PTX of one's
- * own.  Measured on an H200: one thread a row is up to 1.9 times slower with loads in PTX.
+/* Memory that nobody writes is read by an ordinary load: both compilers see that it goes to global memory
+ * and is never written (RESTRICT), take the read-only path by themselves, and unroll around it, which they
+ * hardly do around PTX of one's own.  Measured on an H200: one thread a row is up to 1.9 times slower with
+ * loads in PTX.
  *
- * What should not stay in the caches, and wide accesses, are in PTX: `way` is "nc" (nobody writes it) or "cs" (first to leave
- * the caches).  They are not volatile: the compiler may move and merge them, as what they read does not change.
- * simt_NAME_words: `bytes` (8 or 16, aligned to that) at once. */
+ * What should not stay in the caches, and wide accesses, are in PTX: `way` is "nc" (nobody writes it) or
+ * "cs" (first to leave the caches).  They are not volatile: the compiler may move and merge them, as what
+ * they read does not change. simt_NAME_words: `bytes` (8 or 16, aligned to that) at once. */
 template <class T> DEVICE T simt_readonly(const T *p)
 {
     return *p;
@@ -242,7 +246,8 @@ DEVICE void simt_prefetch(const void *p, int64_t bytes)
 #if !defined(__CUDA_ARCH__) || __CUDA_ARCH__ >= 900
     const uint64_t from = ((uint64_t)p + 15) & ~(uint64_t)15, to = ((uint64_t)p + bytes) & ~(uint64_t)15;
     if (bytes > 0 && to > from)
-        asm volatile("cp.async.bulk.prefetch.L2.global [%0], %1;" ::"l"(from), "r"((uint32_t)(to - from)) : "memory");
+        asm volatile("cp.async.bulk.prefetch.L2.global [%0], %1;" ::"l"(from), "r"((uint32_t)(to - from))
+                     : "memory");
 #else
     (void)p;
     (void)bytes;
@@ -289,33 +294,33 @@ template <class T> DEVICE T simt_stream_if(int condition, const T *p)
 #endif
 }
 
-#define SIMT_WORDS(name, way)                                                                               \
-    template <int bytes> DEVICE void simt_##name##_words(void *to, const void *p)                           \
-    {                                                                                                       \
-        uint32_t w[4];                                                                                      \
-        if (bytes == 8)                                                                                     \
-            asm("ld.global." way ".v2.b32 {%0, %1}, [%2];" : "=r"(w[0]), "=r"(w[1]) : "l"(p));              \
-        else                                                                                                \
-            asm("ld.global." way ".v4.b32 {%0, %1, %2, %3}, [%4];"                                          \
-                : "=r"(w[0]), "=r"(w[1]), "=r"(w[2]), "=r"(w[3])                                            \
-                : "l"(p));                                                                                  \
-        __builtin_memcpy(to, w, bytes);                                                                     \
+#define SIMT_WORDS(name, way)                                                                                \
+    template <int bytes> DEVICE void simt_##name##_words(void *to, const void *p)                            \
+    {                                                                                                        \
+        uint32_t w[4];                                                                                       \
+        if (bytes == 8)                                                                                      \
+            asm("ld.global." way ".v2.b32 {%0, %1}, [%2];" : "=r"(w[0]), "=r"(w[1]) : "l"(p));               \
+        else                                                                                                 \
+            asm("ld.global." way ".v4.b32 {%0, %1, %2, %3}, [%4];"                                           \
+                : "=r"(w[0]), "=r"(w[1]), "=r"(w[2]), "=r"(w[3])                                             \
+                : "l"(p));                                                                                   \
+        __builtin_memcpy(to, w, bytes);                                                                      \
     }
 SIMT_WORDS(readonly, "nc")
 SIMT_WORDS(stream, "cs")
 #undef SIMT_WORDS
 
 /* n elements by accesses as wide as the alignment of p allows: 16 bytes, all elements in 8, or one by one. */
-#define SIMT_LOADS(name, n, way)                                              \
-    template <class T> DEVICE void name(T *to, const T *p)                    \
-    {                                                                         \
-        constexpr int bytes = n * (int)sizeof(T), wide = bytes < 16 ? 8 : 16; \
-        if ((uintptr_t)p % wide == 0)                                         \
-            for (int i = 0; i < bytes; i += wide)                             \
-                simt_##way##_words<wide>((char *)to + i, (const char *)p + i); \
-        else                                                                  \
-            for (int i = 0; i < n; i++)                                       \
-                to[i] = simt_##way(p + i);                                    \
+#define SIMT_LOADS(name, n, way)                                                                             \
+    template <class T> DEVICE void name(T *to, const T *p)                                                   \
+    {                                                                                                        \
+        constexpr int bytes = n * (int)sizeof(T), wide = bytes < 16 ? 8 : 16;                                \
+        if ((uintptr_t)p % wide == 0)                                                                        \
+            for (int i = 0; i < bytes; i += wide)                                                            \
+                simt_##way##_words<wide>((char *)to + i, (const char *)p + i);                               \
+        else                                                                                                 \
+            for (int i = 0; i < n; i++)                                                                      \
+                to[i] = simt_##way(p + i);                                                                   \
     }
 SIMT_LOADS(simt_load2, 2, readonly)
 SIMT_LOADS(simt_load4, 4, readonly)

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * simt_emu.h: the dialect in plain C, for the emulator.  Mirrors simt_cuda.h and simt_hip.h; simt.h says what each name
- * means.  The build defines SIMT_EMU and, in the pages that look for races, SIMT_HOOKED.  WAVE is known when a kernel runs: a
- * page serves both widths. */
+ * simt_emu.h: the dialect in plain C, for the emulator.  Mirrors simt_cuda.h and simt_hip.h; simt.h says
+ * what each name means.  The build defines SIMT_EMU and, in the pages that look for races, SIMT_HOOKED.
+ * WAVE is known when a kernel runs: a page serves both widths. */
 #ifndef SIMT_SIMT_EMU_H
 #define SIMT_SIMT_EMU_H
 
@@ -30,41 +30,43 @@ typedef uint64_t simt_lanes;
 
 #define KERNEL(name) KERNEL_BOUND(name, SIMT_USUAL_BLOCK)
 #define KERNEL_UP_TO(name, threads) KERNEL_BOUND(name, threads)
-#define KERNEL_WAVES(name, waves) KERNEL_BOUND(name, (waves) * 64) /* the wider ones */
+#define KERNEL_WAVES(name, waves) KERNEL_BOUND(name, (waves)*64) /* the wider ones */
 #define KERNEL_RESIDENT(name, threads, blocks) KERNEL_BOUND(name, threads)
-#define KERNEL_BOUND(name, threads)                                                                       \
-    static void SIMT_SYMBOL(name)(SIMT_ARGUMENT);                                                         \
-    __attribute__((used)) static void SIMT_JOIN(call, SIMT_SYMBOL(name))(const void *argument)            \
-    {                                                                                                     \
-        SIMT_SYMBOL(name)(*(const SIMT_ARGUMENT *)argument);                                              \
-    }                                                                                                     \
-    __attribute__((used)) static const struct emu_facts SIMT_JOIN(facts, SIMT_SYMBOL(name)) = {           \
-        sizeof(SIMT_ARGUMENT), (threads), SIMT_IS_HOOKED};                                                \
-    SIMT_ROW(SIMT_JOIN(call, SIMT_SYMBOL(name)), SIMT_JOIN(facts, SIMT_SYMBOL(name)), SIMT_NAME(name))    \
+#define KERNEL_BOUND(name, threads)                                                                          \
+    static void SIMT_SYMBOL(name)(SIMT_ARGUMENT);                                                            \
+    __attribute__((used)) static void SIMT_JOIN(call, SIMT_SYMBOL(name))(const void *argument)               \
+    {                                                                                                        \
+        SIMT_SYMBOL(name)(*(const SIMT_ARGUMENT *)argument);                                                 \
+    }                                                                                                        \
+    __attribute__((used)) static const struct emu_facts SIMT_JOIN(facts, SIMT_SYMBOL(name)) = {              \
+        sizeof(SIMT_ARGUMENT), (threads), SIMT_IS_HOOKED};                                                   \
+    SIMT_ROW(SIMT_JOIN(call, SIMT_SYMBOL(name)), SIMT_JOIN(facts, SIMT_SYMBOL(name)), SIMT_NAME(name))       \
     static void SIMT_SYMBOL(name)
 
-/* A struct emu_kernel: distances to what it names, so that nothing is left for the dynamic linker to fill in. */
+/* A struct emu_kernel: distances to what it names, so that nothing is left for the dynamic linker to fill
+ * in. */
 #define SIMT_ROW(call, facts, name) SIMT_ROW_(call, facts, name)
-#define SIMT_ROW_(call, facts, name)                                                                      \
-    __asm__(".pushsection emu_kernels, \"a\"\n"                                                           \
-            ".balign 4\n"                                                                                 \
-            ".long " #call " - .\n"                                                                       \
-            ".long " #facts " - .\n"                                                                      \
-            ".long 1f - .\n"                                                                              \
-            ".popsection\n"                                                                               \
-            ".pushsection .rodata.str1.1, \"aMS\", %progbits, 1\n"                                        \
-            "1: .asciz \"" #name "\"\n"                                                                   \
+#define SIMT_ROW_(call, facts, name)                                                                         \
+    __asm__(".pushsection emu_kernels, \"a\"\n"                                                              \
+            ".balign 4\n"                                                                                    \
+            ".long " #call " - .\n"                                                                          \
+            ".long " #facts " - .\n"                                                                         \
+            ".long 1f - .\n"                                                                                 \
+            ".popsection\n"                                                                                  \
+            ".pushsection .rodata.str1.1, \"aMS\", %progbits, 1\n"                                           \
+            "1: .asciz \"" #name "\"\n"                                                                      \
             ".popsection");
 
-/* A page in an archive must be asked for by a symbol, or the linker leaves it out: the build makes a list of these. */
+/* A page in an archive must be asked for by a symbol, or the linker leaves it out: the build makes a list
+ * of these. */
 #ifdef PAGE_NAME
 extern const char SIMT_SYMBOL(SIMT_JOIN(emu_page, PAGE_NAME));
 const char SIMT_SYMBOL(SIMT_JOIN(emu_page, PAGE_NAME)) = 0;
 #endif
 
 #define SIMT_ROLLED
-#define SHARED(type, name, count)                                                                         \
-    static char simt_key_##name;                                                                          \
+#define SHARED(type, name, count)                                                                            \
+    static char simt_key_##name;                                                                             \
     type *const name = (type *)emu_shared(&simt_key_##name, #name, (int64_t)sizeof(type), (count))
 #define SHARED_DYNAMIC(type, name) type *const name = (type *)emu_shared_dynamic((int64_t)sizeof(type))
 
@@ -100,14 +102,14 @@ DEVICE int simt_lane(void)
 #define simt_all(condition) ((int)emu_vote(SIMT_SITE, EMU_ALL, (condition) != 0))
 
 /* Values travel as 64 bits. */
-#define SIMT_SHUFFLE(type, suffix)                                                                             \
-    DEVICE type simt_shuffle_##suffix(const char *site, enum emu_op op, type value, int by, int lanes)         \
-    {                                                                                                          \
-        uint64_t bits = 0;                                                                                     \
-        memcpy(&bits, &value, sizeof value);                                                                   \
-        bits = emu_shuffle(site, op, bits, by, lanes);                                                         \
-        memcpy(&value, &bits, sizeof value);                                                                   \
-        return value;                                                                                          \
+#define SIMT_SHUFFLE(type, suffix)                                                                           \
+    DEVICE type simt_shuffle_##suffix(const char *site, enum emu_op op, type value, int by, int lanes)       \
+    {                                                                                                        \
+        uint64_t bits = 0;                                                                                   \
+        memcpy(&bits, &value, sizeof value);                                                                 \
+        bits = emu_shuffle(site, op, bits, by, lanes);                                                       \
+        memcpy(&value, &bits, sizeof value);                                                                 \
+        return value;                                                                                        \
     }
 SIMT_SHUFFLE(int32_t, i32)
 SIMT_SHUFFLE(uint32_t, u32)
@@ -119,16 +121,28 @@ SIMT_SHUFFLE(double, f64)
 
 /* The function of a family that fits the type of `value`. */
 #define SIMT_TYPED(family, value)                                                                            \
-    _Generic((value), int32_t: family##_i32, uint32_t: family##_u32, int64_t: family##_i64, uint64_t: family##_u64, \
-             float: family##_f32, double: family##_f64)
-#define SIMT_TYPED_INTEGER(family, value) \
-    _Generic((value), int32_t: family##_i32, uint32_t: family##_u32, int64_t: family##_i64, uint64_t: family##_u64)
-#define SIMT_TYPED_REAL(family, value) _Generic((value), float: family##_f32, double: family##_f64)
+    _Generic((value), int32_t                                                                                \
+             : family##_i32, uint32_t                                                                        \
+             : family##_u32, int64_t                                                                         \
+             : family##_i64, uint64_t                                                                        \
+             : family##_u64, float                                                                           \
+             : family##_f32, double                                                                          \
+             : family##_f64)
+#define SIMT_TYPED_INTEGER(family, value)                                                                    \
+    _Generic((value), int32_t                                                                                \
+             : family##_i32, uint32_t                                                                        \
+             : family##_u32, int64_t                                                                         \
+             : family##_i64, uint64_t                                                                        \
+             : family##_u64)
+#define SIMT_TYPED_REAL(family, value) _Generic((value), float : family##_f32, double : family##_f64)
 
 #define simt_shfl(value, from, lanes) SIMT_TYPED(simt_shuffle, value)(SIMT_SITE, EMU_SHFL, value, from, lanes)
-#define simt_shfl_up(value, by, lanes) SIMT_TYPED(simt_shuffle, value)(SIMT_SITE, EMU_SHFL_UP, value, by, lanes)
-#define simt_shfl_down(value, by, lanes) SIMT_TYPED(simt_shuffle, value)(SIMT_SITE, EMU_SHFL_DOWN, value, by, lanes)
-#define simt_shfl_xor(value, by, lanes) SIMT_TYPED(simt_shuffle, value)(SIMT_SITE, EMU_SHFL_XOR, value, by, lanes)
+#define simt_shfl_up(value, by, lanes)                                                                       \
+    SIMT_TYPED(simt_shuffle, value)(SIMT_SITE, EMU_SHFL_UP, value, by, lanes)
+#define simt_shfl_down(value, by, lanes)                                                                     \
+    SIMT_TYPED(simt_shuffle, value)(SIMT_SITE, EMU_SHFL_DOWN, value, by, lanes)
+#define simt_shfl_xor(value, by, lanes)                                                                      \
+    SIMT_TYPED(simt_shuffle, value)(SIMT_SITE, EMU_SHFL_XOR, value, by, lanes)
 
 /* -------------------------------------------------------- bits -------------------------------- */
 
@@ -148,33 +162,33 @@ DEVICE int simt_ffs(uint64_t bits)
 /* -------------------------------------------------------- atomics ----------------------------- */
 
 /* Integers: the builtins for what exists, a loop for the rest. */
-#define SIMT_ATOMIC_LOOP(operation, type, suffix, result)                                            \
-    DEVICE type simt_atomic_##operation##_##suffix(type *p, type v)                                  \
-    {                                                                                                \
-        type old = __atomic_load_n(p, __ATOMIC_RELAXED);                                             \
-        while (!__atomic_compare_exchange_n(p, &old, (result), 0, __ATOMIC_RELAXED, __ATOMIC_RELAXED)) \
-            ;                                                                                        \
-        return old;                                                                                  \
+#define SIMT_ATOMIC_LOOP(operation, type, suffix, result)                                                    \
+    DEVICE type simt_atomic_##operation##_##suffix(type *p, type v)                                          \
+    {                                                                                                        \
+        type old = __atomic_load_n(p, __ATOMIC_RELAXED);                                                     \
+        while (!__atomic_compare_exchange_n(p, &old, (result), 0, __ATOMIC_RELAXED, __ATOMIC_RELAXED))       \
+            ;                                                                                                \
+        return old;                                                                                          \
     }
-#define SIMT_ATOMICS(type, suffix)                                              \
-    DEVICE type simt_atomic_add_##suffix(type *p, type v)                       \
-    {                                                                           \
-        return __atomic_fetch_add(p, v, __ATOMIC_RELAXED);                      \
-    }                                                                           \
-    DEVICE type simt_atomic_or_##suffix(type *p, type v)                        \
-    {                                                                           \
-        return __atomic_fetch_or(p, v, __ATOMIC_RELAXED);                       \
-    }                                                                           \
-    DEVICE type simt_atomic_exchange_##suffix(type *p, type v)                  \
-    {                                                                           \
-        return __atomic_exchange_n(p, v, __ATOMIC_RELAXED);                     \
-    }                                                                           \
-    DEVICE type simt_atomic_cas_##suffix(type *p, type expected, type v)        \
-    {                                                                           \
-        __atomic_compare_exchange_n(p, &expected, v, 0, __ATOMIC_RELAXED, __ATOMIC_RELAXED); \
-        return expected;                                                        \
-    }                                                                           \
-    SIMT_ATOMIC_LOOP(min, type, suffix, v < old ? v : old)                      \
+#define SIMT_ATOMICS(type, suffix)                                                                           \
+    DEVICE type simt_atomic_add_##suffix(type *p, type v)                                                    \
+    {                                                                                                        \
+        return __atomic_fetch_add(p, v, __ATOMIC_RELAXED);                                                   \
+    }                                                                                                        \
+    DEVICE type simt_atomic_or_##suffix(type *p, type v)                                                     \
+    {                                                                                                        \
+        return __atomic_fetch_or(p, v, __ATOMIC_RELAXED);                                                    \
+    }                                                                                                        \
+    DEVICE type simt_atomic_exchange_##suffix(type *p, type v)                                               \
+    {                                                                                                        \
+        return __atomic_exchange_n(p, v, __ATOMIC_RELAXED);                                                  \
+    }                                                                                                        \
+    DEVICE type simt_atomic_cas_##suffix(type *p, type expected, type v)                                     \
+    {                                                                                                        \
+        __atomic_compare_exchange_n(p, &expected, v, 0, __ATOMIC_RELAXED, __ATOMIC_RELAXED);                 \
+        return expected;                                                                                     \
+    }                                                                                                        \
+    SIMT_ATOMIC_LOOP(min, type, suffix, v < old ? v : old)                                                   \
     SIMT_ATOMIC_LOOP(max, type, suffix, v > old ? v : old)
 SIMT_ATOMICS(int32_t, i32)
 SIMT_ATOMICS(uint32_t, u32)
@@ -184,19 +198,19 @@ SIMT_ATOMICS(uint64_t, u64)
 #undef SIMT_ATOMIC_LOOP
 
 /* The generic builtins compare bits, so that NaN is equal to itself. */
-#define SIMT_ATOMIC_REAL(type, suffix)                                                                \
-    DEVICE type simt_atomic_add_cas_##suffix(type *p, type v)                                         \
-    {                                                                                                 \
-        type before, after;                                                                           \
-        __atomic_load(p, &before, __ATOMIC_RELAXED);                                                  \
-        do                                                                                            \
-            after = before + v;                                                                       \
-        while (!__atomic_compare_exchange(p, &before, &after, 0, __ATOMIC_RELAXED, __ATOMIC_RELAXED)); \
-        return before;                                                                                \
-    }                                                                                                 \
-    DEVICE type simt_atomic_add_##suffix(type *p, type v)                                             \
-    {                                                                                                 \
-        return simt_atomic_add_cas_##suffix(p, v);                                                    \
+#define SIMT_ATOMIC_REAL(type, suffix)                                                                       \
+    DEVICE type simt_atomic_add_cas_##suffix(type *p, type v)                                                \
+    {                                                                                                        \
+        type before, after;                                                                                  \
+        __atomic_load(p, &before, __ATOMIC_RELAXED);                                                         \
+        do                                                                                                   \
+            after = before + v;                                                                              \
+        while (!__atomic_compare_exchange(p, &before, &after, 0, __ATOMIC_RELAXED, __ATOMIC_RELAXED));       \
+        return before;                                                                                       \
+    }                                                                                                        \
+    DEVICE type simt_atomic_add_##suffix(type *p, type v)                                                    \
+    {                                                                                                        \
+        return simt_atomic_add_cas_##suffix(p, v);                                                           \
     }
 SIMT_ATOMIC_REAL(float, f32)
 SIMT_ATOMIC_REAL(double, f64)
@@ -237,16 +251,16 @@ DEVICE void simt_prefetch(const void *p, int64_t bytes)
 #define simt_with(i, value) (i)
 
 /* Element by element: no more alignment is assumed than a page may assume. */
-#define SIMT_LOADS(type, suffix)                                    \
-    DEVICE void simt_load2_##suffix(type *to, const type *p)        \
-    {                                                               \
-        to[0] = p[0];                                               \
-        to[1] = p[1];                                               \
-    }                                                               \
-    DEVICE void simt_load4_##suffix(type *to, const type *p)        \
-    {                                                               \
-        simt_load2_##suffix(to, p);                                 \
-        simt_load2_##suffix(to + 2, p + 2);                         \
+#define SIMT_LOADS(type, suffix)                                                                             \
+    DEVICE void simt_load2_##suffix(type *to, const type *p)                                                 \
+    {                                                                                                        \
+        to[0] = p[0];                                                                                        \
+        to[1] = p[1];                                                                                        \
+    }                                                                                                        \
+    DEVICE void simt_load4_##suffix(type *to, const type *p)                                                 \
+    {                                                                                                        \
+        simt_load2_##suffix(to, p);                                                                          \
+        simt_load2_##suffix(to + 2, p + 2);                                                                  \
     }
 SIMT_LOADS(int32_t, i32)
 SIMT_LOADS(uint32_t, u32)

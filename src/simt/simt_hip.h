@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * simt_hip.h: the dialect for AMD GPUs, by clang.  Mirrors simt_cuda.h and simt_emu.h; simt.h says what each name means.
- * Nothing but builtins of the compiler: no header of ROCm is needed. */
+ * simt_hip.h: the dialect for AMD GPUs, by clang.  Mirrors simt_cuda.h and simt_emu.h; simt.h says what
+ * each name means. Nothing but builtins of the compiler: no header of ROCm is needed. */
 #ifndef SIMT_SIMT_HIP_H
 #define SIMT_SIMT_HIP_H
 
@@ -17,9 +17,9 @@ typedef uint32_t simt_lanes;
 
 #define KERNEL(name) KERNEL_BOUND(name, SIMT_USUAL_BLOCK)
 #define KERNEL_UP_TO(name, threads) KERNEL_BOUND(name, threads)
-#define KERNEL_BOUND(name, threads) \
+#define KERNEL_BOUND(name, threads)                                                                          \
     extern "C" __attribute__((global, amdgpu_flat_work_group_size(1, threads))) void SIMT_NAME(name)
-#define KERNEL_WAVES(name, waves) KERNEL_BOUND(name, (waves) * WAVE)
+#define KERNEL_WAVES(name, waves) KERNEL_BOUND(name, (waves)*WAVE)
 #define KERNEL_RESIDENT(name, threads, blocks) KERNEL_BOUND(name, threads)
 
 extern __attribute__((shared, aligned(16))) char simt_dynamic[];
@@ -103,16 +103,16 @@ DEVICE int simt_source_xor(int by, int lanes)
 }
 
 /* Values travel as one or two words of 32 bits. */
-#define SIMT_SHUFFLE(name, source)                                                  \
-    template <class T> DEVICE T name(T value, int by, int lanes)                    \
-    {                                                                               \
-        static_assert(sizeof(T) == 4 || sizeof(T) == 8, "shuffles take 32 or 64 bits"); \
-        int word[sizeof(T) / 4], from = source(by, lanes);                          \
-        __builtin_memcpy(word, &value, sizeof value);                               \
-        for (unsigned i = 0; i < sizeof(T) / 4; i++)                                \
-            word[i] = __builtin_amdgcn_ds_bpermute(4 * from, word[i]);              \
-        __builtin_memcpy(&value, word, sizeof value);                               \
-        return value;                                                               \
+#define SIMT_SHUFFLE(name, source)                                                                           \
+    template <class T> DEVICE T name(T value, int by, int lanes)                                             \
+    {                                                                                                        \
+        static_assert(sizeof(T) == 4 || sizeof(T) == 8, "shuffles take 32 or 64 bits");                      \
+        int word[sizeof(T) / 4], from = source(by, lanes);                                                   \
+        __builtin_memcpy(word, &value, sizeof value);                                                        \
+        for (unsigned i = 0; i < sizeof(T) / 4; i++)                                                         \
+            word[i] = __builtin_amdgcn_ds_bpermute(4 * from, word[i]);                                       \
+        __builtin_memcpy(&value, word, sizeof value);                                                        \
+        return value;                                                                                        \
     }
 SIMT_SHUFFLE(simt_shfl, simt_source)
 SIMT_SHUFFLE(simt_shfl_up, simt_source_up)
@@ -138,31 +138,31 @@ DEVICE int simt_ffs(uint64_t bits)
 /* -------------------------------------------------------- atomics ----------------------------- */
 
 #define SIMT_ORDER __ATOMIC_RELAXED, __HIP_MEMORY_SCOPE_AGENT
-#define SIMT_ATOMICS(type)                                                                    \
-    DEVICE type simt_atomic_add(type *p, type v)                                              \
-    {                                                                                         \
-        return __hip_atomic_fetch_add(p, v, SIMT_ORDER);                                      \
-    }                                                                                         \
-    DEVICE type simt_atomic_or(type *p, type v)                                               \
-    {                                                                                         \
-        return __hip_atomic_fetch_or(p, v, SIMT_ORDER);                                       \
-    }                                                                                         \
-    DEVICE type simt_atomic_exchange(type *p, type v)                                         \
-    {                                                                                         \
-        return __hip_atomic_exchange(p, v, SIMT_ORDER);                                       \
-    }                                                                                         \
-    DEVICE type simt_atomic_cas(type *p, type expected, type v)                               \
-    {                                                                                         \
-        __hip_atomic_compare_exchange_strong(p, &expected, v, __ATOMIC_RELAXED, SIMT_ORDER);  \
-        return expected;                                                                      \
-    }                                                                                         \
-    DEVICE type simt_atomic_min(type *p, type v)                                              \
-    {                                                                                         \
-        return __hip_atomic_fetch_min(p, v, SIMT_ORDER);                                      \
-    }                                                                                         \
-    DEVICE type simt_atomic_max(type *p, type v)                                              \
-    {                                                                                         \
-        return __hip_atomic_fetch_max(p, v, SIMT_ORDER);                                      \
+#define SIMT_ATOMICS(type)                                                                                   \
+    DEVICE type simt_atomic_add(type *p, type v)                                                             \
+    {                                                                                                        \
+        return __hip_atomic_fetch_add(p, v, SIMT_ORDER);                                                     \
+    }                                                                                                        \
+    DEVICE type simt_atomic_or(type *p, type v)                                                              \
+    {                                                                                                        \
+        return __hip_atomic_fetch_or(p, v, SIMT_ORDER);                                                      \
+    }                                                                                                        \
+    DEVICE type simt_atomic_exchange(type *p, type v)                                                        \
+    {                                                                                                        \
+        return __hip_atomic_exchange(p, v, SIMT_ORDER);                                                      \
+    }                                                                                                        \
+    DEVICE type simt_atomic_cas(type *p, type expected, type v)                                              \
+    {                                                                                                        \
+        __hip_atomic_compare_exchange_strong(p, &expected, v, __ATOMIC_RELAXED, SIMT_ORDER);                 \
+        return expected;                                                                                     \
+    }                                                                                                        \
+    DEVICE type simt_atomic_min(type *p, type v)                                                             \
+    {                                                                                                        \
+        return __hip_atomic_fetch_min(p, v, SIMT_ORDER);                                                     \
+    }                                                                                                        \
+    DEVICE type simt_atomic_max(type *p, type v)                                                             \
+    {                                                                                                        \
+        return __hip_atomic_fetch_max(p, v, SIMT_ORDER);                                                     \
     }
 SIMT_ATOMICS(int32_t)
 SIMT_ATOMICS(uint32_t)
@@ -176,23 +176,23 @@ SIMT_ATOMICS(uint64_t)
 #else
 #define SIMT_ADD_REAL(p, v) __hip_atomic_fetch_add(p, v, SIMT_ORDER)
 #endif
-#define SIMT_ATOMIC_REAL(type, bits)                                    \
-    DEVICE type simt_atomic_add_cas(type *p, type v)                    \
-    {                                                                   \
-        bits seen = __hip_atomic_load((bits *)p, SIMT_ORDER), old, sum; \
-        type before, after;                                             \
-        do {                                                            \
-            old = seen;                                                 \
-            __builtin_memcpy(&before, &old, sizeof before);             \
-            after = before + v;                                         \
-            __builtin_memcpy(&sum, &after, sizeof sum);                 \
-            seen = simt_atomic_cas((bits *)p, old, sum);                \
-        } while (seen != old);                                          \
-        return before;                                                  \
-    }                                                                   \
-    DEVICE type simt_atomic_add(type *p, type v)                        \
-    {                                                                   \
-        return SIMT_ADD_REAL(p, v);                                     \
+#define SIMT_ATOMIC_REAL(type, bits)                                                                         \
+    DEVICE type simt_atomic_add_cas(type *p, type v)                                                         \
+    {                                                                                                        \
+        bits seen = __hip_atomic_load((bits *)p, SIMT_ORDER), old, sum;                                      \
+        type before, after;                                                                                  \
+        do {                                                                                                 \
+            old = seen;                                                                                      \
+            __builtin_memcpy(&before, &old, sizeof before);                                                  \
+            after = before + v;                                                                              \
+            __builtin_memcpy(&sum, &after, sizeof sum);                                                      \
+            seen = simt_atomic_cas((bits *)p, old, sum);                                                     \
+        } while (seen != old);                                                                               \
+        return before;                                                                                       \
+    }                                                                                                        \
+    DEVICE type simt_atomic_add(type *p, type v)                                                             \
+    {                                                                                                        \
+        return SIMT_ADD_REAL(p, v);                                                                          \
     }
 SIMT_ATOMIC_REAL(float, uint32_t)
 SIMT_ATOMIC_REAL(double, uint64_t)
@@ -265,16 +265,16 @@ template <int bytes> DEVICE void simt_stream_words(void *to, const void *p)
 }
 
 /* n elements by accesses as wide as the alignment of p allows: 16 bytes, all elements in 8, or one by one. */
-#define SIMT_LOADS(name, n, way)                                              \
-    template <class T> DEVICE void name(T *to, const T *p)                    \
-    {                                                                         \
-        constexpr int bytes = n * (int)sizeof(T), wide = bytes < 16 ? 8 : 16; \
-        if ((uintptr_t)p % wide == 0)                                         \
-            for (int i = 0; i < bytes; i += wide)                             \
-                simt_##way##_words<wide>((char *)to + i, (const char *)p + i); \
-        else                                                                  \
-            for (int i = 0; i < n; i++)                                       \
-                to[i] = simt_##way(p + i);                                    \
+#define SIMT_LOADS(name, n, way)                                                                             \
+    template <class T> DEVICE void name(T *to, const T *p)                                                   \
+    {                                                                                                        \
+        constexpr int bytes = n * (int)sizeof(T), wide = bytes < 16 ? 8 : 16;                                \
+        if ((uintptr_t)p % wide == 0)                                                                        \
+            for (int i = 0; i < bytes; i += wide)                                                            \
+                simt_##way##_words<wide>((char *)to + i, (const char *)p + i);                               \
+        else                                                                                                 \
+            for (int i = 0; i < n; i++)                                                                      \
+                to[i] = simt_##way(p + i);                                                                   \
     }
 SIMT_LOADS(simt_load2, 2, readonly)
 SIMT_LOADS(simt_load4, 4, readonly)

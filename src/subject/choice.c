@@ -17,7 +17,8 @@ int choice_is(const char *name, const char *choice)
 
 heddle_status choice_options(const char *name, struct choice *c)
 {
-    static const char *const caches[] = {[HEDDLE_CACHE_UNKNOWN] = "unknown", [HEDDLE_CACHE_COLD] = "cold", [HEDDLE_CACHE_WARM] = "warm"};
+    static const char *const caches[] = {
+        [HEDDLE_CACHE_UNKNOWN] = "unknown", [HEDDLE_CACHE_COLD] = "cold", [HEDDLE_CACHE_WARM] = "warm"};
     heddle_status status = HEDDLE_OK;
     struct spec spec;
     int64_t wanted = 0;
@@ -33,7 +34,9 @@ heddle_status choice_options(const char *name, struct choice *c)
     if (values && strcmp(values, "fixed") != 0 && strcmp(values, "any") != 0)
         TRY(fail(HEDDLE_BAD_ARGUMENT, "%s: values are any or fixed", name));
     TRY(spec_done(&spec, is_plan ? "deterministic cache values" : "deterministic"));
-    *c = (struct choice){.deterministic = wanted != 0, .values_fixed = values && strcmp(values, "fixed") == 0, .cache = (heddle_cache)cache};
+    *c = (struct choice){.deterministic = wanted != 0,
+                         .values_fixed = values && strcmp(values, "fixed") == 0,
+                         .cache = (heddle_cache)cache};
 done:
     return status;
 }
@@ -41,7 +44,8 @@ done:
 int choice_is_deterministic(const char *name)
 {
     struct choice c;
-    return (choice_is(name, "auto") || choice_is(name, "plan")) && choice_options(name, &c) == HEDDLE_OK && c.deterministic;
+    return (choice_is(name, "auto") || choice_is(name, "plan")) && choice_options(name, &c) == HEDDLE_OK &&
+           c.deterministic;
 }
 
 heddle_status choice_check(const char *name)
@@ -61,6 +65,7 @@ heddle_status choice_check(const char *name)
         if (strcmp(known[i], spec.name) == 0)
             return HEDDLE_OK;
     const char *near = nearest(spec.name, known, count);
-    return fail(HEDDLE_BAD_ARGUMENT, "there is no kernel '%s'%s%s%s", spec.name, near ? "; did you mean '" : "",
-                near ? near : " (heddle kernels lists them)", near ? "'?" : "");
+    return fail(HEDDLE_BAD_ARGUMENT, "there is no kernel '%s'%s%s%s", spec.name,
+                near ? "; did you mean '" : "", near ? near : " (heddle kernels lists them)",
+                near ? "'?" : "");
 }

@@ -5,7 +5,8 @@
  *     plan              heddle_plan_create with its defaults: Heddle chooses and prepares
  *     auto:deterministic=1, plan:deterministic=1
  *                       the same two, bitwise repeatable
- *     plan:cache=cold   the caller knows that A is not in the cache when the next product comes; warm: that it is
+ *     plan:cache=cold   the caller knows that A is not in the cache when the next product comes; warm:
+ *                       that it is
  *     plan:values=fixed values never change: the plan may make use of what they are
  *     cpu_sell:slice=8  one kernel with options */
 #ifndef SUBJECT_CHOICE_H
@@ -24,7 +25,8 @@ struct choice {
 heddle_status choice_options(const char *name, struct choice *c);
 /* Is it such a choice, and was it asked to be deterministic? */
 int choice_is_deterministic(const char *name);
-/* Is `name` auto, plan or a kernel of the registry?  Fails with the nearest one; options of kernels are not looked at. */
+/* Is `name` auto, plan or a kernel of the registry?  Fails with the nearest one; options of kernels are
+ * not looked at. */
 heddle_status choice_check(const char *name);
 
 #endif

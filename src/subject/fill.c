@@ -55,7 +55,8 @@ void fill_random(void *x, heddle_type type, int64_t n)
 
 void fill_value(void *x, heddle_type type, int64_t n, double value)
 {
-    team_run(threads_default(), work, &(struct vector_fill){.x = x, .type = type, .n = n, .at = value_of, .value = value});
+    team_run(threads_default(), work,
+             &(struct vector_fill){.x = x, .type = type, .n = n, .at = value_of, .value = value});
 }
 
 void fill_nan(void *x, heddle_type type, int64_t n)
@@ -66,5 +67,6 @@ void fill_nan(void *x, heddle_type type, int64_t n)
 void fill_converted(void *x, heddle_type type, const void *from, heddle_type from_type, int64_t n)
 {
     team_run(threads_default(), work,
-             &(struct vector_fill){.x = x, .type = type, .n = n, .at = from_at, .from = from, .from_type = from_type});
+             &(struct vector_fill){
+                 .x = x, .type = type, .n = n, .at = from_at, .from = from, .from_type = from_type});
 }

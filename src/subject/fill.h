@@ -6,8 +6,9 @@
 
 #include "matrix/variant.h"
 
-/* Numbers in [-1, 1) that depend on their position alone: the same vector on every machine and for any number of threads,
- * for f32 the same rounded.  They use all bits of a double, so that products with them are rounded too. */
+/* Numbers in [-1, 1) that depend on their position alone: the same vector on every machine and for any
+ * number of threads, for f32 the same rounded.  They use all bits of a double, so that products with them
+ * are rounded too. */
 void fill_random(void *x, heddle_type type, int64_t n);
 void fill_nan(void *x, heddle_type type, int64_t n);
 void fill_value(void *x, heddle_type type, int64_t n, double value);

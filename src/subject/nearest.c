@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * "Did you mean": the known word with the fewest single-letter insertions, deletions, replacements and swaps. */
+ * "Did you mean": the known word with the fewest single-letter insertions, deletions, replacements and
+ * swaps. */
 #include <string.h>
 
 #include "subject/subject.h"
@@ -24,7 +25,8 @@ static int distance(const char *a, const char *b)
                 d[i][j] = i + j;
                 continue;
             }
-            d[i][j] = smaller(d[i - 1][j - 1] + (a[i - 1] != b[j - 1]), smaller(d[i - 1][j], d[i][j - 1]) + 1);
+            d[i][j] =
+                smaller(d[i - 1][j - 1] + (a[i - 1] != b[j - 1]), smaller(d[i - 1][j], d[i][j - 1]) + 1);
             if (i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1])
                 d[i][j] = smaller(d[i][j], d[i - 2][j - 2] + 1);
         }

@@ -10,7 +10,7 @@
 #include "base/memory.h"
 
 #define STDIN_PATH "/dev/stdin" /* "-" among matrices; pipes are read as files are */
-#define NAMES_MOST 128 /* families, sets and members that a suggestion looks through */
+#define NAMES_MOST 128          /* families, sets and members that a suggestion looks through */
 
 static heddle_status copied(char **out, const char *text, size_t n)
 {
@@ -63,8 +63,9 @@ done:
 }
 
 /* Endings of matrix files.  Those of archives and compression stand behind the others' ("cant.mtx.gz"). */
-static const char *const endings[] = {".gz", ".xz", ".tar", ".tgz", ".mtx", ".mm", ".rb", ".hb", ".rua", ".rsa",
-                                      ".rra", ".pua", ".psa", ".pra", ".rza", ".pza", ".iua", ".isa", ".hdl"};
+static const char *const endings[] = {".gz",  ".xz",  ".tar", ".tgz", ".mtx", ".mm",  ".rb",
+                                      ".hb",  ".rua", ".rsa", ".rra", ".pua", ".psa", ".pra",
+                                      ".rza", ".pza", ".iua", ".isa", ".hdl"};
 
 /* The name without its directory and endings; *matrix tells whether there was an ending of a matrix file. */
 static const char *base_name(const char *path, size_t *size, int *matrix)
@@ -94,8 +95,8 @@ static heddle_status add_file(struct subject_list *list, const char *path)
     return add(list, name, size, path, NULL, NULL);
 }
 
-/* Is this an entry that a directory offers as a matrix?  Others (README, vectors "..._b.mtx" included) are the user's
- * own business: only the ending decides. */
+/* Is this an entry that a directory offers as a matrix?  Others (README, vectors "..._b.mtx" included) are
+ * the user's own business: only the ending decides. */
 static int is_matrix(const struct dirent *entry)
 {
     size_t size;
@@ -113,8 +114,8 @@ static heddle_status add_directory(struct subject_list *list, const char *direct
     if (count < 0)
         return fail(HEDDLE_FILE_ERROR, "%s: %s", directory, strerror(errno));
     if (count == 0)
-        status = fail(HEDDLE_BAD_ARGUMENT, "%s: no matrix file in this directory (.mtx, .rb, .hdl, .tar.gz, ...)",
-                      directory);
+        status = fail(HEDDLE_BAD_ARGUMENT,
+                      "%s: no matrix file in this directory (.mtx, .rb, .hdl, .tar.gz, ...)", directory);
     for (int i = 0; i < count && status == HEDDLE_OK; i++) {
         text_add(&path, "%s%s%s", directory, text_ends(directory, "/") ? "" : "/", entries[i]->d_name);
         status = path.failed ? HEDDLE_NO_MEMORY : add_file(list, path.data);
@@ -126,13 +127,14 @@ static heddle_status add_directory(struct subject_list *list, const char *direct
     return status;
 }
 
-static heddle_status add_member(struct subject_list *list, const struct set *set, const struct set_member *member)
+static heddle_status add_member(struct subject_list *list, const struct set *set,
+                                const struct set_member *member)
 {
     struct text origin = {0};
     text_add(&origin, "set:%s/%s", set->name, member->name);
-    heddle_status status = origin.failed
-        ? HEDDLE_NO_MEMORY
-        : add(list, member->name, strlen(member->name), origin.data, member->spec, member);
+    heddle_status status =
+        origin.failed ? HEDDLE_NO_MEMORY
+                      : add(list, member->name, strlen(member->name), origin.data, member->spec, member);
     text_free(&origin);
     return status;
 }
@@ -144,12 +146,13 @@ static heddle_status no_member(const struct set *set, const char *name)
     for (; count < set->count && count < NAMES_MOST; count++)
         names[count] = set->member[count].name;
     const char *near = nearest(name, names, count);
-    return fail(HEDDLE_BAD_ARGUMENT, "set:%s has no member '%s'%s%s%s", set->name, name, near ? "; did you mean '" : "",
-                near ? near : " (heddle gen --list names them)", near ? "'?" : "");
+    return fail(HEDDLE_BAD_ARGUMENT, "set:%s has no member '%s'%s%s%s", set->name, name,
+                near ? "; did you mean '" : "", near ? near : " (heddle gen --list names them)",
+                near ? "'?" : "");
 }
 
-/* DIRECTORY/MEMBER: the one file in it that is called so, with its endings or without; *found tells whether there is such a
- * directory. */
+/* DIRECTORY/MEMBER: the one file in it that is called so, with its endings or without; *found tells
+ * whether there is such a directory. */
 static heddle_status add_from_directory(struct subject_list *list, const char *text, int *found)
 {
     heddle_status status = HEDDLE_OK;
@@ -165,10 +168,12 @@ static heddle_status add_from_directory(struct subject_list *list, const char *t
     TRY(add_directory(&all, directory.data));
     int64_t before = list->count;
     for (int64_t i = 0; i < all.count; i++)
-        if (strcmp(all.item[i].name, member) == 0 || strcmp(strrchr(all.item[i].origin, '/') + 1, member) == 0)
+        if (strcmp(all.item[i].name, member) == 0 ||
+            strcmp(strrchr(all.item[i].origin, '/') + 1, member) == 0)
             TRY(add_file(list, all.item[i].origin));
     if (list->count == before)
-        status = fail(HEDDLE_BAD_ARGUMENT, "set:%s: there is no matrix file '%s' in %s", text, member, directory.data);
+        status = fail(HEDDLE_BAD_ARGUMENT, "set:%s: there is no matrix file '%s' in %s", text, member,
+                      directory.data);
 done:
     subjects_free(&all);
     text_free(&directory);
@@ -180,8 +185,9 @@ static heddle_status no_set(const char *name)
     struct text known = {0};
     for (int i = 0; i < set_count(); i++)
         text_add(&known, " %s", set_at(i)->name);
-    heddle_status status = fail(HEDDLE_BAD_ARGUMENT, *name ? "'set:%s' is neither a set (there are:%s) nor a directory"
-                                                           : "'set:%s' needs a name: one of the sets (%s ) or a directory",
+    heddle_status status = fail(HEDDLE_BAD_ARGUMENT,
+                                *name ? "'set:%s' is neither a set (there are:%s) nor a directory"
+                                      : "'set:%s' needs a name: one of the sets (%s ) or a directory",
                                 name, known.failed ? "" : known.data);
     text_free(&known);
     return status;
@@ -230,8 +236,9 @@ static heddle_status add_family(struct subject_list *list, const char *text)
             return add(list, spec, strlen(spec), text, spec, NULL);
     }
     const char *near = nearest(parsed.name, names, count);
-    return fail(HEDDLE_BAD_ARGUMENT, "there is no family '%s'%s%s%s", parsed.name, near ? "; did you mean '" : "",
-                near ? near : " (heddle gen --list names them)", near ? "'?" : "");
+    return fail(HEDDLE_BAD_ARGUMENT, "there is no family '%s'%s%s%s", parsed.name,
+                near ? "; did you mean '" : "", near ? near : " (heddle gen --list names them)",
+                near ? "'?" : "");
 }
 
 /* What someone may have meant who named a file that is not there. */
@@ -241,7 +248,8 @@ static heddle_status no_file(const char *path, int error)
     for (int i = 0; i < family_count(); i++) {
         const char *name = family_at(i)->name;
         if (strlen(name) == size && strncmp(name, path, size) == 0)
-            return fail(HEDDLE_FILE_ERROR, "%s: %s; for the family write gen:%s", path, strerror(error), path);
+            return fail(HEDDLE_FILE_ERROR, "%s: %s; for the family write gen:%s", path, strerror(error),
+                        path);
     }
     const struct set *set = set_by_name(path);
     return set ? fail(HEDDLE_FILE_ERROR, "%s: %s; for the set write set:%s", path, strerror(error), path)
@@ -260,7 +268,8 @@ static heddle_status add_transposed(struct subject_list *list, const char *text)
     for (int64_t i = 0; i < plain.count; i++) {
         const struct subject *s = &plain.item[i];
         if (s->transposed)
-            TRY(fail(HEDDLE_BAD_ARGUMENT, "%s%s: once is enough; twice gives the matrix itself", transpose, text));
+            TRY(fail(HEDDLE_BAD_ARGUMENT, "%s%s: once is enough; twice gives the matrix itself", transpose,
+                     text));
         text_free(&name);
         text_free(&origin);
         text_add(&name, "%s%s", transpose, s->name);
@@ -336,8 +345,12 @@ void loaded_free(struct loaded *m)
 
 heddle_status matrix_of(heddle_matrix **A, heddle *h, const struct csr *csr)
 {
-    heddle_csr_desc desc = {.rows = csr->rows, .cols = csr->cols, .nnz = csr->nnz,
-                            .row_ptr = csr->row_ptr, .col = csr->col, .val = csr->val,
+    heddle_csr_desc desc = {.rows = csr->rows,
+                            .cols = csr->cols,
+                            .nnz = csr->nnz,
+                            .row_ptr = csr->row_ptr,
+                            .col = csr->col,
+                            .val = csr->val,
                             .types = {csr->value, csr->offset, HEDDLE_I32}};
     return heddle_csr(A, h, &desc);
 }

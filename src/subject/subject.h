@@ -22,7 +22,7 @@ struct subject {
     char *origin; /* what loads exactly this matrix again: "cant.mtx", "gen:grid3d:n=100", "set:paper/cant" */
     char *spec;   /* of the family, or NULL for a file, whose path is `origin` */
     const struct set_member *member; /* of a set, or NULL */
-    int transposed; /* its origin says so, too */
+    int transposed;                  /* its origin says so, too */
 };
 
 struct subject_list {
@@ -30,8 +30,8 @@ struct subject_list {
     int64_t count, capacity;
 };
 
-/* Adds what `text` stands for.  Files are not opened yet; unknown families, sets and members, missing files and
- * directories without a matrix fail with what to write instead. */
+/* Adds what `text` stands for.  Files are not opened yet; unknown families, sets and members, missing
+ * files and directories without a matrix fail with what to write instead. */
 heddle_status subjects_add(struct subject_list *list, const char *text);
 void subjects_free(struct subject_list *list);
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * What reaches the user: standard output (only complete, and with its errors noticed), files that appear when they are
- * complete, and the progress bar. */
+ * What reaches the user: standard output (only complete, and with its errors noticed), files that appear
+ * when they are complete, and the progress bar. */
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
@@ -16,10 +16,12 @@
 #include "io/sink.h"
 #include "terminal/terminal.h"
 
-/* The text as standard output gets it: colours become the sequences of a terminal, other control characters are quoted. */
+/* The text as standard output gets it: colours become the sequences of a terminal, other control
+ * characters are quoted. */
 static heddle_status put_out(const struct session *s)
 {
-    static const char *const sequence[] = {"", "\033[32m", "\033[31m", "\033[2m", "\033[0m"}; /* GREEN, RED, DIM, PLAIN */
+    static const char *const sequence[] = {"", "\033[32m", "\033[31m", "\033[2m",
+                                           "\033[0m"}; /* GREEN, RED, DIM, PLAIN */
     static const char *const kept[] = {"\n\t", "\n\t" GREEN RED DIM PLAIN};
     char *text = mem_alloc(4 * s->out.size + 1, 1);
     if (!text)
@@ -43,8 +45,9 @@ heddle_status out_flush(struct session *s)
     else if (s->out.size > 0)
         status = put_out(s);
     if (status == HEDDLE_OK && (fflush(stdout) != 0 || ferror(stdout)))
-        status = errno == EPIPE ? fail(HEDDLE_FILE_ERROR, "standard output was closed before everything was written")
-                                : fail(HEDDLE_FILE_ERROR, "cannot write to standard output: %s", strerror(errno));
+        status = errno == EPIPE
+                   ? fail(HEDDLE_FILE_ERROR, "standard output was closed before everything was written")
+                   : fail(HEDDLE_FILE_ERROR, "cannot write to standard output: %s", strerror(errno));
     text_free(&s->out);
     return status;
 }
@@ -150,7 +153,7 @@ void heed_signals(void)
     for (size_t i = 0; i < sizeof numbers / sizeof numbers[0]; i++)
         if (signal(numbers[i], ends_by_signal) == SIG_IGN)
             signal(numbers[i], SIG_IGN); /* nohup, or a job in the background, meant it */
-    signal(SIGPIPE, SIG_IGN); /* a closed pipe and a full quota are write errors like others */
+    signal(SIGPIPE, SIG_IGN);            /* a closed pipe and a full quota are write errors like others */
     signal(SIGXFSZ, SIG_IGN);
 }
 

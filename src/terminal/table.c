@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Tables for people: columns as wide as their contents, numbers to the right, colour where a terminal shows it. */
+ * Tables for people: columns as wide as their contents, numbers to the right, colour where a terminal
+ * shows it. */
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
@@ -61,8 +62,9 @@ static void put(struct session *s, const struct table *t, int c, const char *cel
 {
     int gap = t->width[c] - letters(cell, size), last = !t->column[c + 1].title;
     gap = gap < 0 ? 0 : gap;
-    out(s, "%s%*s%s%.*s%s%*s", c > 0 ? "  " : "", t->column[c].right ? gap : 0, "", s->colour ? colours[colour] : "",
-        (int)size, cell, s->colour && colour ? PLAIN : "", t->column[c].right || last ? 0 : gap, "");
+    out(s, "%s%*s%s%.*s%s%*s", c > 0 ? "  " : "", t->column[c].right ? gap : 0, "",
+        s->colour ? colours[colour] : "", (int)size, cell, s->colour && colour ? PLAIN : "",
+        t->column[c].right || last ? 0 : gap, "");
 }
 
 void table_head(struct table *t, struct session *s)

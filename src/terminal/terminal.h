@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * terminal.h: what a command tells the person who called it: text that reaches standard output when the command has succeeded,
- * tables, a progress bar, and files. */
+ * terminal.h: what a command tells the person who called it: text that reaches standard output when the
+ * command has succeeded, tables, a progress bar, and files. */
 #ifndef TERMINAL_TERMINAL_H
 #define TERMINAL_TERMINAL_H
 
@@ -17,12 +17,12 @@ struct session {
     int operands;
     const char **operand; /* size operands */
     int quiet;
-    int colour;   /* standard output is a terminal that wants it */
-    int progress; /* standard error is a terminal, and nobody asked for quiet */
-    int wrong;    /* a result is wrong: exit status 1 */
+    int colour;       /* standard output is a terminal that wants it */
+    int progress;     /* standard error is a terminal, and nobody asked for quiet */
+    int wrong;        /* a result is wrong: exit status 1 */
     const char *json; /* what --json was given, "-" for standard output; NULL: it was not */
-    int drawn;    /* a progress bar stands on the terminal */
-    struct text out; /* goes to standard output */
+    int drawn;        /* a progress bar stands on the terminal */
+    struct text out;  /* goes to standard output */
 };
 
 #define out(s, ...) text_add(&(s)->out, __VA_ARGS__)
@@ -30,7 +30,8 @@ struct session {
 heddle_status out_flush(struct session *s);
 heddle_status out_json(struct session *s, struct json *j); /* the value on a line of its own; frees j */
 
-/* A bar on the terminal, overwritten by the next and wiped by progress_clear; nothing when not on a terminal. */
+/* A bar on the terminal, overwritten by the next and wiped by progress_clear; nothing when not on a
+ * terminal. */
 void progress(struct session *s, int64_t done, int64_t total, const char *format, ...)
     __attribute__((format(printf, 4, 5)));
 void progress_clear(struct session *s);
@@ -45,8 +46,8 @@ struct column {
     int width; /* at least */
 };
 
-/* A cell that begins with one of these is coloured on a terminal; out_flush knows which sequences that are, so that no others
- * get through.  PLAIN ends a colour. */
+/* A cell that begins with one of these is coloured on a terminal; out_flush knows which sequences that
+ * are, so that no others get through.  PLAIN ends a colour. */
 #define GREEN "\1"
 #define RED "\2"
 #define DIM "\3"
@@ -59,7 +60,8 @@ struct table {
 };
 
 void table_begin(struct table *t, const struct column *column);
-void table_add(struct table *t, const char *format, ...) __attribute__((format(printf, 2, 3))); /* "a\tb\tc" */
+void table_add(struct table *t, const char *format, ...)
+    __attribute__((format(printf, 2, 3)));           /* "a\tb\tc" */
 void table_head(struct table *t, struct session *s); /* with the widths known so far */
 void table_rows(struct table *t, struct session *s); /* the rows added since the last call */
 void table_end(struct table *t, struct session *s);  /* widths by contents, head, rows; frees */
@@ -70,8 +72,8 @@ void table_free(struct table *t);
 /* A whole file at once, which appears under its name when it is complete. */
 heddle_status output_text(const char *path, const struct text *t);
 
-/* Records: a file that grows line by line under its own name, so that a killed run loses nothing.  Only its last line can be
- * incomplete, and the next run cuts that off. */
+/* Records: a file that grows line by line under its own name, so that a killed run loses nothing.  Only
+ * its last line can be incomplete, and the next run cuts that off. */
 struct output_file {
     const char *path; /* borrowed */
     int file;         /* open when path is not NULL */
@@ -83,7 +85,8 @@ struct output_file {
 heddle_status output_grow(struct output_file *f, const char *path, int64_t keep);
 heddle_status output_line(struct output_file *f, const char *line);
 heddle_status output_commit(struct output_file *f);
-void output_drop(struct output_file *f); /* removes it if it was not there before and holds nothing; nothing after a commit */
+void output_drop(struct output_file *
+                     f); /* removes it if it was not there before and holds nothing; nothing after a commit */
 
 /* SIGINT, SIGTERM and SIGHUP remove temporary files before they end the command. */
 void ends_by_signal(int number);

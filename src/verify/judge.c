@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * A result against its reference, row by row.  Parts are fixed and merged in order, so that the first bad row is the
- * first one for any number of threads. */
+ * A result against its reference, row by row.  Parts are fixed and merged in order, so that the first bad
+ * row is the first one for any number of threads. */
 #include <math.h>
 #include <stdio.h>
 
@@ -30,7 +30,8 @@ struct judging {
     struct verdict part[PARTS];
 };
 
-static void judge_rows(struct verdict *v, const struct reference *r, const void *y, int64_t begin, int64_t end)
+static void judge_rows(struct verdict *v, const struct reference *r, const void *y, int64_t begin,
+                       int64_t end)
 {
     *v = (struct verdict){.first = -1};
     for (int64_t i = begin; i < end; i++) {
@@ -74,7 +75,8 @@ char *verdict_text(char buffer[VERDICT_TEXT], const struct verdict *v, const str
 {
     buffer[0] = 0;
     if (!v->passed)
-        snprintf(buffer, VERDICT_TEXT, "row %lld is %.17g, not %.17g (bound %.3g; %lld of %lld rows are wrong)",
+        snprintf(buffer, VERDICT_TEXT,
+                 "row %lld is %.17g, not %.17g (bound %.3g; %lld of %lld rows are wrong)",
                  (long long)v->first, v->got, v->expected, v->bound, (long long)v->bad_rows, (long long)r->n);
     return buffer;
 }

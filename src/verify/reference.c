@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT
  *
- * The reference product.  A row is summed as an unevaluated pair high + low (Ogita, Rump and Oishi's Dot2): TwoSum keeps
- * what an addition rounds off, one fma keeps what a multiplication rounds off.  The operations below must be carried out
- * as written: each rounding stands in a statement of its own, where compilers do not contract it away. */
+ * The reference product.  A row is summed as an unevaluated pair high + low (Ogita, Rump and Oishi's
+ * Dot2): TwoSum keeps what an addition rounds off, one fma keeps what a multiplication rounds off.  The
+ * operations below must be carried out as written: each rounding stands in a statement of its own, where
+ * compilers do not contract it away. */
 #include <float.h>
 #include <math.h>
 
@@ -12,8 +13,8 @@
 
 #define PARTS 256 /* of the rows: more than threads, so that long rows even out */
 
-/* A sum on its way.  Terms that are NaN or infinite stand apart, because they would spoil the compensation; which of
- * them occurred decides the class of the result. */
+/* A sum on its way.  Terms that are NaN or infinite stand apart, because they would spoil the
+ * compensation; which of them occurred decides the class of the result. */
 struct sum {
     double high, low;
     double size; /* sum of the magnitudes; infinite when it exceeds double */
@@ -64,11 +65,13 @@ static struct precision precision_of(heddle_type value)
                                : (struct precision){FLT_EPSILON / 2, FLT_MAX, 0x1p-149};
 }
 
-/* How many sqrt(k) u the roundings of k operations may add up to.  One rounding is off by u / sqrt(3) on average (the root of
- * the mean square), and no partial sum is larger than the sum of the magnitudes: 4 is seven standard deviations, or more. */
+/* How many sqrt(k) u the roundings of k operations may add up to.  One rounding is off by u / sqrt(3) on
+ * average (the root of the mean square), and no partial sum is larger than the sum of the magnitudes: 4 is
+ * seven standard deviations, or more. */
 #define ROUNDINGS 4
 
-/* gamma(k); where k u nears 1, k u itself, which bounds sums and dot products of any length (Jeannerod and Rump 2013). */
+/* gamma(k); where k u nears 1, k u itself, which bounds sums and dot products of any length (Jeannerod and
+ * Rump 2013). */
 static double gamma_of(double k, double roundoff)
 {
     double ku = k * roundoff;
@@ -96,7 +99,8 @@ static struct sum scaled(const struct sum *row, const struct equation *p, double
 static double bound_of(const struct sum *s, const struct sum *row, double alpha, double n, heddle_type value)
 {
     struct precision type = precision_of(value);
-    double gamma = gamma_of(n + 2, type.roundoff), share = fmin(gamma, ROUNDINGS * sqrt(n + 2) * type.roundoff);
+    double gamma = gamma_of(n + 2, type.roundoff),
+           share = fmin(gamma, ROUNDINGS * sqrt(n + 2) * type.roundoff);
     double reached = fmax(s->size, row->size); /* intermediate results of either order of scaling */
     if (!(reached * (1 + gamma) <= type.largest) || !isfinite(alpha))
         return INFINITY;

@@ -2,16 +2,18 @@
  *
  * verify.h: is y right?  Two questions, for rounding and wrong sums look alike in a long row of f32:
  *
- * Numbers of all bits (reference_new) against a compensated product on the host.  Each row has an error bound of its own,
+ * Numbers of all bits (reference_new) against a compensated product on the host.  Each row has an error
+ * bound of its own,
  *
  *     |y_i - ref_i| <= min(gamma(k), 4 sqrt(k) u) * (|alpha| sum |a_ij| |x_j| + |beta| |y0_i|),    gamma(k) = k u / (1 - k u)
  *
- * with k = n_i + 2, n_i the entries of the row and u the unit roundoff of y's type.  Every order of summation, fused or not,
- * stays below the first; below the second stay those whose roundings are independent (Higham and Mary 2019), at seven standard
- * deviations.
+ * with k = n_i + 2, n_i the entries of the row and u the unit roundoff of y's type.  Every order of
+ * summation, fused or not, stays below the first; below the second stay those whose roundings are
+ * independent (Higham and Mary 2019), at seven standard deviations.
  *
- * Integers (reference_exact), chosen so that sums are exact in any order: here every bit of y must be right, so that no dropped,
- * doubled or misplaced entry hides, however long its row.  A reference is made once and judges many results. */
+ * Integers (reference_exact), chosen so that sums are exact in any order: here every bit of y must be
+ * right, so that no dropped, doubled or misplaced entry hides, however long its row.  A reference is made
+ * once and judges many results. */
 #ifndef VERIFY_VERIFY_H
 #define VERIFY_VERIFY_H
 
@@ -28,18 +30,19 @@ struct equation {
 struct reference {
     int64_t n; /* entries of y */
     heddle_type value;
-    double *high, *low; /* size n: their sum is the entry, right to about 106 bits; NaN or infinite in `high` alone */
-    double *bound;      /* size n: INFINITY where an overflow on the way makes any result right; 0 of exact sums */
+    double *high,
+        *low; /* size n: their sum is the entry, right to about 106 bits; NaN or infinite in `high` alone */
+    double *bound; /* size n: INFINITY where an overflow on the way makes any result right; 0 of exact sums */
 };
 
 /* Fills r; A must be valid.  T needs memory for a transposed copy of A while it runs. */
 heddle_status reference_new(struct reference *r, const struct equation *p);
 void reference_free(struct reference *r);
 
-/* Values in the place of A's (size A->nnz, of its type) and vectors to go with them (size n; another `seed`, other numbers):
- * whole numbers, none of them 0, that depend on their position alone.  Values are up to 8 in size with random signs; the numbers
- * of a vector are as large as the type and A->nnz permit (exact_largest): within aligned groups of so many no two are alike, and
- * the first is like no other. */
+/* Values in the place of A's (size A->nnz, of its type) and vectors to go with them (size n; another
+ * `seed`, other numbers): whole numbers, none of them 0, that depend on their position alone.  Values are
+ * up to 8 in size with random signs; the numbers of a vector are as large as the type and A->nnz permit
+ * (exact_largest): within aligned groups of so many no two are alike, and the first is like no other. */
 void exact_values(void *val, const struct csr *A);
 void exact_vector(void *x, const struct csr *A, int64_t n, uint64_t seed);
 int64_t exact_largest(const struct csr *A);

@@ -9,7 +9,15 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { INVALID_VALUE = 1, OUT_OF_MEMORY = 2, INVALID_IMAGE = 200, NO_BINARY = 209, INVALID_PTX = 218, NOT_FOUND = 500, CAPTURE_ISOLATION = 905 };
+enum {
+    INVALID_VALUE = 1,
+    OUT_OF_MEMORY = 2,
+    INVALID_IMAGE = 200,
+    NO_BINARY = 209,
+    INVALID_PTX = 218,
+    NOT_FOUND = 500,
+    CAPTURE_ISOLATION = 905
+};
 
 #define PIECES 4096
 
@@ -23,7 +31,7 @@ struct module {
     char *text;
     struct function {
         char name[128];
-    } *function[16];
+    } * function[16];
     int functions;
 };
 
@@ -50,7 +58,8 @@ struct fake_state *fake_state(void)
     return &state;
 }
 
-/* Who waits for whom: the first `after[t]` launches of stream t come before what is given to this stream next. */
+/* Who waits for whom: the first `after[t]` launches of stream t come before what is given to this stream
+ * next. */
 #define STREAMS 64
 static struct order {
     void *stream;
@@ -90,7 +99,8 @@ static int scripted(const char *symbol)
         snprintf(script, sizeof script, "%s", text);
         script_calls = 0;
     }
-    if (sscanf(text, "%63[^@=]@%d=%d", name, &nth, &code) != 3 && sscanf(text, "%63[^@=]=%d", name, &code) != 2)
+    if (sscanf(text, "%63[^@=]@%d=%d", name, &nth, &code) != 3 &&
+        sscanf(text, "%63[^@=]=%d", name, &code) != 2)
         return 0;
     if (strcmp(name, symbol) != 0)
         return 0;

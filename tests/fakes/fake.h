@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT
  *
- * fake.h: driver libraries without a device.  fake_cuda.c and fake_hip.c export what Heddle calls of libcuda.so.1 and
- * libamdhip64.so; memory is malloc's, a module is a text, a launch is written down.  They are built against the vendors'
- * headers where those are installed, so that a wrong prototype does not compile.
+ * fake.h: driver libraries without a device.  fake_cuda.c and fake_hip.c export what Heddle calls of
+ * libcuda.so.1 and libamdhip64.so; memory is malloc's, a module is a text, a launch is written down.  They
+ * are built against the vendors' headers where those are installed, so that a wrong prototype does not
+ * compile.
  *
  * Scripted by the environment, read at every call:
  *   FAKE_VERSION=N           what the driver says its version is
@@ -11,10 +12,11 @@
  *   FAKE_LOADING=US          how long CUDA takes to load a module (0)
  *   FAKE_CAPTURING=1         every stream is being captured
  *   FAKE_FAIL=SYMBOL@N=CODE  the N-th call of SYMBOL from now on (without @N: every one) returns CODE
- * An error of 700 to 719 (but 701) is sticky, as it is on a real device: every later call returns it, until fake_reset.
+ * An error of 700 to 719 (but 701) is sticky, as it is on a real device: every later call returns it,
+ * until fake_reset.
  *
- * A module is a text "FAKE sm_90 kernel kernel ..." for one architecture, or "PTX kernel ..." for any; "PTX!" does not
- * compile.  Real binaries are taken as they are and have every kernel. */
+ * A module is a text "FAKE sm_90 kernel kernel ..." for one architecture, or "PTX kernel ..." for any;
+ * "PTX!" does not compile.  Real binaries are taken as they are and have every kernel. */
 #ifndef FAKE_H
 #define FAKE_H
 
@@ -23,18 +25,20 @@
 
 struct fake_state {
     int64_t memory, pinned, modules, events, contexts, graphs; /* alive */
-    int64_t bytes;                                     /* of memory */
-    int depth;                                         /* of this thread's stack of contexts (HIP: its device) */
-    int64_t switches;                                  /* of context or device */
-    int last_error;                                    /* what hipGetLastError would say */
-    int unordered; /* launches that need not wait for an earlier one in another stream; since fake_reset */
-    void *captured; /* a stream that is being captured, for the test to set: launches there are not run, and events are refused */
+    int64_t bytes;                                             /* of memory */
+    int depth;        /* of this thread's stack of contexts (HIP: its device) */
+    int64_t switches; /* of context or device */
+    int last_error;   /* what hipGetLastError would say */
+    int unordered;    /* launches that need not wait for an earlier one in another stream; since fake_reset */
+    void *
+        captured; /* a stream that is being captured, for the test to set: launches there are not run, and events are refused */
     struct {
         char kernel[128];
         unsigned grid, block, shared;
         void *stream;
         int64_t argument; /* its first eight bytes */
-        int count, early, together; /* early: those that need not wait for what was launched before; together: in a graph */
+        int count, early,
+            together; /* early: those that need not wait for what was launched before; together: in a graph */
     } launch;
 };
 
@@ -58,14 +62,14 @@ void fake_unlock(int *locked);
 
 /* The result that the script or an earlier sticky error prescribes for a call; 0: go on. */
 int fake_enter(const char *symbol);
-#define PRESCRIBED(symbol)                    \
-    do {                                      \
-        int prescribed = fake_enter(#symbol); \
-        if (prescribed)                       \
-            return prescribed;                \
+#define PRESCRIBED(symbol)                                                                                   \
+    do {                                                                                                     \
+        int prescribed = fake_enter(#symbol);                                                                \
+        if (prescribed)                                                                                      \
+            return prescribed;                                                                               \
     } while (0)
-#define ENTER(symbol) \
-    LOCKED;           \
+#define ENTER(symbol)                                                                                        \
+    LOCKED;                                                                                                  \
     PRESCRIBED(symbol)
 
 int64_t fake_number(const char *variable, int64_t otherwise);

@@ -24,7 +24,13 @@ struct fake_sparse_state *fake_sparse(void)
 static void *keep(int64_t rows, int64_t cols, const int *ptr, const int *col, const void *val, int type)
 {
     struct matrix *m = malloc(sizeof *m);
-    *m = (struct matrix){.format = CSR, .rows = rows, .cols = cols, .nnz = ptr[rows], .ptr = ptr, .col = col, .val = val,
+    *m = (struct matrix){.format = CSR,
+                         .rows = rows,
+                         .cols = cols,
+                         .nnz = ptr[rows],
+                         .ptr = ptr,
+                         .col = col,
+                         .val = val,
                          .type = type};
     state.matrices++;
     return m;
@@ -39,7 +45,8 @@ static int drop(void *mat)
 
 static int product(const struct matrix *m, int t, double alpha, double beta, const void *x, void *y)
 {
-    struct vector from = {t ? m->rows : m->cols, (void *)(uintptr_t)x, m->type}, to = {t ? m->cols : m->rows, y, m->type};
+    struct vector from = {t ? m->rows : m->cols, (void *)(uintptr_t)x, m->type},
+                  to = {t ? m->cols : m->rows, y, m->type};
     state.products++;
     return multiply(m, t, alpha, beta, &from, &to) ? 0 : 1;
 }
@@ -50,7 +57,8 @@ struct description {
     int type, mode, diag;
 };
 
-EXPORT mkl_sparse_s_create_csr(void **mat, int base, int rows, int cols, int *begin, int *end, int *col, float *val)
+EXPORT mkl_sparse_s_create_csr(void **mat, int base, int rows, int cols, int *begin, int *end, int *col,
+                               float *val)
 {
     ENTER(mkl_sparse_s_create_csr);
     if (base != 0 || end != begin + 1)
@@ -58,7 +66,8 @@ EXPORT mkl_sparse_s_create_csr(void **mat, int base, int rows, int cols, int *be
     *mat = keep(rows, cols, begin, col, val, 0);
     return 0;
 }
-EXPORT mkl_sparse_d_create_csr(void **mat, int base, int rows, int cols, int *begin, int *end, int *col, double *val)
+EXPORT mkl_sparse_d_create_csr(void **mat, int base, int rows, int cols, int *begin, int *end, int *col,
+                               double *val)
 {
     ENTER(mkl_sparse_d_create_csr);
     if (base != 0 || end != begin + 1)
@@ -78,11 +87,13 @@ EXPORT mkl_sparse_optimize(void *mat)
     state.prepared++;
     return 0;
 }
-EXPORT mkl_sparse_s_mv(int op, float alpha, const void *mat, struct description d, const float *x, float beta, float *y)
+EXPORT mkl_sparse_s_mv(int op, float alpha, const void *mat, struct description d, const float *x, float beta,
+                       float *y)
 {
     return d.type != 20 ? 3 : product(mat, op == 11, alpha, beta, x, y);
 }
-EXPORT mkl_sparse_d_mv(int op, double alpha, const void *mat, struct description d, const double *x, double beta, double *y)
+EXPORT mkl_sparse_d_mv(int op, double alpha, const void *mat, struct description d, const double *x,
+                       double beta, double *y)
 {
     return d.type != 20 ? 3 : product(mat, op == 11, alpha, beta, x, y);
 }
@@ -93,12 +104,14 @@ EXPORT mkl_sparse_destroy(void *mat)
 
 /* ------------------------------------------------------------------ ArmPL */
 
-EXPORT armpl_spmat_create_csr_s(void **mat, int rows, int cols, const int *ptr, const int *col, const float *val, int flags)
+EXPORT armpl_spmat_create_csr_s(void **mat, int rows, int cols, const int *ptr, const int *col,
+                                const float *val, int flags)
 {
     *mat = keep(rows, cols, ptr, col, val, 0);
     return flags != 3;
 }
-EXPORT armpl_spmat_create_csr_d(void **mat, int rows, int cols, const int *ptr, const int *col, const double *val, int flags)
+EXPORT armpl_spmat_create_csr_d(void **mat, int rows, int cols, const int *ptr, const int *col,
+                                const double *val, int flags)
 {
     *mat = keep(rows, cols, ptr, col, val, 1);
     return flags != 3;
@@ -148,28 +161,34 @@ EXPORT rsb_lib_set_opt(int option, const void *value)
     (void)value;
     return option != 9;
 }
-VISIBLE(void *rsb_mtx_alloc_from_csr_const(const void *val, const int *ptr, const int *col, int nnz, char type, int rows,
-                                           int cols, int row_block, int col_block, int flags, int *error));
-void *rsb_mtx_alloc_from_csr_const(const void *val, const int *ptr, const int *col, int nnz, char type, int rows, int cols,
-                                   int row_block, int col_block, int flags, int *error)
+VISIBLE(void *rsb_mtx_alloc_from_csr_const(const void *val, const int *ptr, const int *col, int nnz,
+                                           char type, int rows, int cols, int row_block, int col_block,
+                                           int flags, int *error));
+void *rsb_mtx_alloc_from_csr_const(const void *val, const int *ptr, const int *col, int nnz, char type,
+                                   int rows, int cols, int row_block, int col_block, int flags, int *error)
 {
     (void)nnz, (void)row_block, (void)col_block, (void)flags;
     *error = fake_enter("rsb_mtx_alloc_from_csr_const");
     return *error ? NULL : keep(rows, cols, ptr, col, val, type == 'D');
 }
-EXPORT rsb_tune_spmm(void **mat, double *factor, int *threads, int rounds, double seconds, int op, const void *alpha,
-                     const void *other, int columns, int order, const void *b, int ldb, const void *beta, void *c, int ldc)
+EXPORT rsb_tune_spmm(void **mat, double *factor, int *threads, int rounds, double seconds, int op,
+                     const void *alpha, const void *other, int columns, int order, const void *b, int ldb,
+                     const void *beta, void *c, int ldc)
 {
-    (void)factor, (void)threads, (void)rounds, (void)op, (void)alpha, (void)other, (void)order, (void)b, (void)ldb, (void)beta;
+    (void)factor, (void)threads, (void)rounds, (void)op, (void)alpha, (void)other, (void)order, (void)b,
+        (void)ldb, (void)beta;
     (void)c, (void)ldc;
     ENTER(rsb_tune_spmm);
     state.prepared++;
     return !*mat || columns != 1 || seconds <= 0;
 }
-EXPORT rsb_spmv(int op, const void *alpha, const void *mat, const void *x, int x_step, const void *beta, void *y, int y_step)
+EXPORT rsb_spmv(int op, const void *alpha, const void *mat, const void *x, int x_step, const void *beta,
+                void *y, int y_step)
 {
     const struct matrix *m = mat;
-    return x_step != 1 || y_step != 1 ? 1 : product(m, op == 'T', value(alpha, m->type, 0), value(beta, m->type, 0), x, y);
+    return x_step != 1 || y_step != 1
+             ? 1
+             : product(m, op == 'T', value(alpha, m->type, 0), value(beta, m->type, 0), x, y);
 }
 VISIBLE(void *rsb_mtx_free(void *mat));
 void *rsb_mtx_free(void *mat)

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * fake_cuda.c: libcuda.so.1 without a device.  With HAVE_CUDA_H the real header checks every prototype below. */
+ * fake_cuda.c: libcuda.so.1 without a device.  With HAVE_CUDA_H the real header checks every prototype
+ * below. */
 #include "fake.h"
 
 #ifdef HAVE_CUDA_H
@@ -55,18 +56,19 @@ const struct fake_device fake_device = {"Fake H200", "sm_90"};
 
 static const struct {
     int number, value;
-} attributes[] = {{1, 1024}, {5, 2147483647}, {10, 32}, {16, 132}, {38, 62914560}, {75, 9}, {76, 0}, {97, 232448}};
+} attributes[] = {{1, 1024},      {5, 2147483647}, {10, 32}, {16, 132},
+                  {38, 62914560}, {75, 9},         {76, 0},  {97, 232448}};
 
 static char contexts[8];
 static _Thread_local CUcontext stack[8];
 static _Thread_local int depth;
 
 /* Most calls need a context to be current. */
-#define ENTER_IN_CONTEXT(symbol)               \
-    ENTER(symbol);                             \
-    do {                                       \
-        if (depth == 0 || !stack[depth - 1])   \
-            return (CUresult)INVALID_CONTEXT;  \
+#define ENTER_IN_CONTEXT(symbol)                                                                             \
+    ENTER(symbol);                                                                                           \
+    do {                                                                                                     \
+        if (depth == 0 || !stack[depth - 1])                                                                 \
+            return (CUresult)INVALID_CONTEXT;                                                                \
     } while (0)
 
 EXPORT cuDriverGetVersion(int *version)
@@ -210,7 +212,8 @@ EXPORT cuPointerGetAttributes(unsigned count, CUpointer_attribute *attributes, v
     return 0;
 }
 
-EXPORT cuModuleLoadDataEx(CUmodule *module, const void *image, unsigned count, CUjit_option *options, void **values)
+EXPORT cuModuleLoadDataEx(CUmodule *module, const void *image, unsigned count, CUjit_option *options,
+                          void **values)
 {
     usleep((useconds_t)fake_number("FAKE_LOADING", 0)); /* others may come meanwhile */
     ENTER_IN_CONTEXT(cuModuleLoadDataEx);
@@ -240,8 +243,9 @@ EXPORT cuFuncSetAttribute(CUfunction function, CUfunction_attribute attribute, i
     (void)function;
     return (CUresult)(attribute == 8 && value == 232448 - 1024 ? 0 : 1);
 }
-EXPORT cuLaunchKernel(CUfunction function, unsigned grid_x, unsigned grid_y, unsigned grid_z, unsigned block_x, unsigned block_y,
-                      unsigned block_z, unsigned shared, CUstream stream, void **arguments, void **extra)
+EXPORT cuLaunchKernel(CUfunction function, unsigned grid_x, unsigned grid_y, unsigned grid_z,
+                      unsigned block_x, unsigned block_y, unsigned block_z, unsigned shared, CUstream stream,
+                      void **arguments, void **extra)
 {
     const unsigned size[3] = {grid_x, block_x, shared};
     ENTER_IN_CONTEXT(cuLaunchKernel);
@@ -255,14 +259,15 @@ EXPORT cuLaunchKernelEx(const CUlaunchConfig *c, CUfunction function, void **arg
 {
     const unsigned size[3] = {c->gridDimX, c->blockDimX, c->sharedMemBytes};
     ENTER_IN_CONTEXT(cuLaunchKernelEx);
-    if (c->gridDimY != 1 || c->gridDimZ != 1 || c->blockDimY != 1 || c->blockDimZ != 1 || extra || c->numAttrs != 1 ||
-        c->attrs->id != 6 || c->attrs->value.programmaticStreamSerializationAllowed != 1)
+    if (c->gridDimY != 1 || c->gridDimZ != 1 || c->blockDimY != 1 || c->blockDimZ != 1 || extra ||
+        c->numAttrs != 1 || c->attrs->id != 6 || c->attrs->value.programmaticStreamSerializationAllowed != 1)
         return (CUresult)1;
     fake_state()->launch.early++;
     return (CUresult)fake_launch(function, size, c->hStream, arguments);
 }
 
-/* A graph of up to two kernels, which is all that anybody makes; its exec and its nodes are the graph itself and parts of it. */
+/* A graph of up to two kernels, which is all that anybody makes; its exec and its nodes are the graph
+ * itself and parts of it. */
 struct fake_node {
     CUfunction function;
     unsigned size[3];
@@ -276,7 +281,8 @@ static struct fake_graph {
 
 static int tell(struct fake_node *n, const CUDA_KERNEL_NODE_PARAMS_v2 *p)
 {
-    if (p->gridDimY != 1 || p->gridDimZ != 1 || p->blockDimY != 1 || p->blockDimZ != 1 || p->extra || !p->func || p->gridDimX == 0)
+    if (p->gridDimY != 1 || p->gridDimZ != 1 || p->blockDimY != 1 || p->blockDimZ != 1 || p->extra ||
+        !p->func || p->gridDimX == 0)
         return 1;
     n->function = p->func;
     n->size[0] = p->gridDimX;
@@ -312,8 +318,8 @@ EXPORT cuGraphAddKernelNode_v2(CUgraphNode *node, CUgraph graph, const CUgraphNo
     *node = (CUgraphNode)&g->node[g->nodes++];
     return (CUresult)tell((struct fake_node *)*node, params);
 }
-EXPORT cuGraphAddDependencies_v2(CUgraph graph, const CUgraphNode *from, const CUgraphNode *to, const CUgraphEdgeData *edge,
-                                 size_t count)
+EXPORT cuGraphAddDependencies_v2(CUgraph graph, const CUgraphNode *from, const CUgraphNode *to,
+                                 const CUgraphEdgeData *edge, size_t count)
 {
     ENTER_IN_CONTEXT(cuGraphAddDependencies_v2);
     struct fake_graph *g = (struct fake_graph *)graph;
@@ -334,7 +340,8 @@ EXPORT cuGraphInstantiateWithFlags(CUgraphExec *exec, CUgraph graph, unsigned lo
     fake_state()->graphs++;
     return 0;
 }
-EXPORT cuGraphExecKernelNodeSetParams_v2(CUgraphExec exec, CUgraphNode node, const CUDA_KERNEL_NODE_PARAMS_v2 *params)
+EXPORT cuGraphExecKernelNodeSetParams_v2(CUgraphExec exec, CUgraphNode node,
+                                         const CUDA_KERNEL_NODE_PARAMS_v2 *params)
 {
     ENTER_IN_CONTEXT(cuGraphExecKernelNodeSetParams_v2);
     (void)exec;

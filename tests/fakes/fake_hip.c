@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * fake_hip.c: libamdhip64.so without a device.  With HAVE_HIP_H the real header checks every prototype below.  The version of
- * the library is 6; FAKE_OLD makes it 5, with the older layout of properties, and FAKE_BROKEN leaves a symbol out. */
+ * fake_hip.c: libamdhip64.so without a device.  With HAVE_HIP_H the real header checks every prototype
+ * below.  The version of the library is 6; FAKE_OLD makes it 5, with the older layout of properties, and
+ * FAKE_BROKEN leaves a symbol out. */
 #include "fake.h"
 
 #ifdef HAVE_HIP_H
@@ -9,7 +10,8 @@
 #include <hip/hip_runtime_api.h>
 #undef hipGetDeviceProperties
 #else
-typedef int hipError_t, hipDevice_t, hipDeviceAttribute_t, hipPointer_attribute, hipJitOption, hipMemcpyKind, hipStreamCaptureStatus;
+typedef int hipError_t, hipDevice_t, hipDeviceAttribute_t, hipPointer_attribute, hipJitOption, hipMemcpyKind,
+    hipStreamCaptureStatus;
 typedef void *hipDeviceptr_t;
 typedef struct module *hipModule_t;
 typedef struct function *hipFunction_t;
@@ -79,7 +81,8 @@ EXPORT hipDeviceGetAttribute(int *value, hipDeviceAttribute_t attribute, int dev
     return (hipError_t)1;
 }
 
-/* Sizes and offsets are those of the real structures; whoever reads a version with the layout of the other finds nothing. */
+/* Sizes and offsets are those of the real structures; whoever reads a version with the layout of the other
+ * finds nothing. */
 static void properties(void *into, size_t size, size_t arch)
 {
     memset(into, 0, size);
@@ -162,7 +165,8 @@ EXPORT hipPointerGetAttribute(void *value, hipPointer_attribute attribute, hipDe
     return (hipError_t)fake_pointer(value, (int)attribute, p);
 }
 
-EXPORT hipModuleLoadDataEx(hipModule_t *module, const void *image, unsigned count, hipJitOption *options, void **values)
+EXPORT hipModuleLoadDataEx(hipModule_t *module, const void *image, unsigned count, hipJitOption *options,
+                           void **values)
 {
     ENTER(hipModuleLoadDataEx);
     return (hipError_t)fake_load((void **)module, image, count, (const int *)options, values);
@@ -177,9 +181,9 @@ EXPORT hipModuleGetFunction(hipFunction_t *function, hipModule_t module, const c
     ENTER(hipModuleGetFunction);
     return (hipError_t)fake_find((void **)function, module, name);
 }
-EXPORT hipModuleLaunchKernel(hipFunction_t function, unsigned grid_x, unsigned grid_y, unsigned grid_z, unsigned block_x,
-                             unsigned block_y, unsigned block_z, unsigned shared, hipStream_t stream, void **arguments,
-                             void **extra)
+EXPORT hipModuleLaunchKernel(hipFunction_t function, unsigned grid_x, unsigned grid_y, unsigned grid_z,
+                             unsigned block_x, unsigned block_y, unsigned block_z, unsigned shared,
+                             hipStream_t stream, void **arguments, void **extra)
 {
     const unsigned size[3] = {grid_x, block_x, shared};
     ENTER(hipModuleLaunchKernel);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * fake_product.h: y = alpha op(A) x + beta y on the host, for the fakes of other libraries: slow and plain. */
+ * fake_product.h: y = alpha op(A) x + beta y on the host, for the fakes of other libraries: slow and
+ * plain. */
 #ifndef FAKE_PRODUCT_H
 #define FAKE_PRODUCT_H
 
@@ -41,14 +42,16 @@ static inline void add(const struct vector *y, int64_t i, double what)
 
 static int64_t dropped = -1; /* the entry that FAKE_DROP names is left out of every product */
 
-static inline void entry(const struct matrix *m, int64_t i, int64_t j, int64_t k, int transposed, double alpha, const struct vector *x,
-                  const struct vector *y)
+static inline void entry(const struct matrix *m, int64_t i, int64_t j, int64_t k, int transposed,
+                         double alpha, const struct vector *x, const struct vector *y)
 {
     if (k != dropped)
-        add(y, transposed ? j : i, alpha * value(m->val, m->type, k) * value(x->val, x->type, transposed ? i : j));
+        add(y, transposed ? j : i,
+            alpha * value(m->val, m->type, k) * value(x->val, x->type, transposed ? i : j));
 }
 
-static inline void each_entry(const struct matrix *m, int t, double alpha, const struct vector *x, const struct vector *y)
+static inline void each_entry(const struct matrix *m, int t, double alpha, const struct vector *x,
+                              const struct vector *y)
 {
     const int32_t *col = m->col, *row = m->row;
     int64_t b = m->block;
@@ -64,7 +67,8 @@ static inline void each_entry(const struct matrix *m, int t, double alpha, const
         break;
     case SELL:
         for (int64_t i = 0; i < m->rows; i++)
-            for (int64_t k = offset(m, i / m->slice) + i % m->slice; k < offset(m, i / m->slice + 1); k += m->slice)
+            for (int64_t k = offset(m, i / m->slice) + i % m->slice; k < offset(m, i / m->slice + 1);
+                 k += m->slice)
                 if (col[k] >= 0)
                     entry(m, i, col[k], k, t, alpha, x, y);
         break;
@@ -81,7 +85,8 @@ static inline void each_entry(const struct matrix *m, int t, double alpha, const
 static inline int multiply(const struct matrix *m, int t, double alpha, double beta, const struct vector *x,
                            const struct vector *y)
 {
-    if (x->size != (t ? m->rows : m->cols) || y->size != (t ? m->cols : m->rows) || x->type != m->type || y->type != m->type)
+    if (x->size != (t ? m->rows : m->cols) || y->size != (t ? m->cols : m->rows) || x->type != m->type ||
+        y->type != m->type)
         return 0;
     for (int64_t i = 0; i < y->size; i++) {
         double before = beta == 0 ? 0 : beta * value(y->val, y->type, i);

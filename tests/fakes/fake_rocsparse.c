@@ -11,7 +11,16 @@
 #define EXPORT __attribute__((visibility("default"))) int
 #define VISIBLE(...) __attribute__((visibility("default"))) __VA_ARGS__
 
-enum { INVALID_VALUE = 5, F32 = 151, F64 = 152, NONE = 111, TRANSPOSE = 112, BUFFER_SIZE = 1, PREPROCESS = 2, COMPUTE = 3 };
+enum {
+    INVALID_VALUE = 5,
+    F32 = 151,
+    F64 = 152,
+    NONE = 111,
+    TRANSPOSE = 112,
+    BUFFER_SIZE = 1,
+    PREPROCESS = 2,
+    COMPUTE = 3
+};
 
 const struct fake_device fake_device = {"Fake", "none"};
 static struct fake_sparse_state state;
@@ -62,21 +71,34 @@ static int keep(void **mat, struct matrix what)
     return 0;
 }
 
-EXPORT rocsparse_create_csr_descr(void **mat, int64_t rows, int64_t cols, int64_t nnz, void *ptr, void *col, void *val,
-                                  int ptr_type, int col_type, int base, int type)
+EXPORT rocsparse_create_csr_descr(void **mat, int64_t rows, int64_t cols, int64_t nnz, void *ptr, void *col,
+                                  void *val, int ptr_type, int col_type, int base, int type)
 {
     ENTER(rocsparse_create_csr_descr);
     if (col_type != 2 || base != 0 || (type != F32 && type != F64))
         return INVALID_VALUE;
-    return keep(mat, (struct matrix){.format = CSR, .rows = rows, .cols = cols, .nnz = nnz, .ptr = ptr, .col = col, .val = val,
-                                     .wide = ptr_type == 3, .type = type == F64});
+    return keep(mat, (struct matrix){.format = CSR,
+                                     .rows = rows,
+                                     .cols = cols,
+                                     .nnz = nnz,
+                                     .ptr = ptr,
+                                     .col = col,
+                                     .val = val,
+                                     .wide = ptr_type == 3,
+                                     .type = type == F64});
 }
-EXPORT rocsparse_create_coo_descr(void **mat, int64_t rows, int64_t cols, int64_t nnz, void *row, void *col, void *val,
-                                  int index_type, int base, int type)
+EXPORT rocsparse_create_coo_descr(void **mat, int64_t rows, int64_t cols, int64_t nnz, void *row, void *col,
+                                  void *val, int index_type, int base, int type)
 {
     if (index_type != 2 || base != 0 || (type != F32 && type != F64))
         return INVALID_VALUE;
-    return keep(mat, (struct matrix){.format = COO, .rows = rows, .cols = cols, .nnz = nnz, .row = row, .col = col, .val = val,
+    return keep(mat, (struct matrix){.format = COO,
+                                     .rows = rows,
+                                     .cols = cols,
+                                     .nnz = nnz,
+                                     .row = row,
+                                     .col = col,
+                                     .val = val,
                                      .type = type == F64});
 }
 EXPORT rocsparse_destroy_spmat_descr(const void *mat)
@@ -104,8 +126,8 @@ EXPORT rocsparse_destroy_dnvec_descr(const void *vec)
     state.vectors--;
     return 0;
 }
-EXPORT rocsparse_spmv(void *handle, int op, const void *alpha, const void *mat, const void *x, const void *beta, void *y,
-                      int type, int alg, int stage, size_t *bytes, void *buffer)
+EXPORT rocsparse_spmv(void *handle, int op, const void *alpha, const void *mat, const void *x,
+                      const void *beta, void *y, int type, int alg, int stage, size_t *bytes, void *buffer)
 {
     const struct matrix *m = mat;
     (void)handle;
@@ -122,5 +144,7 @@ EXPORT rocsparse_spmv(void *handle, int op, const void *alpha, const void *mat, 
         return 0;
     state.alg = alg;
     state.products++;
-    return multiply(m, op == TRANSPOSE, value(alpha, m->type, 0), value(beta, m->type, 0), x, y) ? 0 : INVALID_VALUE;
+    return multiply(m, op == TRANSPOSE, value(alpha, m->type, 0), value(beta, m->type, 0), x, y)
+             ? 0
+             : INVALID_VALUE;
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * fake_sparse.c: the generic interface of cuSPARSE (with -DPREFIX=hipsparse: of hipSPARSE) on the host.  Where cusparse.h is
- * installed it checks every prototype below. */
+ * fake_sparse.c: the generic interface of cuSPARSE (with -DPREFIX=hipsparse: of hipSPARSE) on the host.
+ * Where cusparse.h is installed it checks every prototype below. */
 #include "fake_sparse.h"
 
 #include <stdio.h>
@@ -59,19 +59,20 @@ __attribute__((visibility("default"))) struct fake_sparse_state *fake_sparse(voi
     return &state;
 }
 
-#define TRY_SCRIPT(symbol)                                            \
-    do {                                                              \
-        int prescribed = fake_enter(TEXT(PREFIX) #symbol);            \
-        if (prescribed)                                               \
-            return (STATUS)prescribed;                                \
+#define TRY_SCRIPT(symbol)                                                                                   \
+    do {                                                                                                     \
+        int prescribed = fake_enter(TEXT(PREFIX) #symbol);                                                   \
+        if (prescribed)                                                                                      \
+            return (STATUS)prescribed;                                                                       \
     } while (0)
 
 /* ------------------------------------------------------------------ the product */
 
-static STATUS product(const struct matrix *m, int t, const void *alpha, const void *beta, const struct vector *x,
-                      const struct vector *y, int type)
+static STATUS product(const struct matrix *m, int t, const void *alpha, const void *beta,
+                      const struct vector *x, const struct vector *y, int type)
 {
-    if (!m || !x || !y || m->type != type || !multiply(m, t, value(alpha, type, 0), value(beta, type, 0), x, y))
+    if (!m || !x || !y || m->type != type ||
+        !multiply(m, t, value(alpha, type, 0), value(beta, type, 0), x, y))
         return (STATUS)INVALID_VALUE;
     if (fake_number("FAKE_SPARSE_WRONG", 0) && y->size > 0)
         add(y, 0, 1);
@@ -110,9 +111,9 @@ EXPORT API(SetStream)(handle_type handle, stream_type stream)
 }
 __attribute__((visibility("default"))) const char *API(GetErrorName)(STATUS status)
 {
-    return status == (STATUS)NOT_SUPPORTED   ? "FAKE_STATUS_NOT_SUPPORTED"
-           : status == (STATUS)INVALID_VALUE ? "FAKE_STATUS_INVALID_VALUE"
-                                             : "FAKE_STATUS_OTHER";
+    return status == (STATUS)NOT_SUPPORTED ? "FAKE_STATUS_NOT_SUPPORTED"
+         : status == (STATUS)INVALID_VALUE ? "FAKE_STATUS_INVALID_VALUE"
+                                           : "FAKE_STATUS_OTHER";
 }
 
 static STATUS keep(mat_type *mat, struct matrix what)
@@ -130,8 +131,15 @@ EXPORT API(CreateCsr)(mat_type *mat, int64_t rows, int64_t cols, int64_t nnz, vo
     TRY_SCRIPT(CreateCsr);
     if ((int)col_type != 2 || (int)base != 0)
         return (STATUS)INVALID_VALUE;
-    return keep(mat, (struct matrix){.format = CSR, .rows = rows, .cols = cols, .nnz = nnz, .ptr = ptr, .col = col, .val = val,
-                                     .wide = (int)ptr_type == 3, .type = (int)type});
+    return keep(mat, (struct matrix){.format = CSR,
+                                     .rows = rows,
+                                     .cols = cols,
+                                     .nnz = nnz,
+                                     .ptr = ptr,
+                                     .col = col,
+                                     .val = val,
+                                     .wide = (int)ptr_type == 3,
+                                     .type = (int)type});
 }
 EXPORT API(CreateCoo)(mat_type *mat, int64_t rows, int64_t cols, int64_t nnz, void *row, void *col, void *val,
                       index_type index, base_type base, data_type type)
@@ -139,28 +147,51 @@ EXPORT API(CreateCoo)(mat_type *mat, int64_t rows, int64_t cols, int64_t nnz, vo
     TRY_SCRIPT(CreateCoo);
     if ((int)index != 2 || (int)base != 0)
         return (STATUS)INVALID_VALUE;
-    return keep(mat, (struct matrix){.format = COO, .rows = rows, .cols = cols, .nnz = nnz, .row = row, .col = col, .val = val,
+    return keep(mat, (struct matrix){.format = COO,
+                                     .rows = rows,
+                                     .cols = cols,
+                                     .nnz = nnz,
+                                     .row = row,
+                                     .col = col,
+                                     .val = val,
                                      .type = (int)type});
 }
 #ifndef FAKE_OLD
-EXPORT API(CreateSlicedEll)(mat_type *mat, int64_t rows, int64_t cols, int64_t nnz, int64_t stored, int64_t slice, void *ptr,
-                            void *col, void *val, index_type ptr_type, index_type col_type, base_type base, data_type type)
+EXPORT API(CreateSlicedEll)(mat_type *mat, int64_t rows, int64_t cols, int64_t nnz, int64_t stored,
+                            int64_t slice, void *ptr, void *col, void *val, index_type ptr_type,
+                            index_type col_type, base_type base, data_type type)
 {
     TRY_SCRIPT(CreateSlicedEll);
     if ((int)col_type != 2 || (int)base != 0)
         return (STATUS)INVALID_VALUE;
-    return keep(mat, (struct matrix){.format = SELL, .rows = rows, .cols = cols, .nnz = nnz, .stored = stored, .slice = slice,
-                                     .ptr = ptr, .col = col, .val = val, .wide = (int)ptr_type == 3, .type = (int)type});
+    return keep(mat, (struct matrix){.format = SELL,
+                                     .rows = rows,
+                                     .cols = cols,
+                                     .nnz = nnz,
+                                     .stored = stored,
+                                     .slice = slice,
+                                     .ptr = ptr,
+                                     .col = col,
+                                     .val = val,
+                                     .wide = (int)ptr_type == 3,
+                                     .type = (int)type});
 }
-EXPORT API(CreateBsr)(mat_type *mat, int64_t rows, int64_t cols, int64_t blocks, int64_t row_block, int64_t col_block,
-                      void *ptr, void *col, void *val, index_type ptr_type, index_type col_type, base_type base, data_type type,
-                      order_type order)
+EXPORT API(CreateBsr)(mat_type *mat, int64_t rows, int64_t cols, int64_t blocks, int64_t row_block,
+                      int64_t col_block, void *ptr, void *col, void *val, index_type ptr_type,
+                      index_type col_type, base_type base, data_type type, order_type order)
 {
     TRY_SCRIPT(CreateBsr);
     if ((int)col_type != 2 || (int)base != 0 || row_block != col_block || (int)order != 2)
         return (STATUS)INVALID_VALUE;
-    return keep(mat, (struct matrix){.format = BSR, .rows = rows * row_block, .cols = cols * row_block, .nnz = blocks,
-                                     .block = row_block, .ptr = ptr, .col = col, .val = val, .wide = (int)ptr_type == 3,
+    return keep(mat, (struct matrix){.format = BSR,
+                                     .rows = rows * row_block,
+                                     .cols = cols * row_block,
+                                     .nnz = blocks,
+                                     .block = row_block,
+                                     .ptr = ptr,
+                                     .col = col,
+                                     .val = val,
+                                     .wide = (int)ptr_type == 3,
                                      .type = (int)type});
 }
 #endif
@@ -195,8 +226,8 @@ EXPORT API(DestroyDnVec)(const_vec vec)
 /* ------------------------------------------------------------------ SpMV */
 
 /* BSR is not transposed, as by the real one, nor is sliced ELL, so that something is refused. */
-EXPORT API(SpMV_bufferSize)(handle_type handle, op_type op, const void *alpha, const_mat mat, const_vec x, const void *beta,
-                            vec_type y, data_type type, alg_type alg, size_t *bytes)
+EXPORT API(SpMV_bufferSize)(handle_type handle, op_type op, const void *alpha, const_mat mat, const_vec x,
+                            const void *beta, vec_type y, data_type type, alg_type alg, size_t *bytes)
 {
     const struct matrix *m = (const struct matrix *)mat;
     (void)handle, (void)alpha, (void)x, (void)beta, (void)y, (void)type, (void)alg;
@@ -207,8 +238,8 @@ EXPORT API(SpMV_bufferSize)(handle_type handle, op_type op, const void *alpha, c
     printf(" ** On entry to SpMV_bufferSize(): a message on standard output, as the real one has it\n");
     return (STATUS)NOT_SUPPORTED;
 }
-EXPORT API(SpMV_preprocess)(handle_type handle, op_type op, const void *alpha, const_mat mat, const_vec x, const void *beta,
-                            vec_type y, data_type type, alg_type alg, void *buffer)
+EXPORT API(SpMV_preprocess)(handle_type handle, op_type op, const void *alpha, const_mat mat, const_vec x,
+                            const void *beta, vec_type y, data_type type, alg_type alg, void *buffer)
 {
     (void)handle, (void)op, (void)alpha, (void)mat, (void)x, (void)beta, (void)y, (void)type, (void)alg;
     TRY_SCRIPT(SpMV_preprocess);
@@ -216,29 +247,29 @@ EXPORT API(SpMV_preprocess)(handle_type handle, op_type op, const void *alpha, c
     state.prepared++;
     return (STATUS)0;
 }
-EXPORT API(SpMV)(handle_type handle, op_type op, const void *alpha, const_mat mat, const_vec x, const void *beta, vec_type y,
-                 data_type type, alg_type alg, void *buffer)
+EXPORT API(SpMV)(handle_type handle, op_type op, const void *alpha, const_mat mat, const_vec x,
+                 const void *beta, vec_type y, data_type type, alg_type alg, void *buffer)
 {
     (void)handle;
     TRY_SCRIPT(SpMV);
     ((char *)buffer)[0] = 1;
     state.alg = (int)alg;
-    return product((const struct matrix *)mat, (int)op != 0, alpha, beta, (const struct vector *)x, (const struct vector *)y,
-                   (int)type);
+    return product((const struct matrix *)mat, (int)op != 0, alpha, beta, (const struct vector *)x,
+                   (const struct vector *)y, (int)type);
 }
 
 /* ------------------------------------------------------------------ SpMVOp, as in CUDA 13.2 */
 
 #ifdef FAKE_SPMVOP
-EXPORT API(SpMVOp_bufferSize)(handle_type handle, op_type op, const_mat mat, const_vec x, const_vec y, vec_type z,
-                              data_type type, size_t *bytes)
+EXPORT API(SpMVOp_bufferSize)(handle_type handle, op_type op, const_mat mat, const_vec x, const_vec y,
+                              vec_type z, data_type type, size_t *bytes)
 {
     (void)handle, (void)mat, (void)x, (void)y, (void)z, (void)type;
     *bytes = 64;
     return (STATUS)((int)op != 0 ? NOT_SUPPORTED : 0);
 }
-EXPORT API(SpMVOp_createDescr)(handle_type handle, void **descr, op_type op, const_mat mat, const_vec x, const_vec y,
-                               vec_type z, data_type type, void *buffer)
+EXPORT API(SpMVOp_createDescr)(handle_type handle, void **descr, op_type op, const_mat mat, const_vec x,
+                               const_vec y, vec_type z, data_type type, void *buffer)
 {
     (void)handle, (void)x, (void)y, (void)z, (void)type;
     ((char *)buffer)[63] = 1;
@@ -258,14 +289,15 @@ EXPORT API(SpMVOp_createPlan)(handle_type handle, void *descr, void **plan, cons
     state.plans++;
     return (STATUS)0;
 }
-EXPORT API(SpMVOp)(handle_type handle, void *plan, const void *alpha, const void *beta, const_vec x, const_vec y, vec_type z)
+EXPORT API(SpMVOp)(handle_type handle, void *plan, const void *alpha, const void *beta, const_vec x,
+                   const_vec y, vec_type z)
 {
     const struct plan *p = plan;
     (void)handle;
     if ((const void *)y != (const void *)z)
         return (STATUS)NOT_SUPPORTED;
-    return product(p->matrix, (int)p->op != 0, alpha, beta, (const struct vector *)x, (const struct vector *)z,
-                   p->matrix->type);
+    return product(p->matrix, (int)p->op != 0, alpha, beta, (const struct vector *)x,
+                   (const struct vector *)z, p->matrix->type);
 }
 EXPORT API(SpMVOp_destroyPlan)(void *plan)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * fake_sparse.h: libcusparse and libhipsparse without a device.  They multiply on the host, where the emulator's memory lies,
- * and count what is alive and what was called.
+ * fake_sparse.h: libcusparse and libhipsparse without a device.  They multiply on the host, where the
+ * emulator's memory lies, and count what is alive and what was called.
  *
  * Scripted by the environment, read at every call, beside FAKE_FAIL of fake.h:
  *   FAKE_SPARSE_VERSION=N    what GetVersion says (12603)

@@ -29,7 +29,8 @@ static enum { FAULT_NONE, FAULT_COUNT, KILL_BYTE, KILL_CALL, TERM_BYTE, FULL_BYT
 
 __attribute__((constructor)) static void choose(void)
 {
-    static const char *const names[] = {"", "count", "kill-byte:", "kill-call:", "term-byte:", "full-byte:", "memory:"};
+    static const char *const names[] = {
+        "", "count", "kill-byte:", "kill-call:", "term-byte:", "full-byte:", "memory:"};
     const char *text = getenv("HEDDLE_FAULT");
     for (int i = FAULT_COUNT; text && i <= MEMORY; i++)
         if (strncmp(text, names[i], strlen(names[i])) == 0) {
@@ -63,7 +64,8 @@ ssize_t write(int file, const void *data, size_t size)
         return REAL(write)(file, data, size);
     called();
     long long before = bytes, room = limit - before;
-    int reached = (fault == KILL_BYTE || fault == TERM_BYTE || fault == FULL_BYTE) && room >= 0 && (long long)size > room;
+    int reached = (fault == KILL_BYTE || fault == TERM_BYTE || fault == FULL_BYTE) && room >= 0 &&
+                  (long long)size > room;
     if (fault == FULL_BYTE && room == 0) {
         errno = ENOSPC;
         return -1;
@@ -135,10 +137,12 @@ int ftruncate64(int file, off64_t size)
     return REAL(ftruncate64)(file, size);
 }
 
-/* A small machine, so that what heddle bench compares with, reading more than the caches hold, takes no time. */
+/* A small machine, so that what heddle bench compares with, reading more than the caches hold, takes no
+ * time. */
 long sysconf(int name)
 {
-    return fault != FAULT_NONE && name == _SC_PHYS_PAGES ? (64L << 20) / REAL(sysconf)(_SC_PAGESIZE) : REAL(sysconf)(name);
+    return fault != FAULT_NONE && name == _SC_PHYS_PAGES ? (64L << 20) / REAL(sysconf)(_SC_PAGESIZE)
+                                                         : REAL(sysconf)(name);
 }
 
 void *aligned_alloc(size_t alignment, size_t size)

@@ -16,17 +16,20 @@
 /* What a test needs to know of a vendor beyond the driver's table. */
 struct fake_vendor {
     const struct gpu_driver *driver;
-    const char *variable, *file, *broken, *missing;      /* the library, one without a symbol, and the real one's name */
+    const char *variable, *file, *broken,
+        *missing; /* the library, one without a symbol, and the real one's name */
     const char *old_version, *version_text;
-    const char *alloc, *launch, *sync, *init, *error;    /* symbols, and how the names of errors begin */
+    const char *alloc, *launch, *sync, *init, *error; /* symbols, and how the names of errors begin */
     const char *arch;
 };
 
 static const struct fake_vendor fake_vendors[] = {
-    {&cuda_driver, "HEDDLE_CUDA_LIBRARY", "libfake_cuda.so", "libfake_cuda_broken.so", "libcuda.so.1", "10020", "CUDA 11.0",
-     "cuMemAlloc_v2", "cuLaunchKernel", "cuStreamSynchronize", "cuInit", "CUDA_ERROR_", "sm_90"},
-    {&hip_driver, "HEDDLE_HIP_LIBRARY", "libfake_hip.so", "libfake_hip_broken.so", "libamdhip64.so.7", "40500000", "ROCm 5.0",
-     "hipMalloc", "hipModuleLaunchKernel", "hipStreamSynchronize", "hipInit", "hipError", "gfx942"},
+    {&cuda_driver, "HEDDLE_CUDA_LIBRARY", "libfake_cuda.so", "libfake_cuda_broken.so", "libcuda.so.1",
+     "10020", "CUDA 11.0", "cuMemAlloc_v2", "cuLaunchKernel", "cuStreamSynchronize", "cuInit", "CUDA_ERROR_",
+     "sm_90"},
+    {&hip_driver, "HEDDLE_HIP_LIBRARY", "libfake_hip.so", "libfake_hip_broken.so", "libamdhip64.so.7",
+     "40500000", "ROCm 5.0", "hipMalloc", "hipModuleLaunchKernel", "hipStreamSynchronize", "hipInit",
+     "hipError", "gfx942"},
 };
 #define FOR_BOTH(v) for (const struct fake_vendor *v = fake_vendors; v < fake_vendors + 2; v++)
 
@@ -76,8 +79,8 @@ static inline void fake_close(const struct fake_vendor *v, struct gpu *gpu)
     v->driver->close(gpu);
     fake_script(v, NULL, NULL);
     CHECK_THAT(s->memory == 0 && s->pinned == 0 && s->modules == 0 && s->events == 0 && s->contexts == 0,
-               "%s keeps memory %d, pinned %d, modules %d, events %d, contexts %d", v->driver->name, (int)s->memory,
-               (int)s->pinned, (int)s->modules, (int)s->events, (int)s->contexts);
+               "%s keeps memory %d, pinned %d, modules %d, events %d, contexts %d", v->driver->name,
+               (int)s->memory, (int)s->pinned, (int)s->modules, (int)s->events, (int)s->contexts);
     CHECK(s->depth == 0);
 }
 

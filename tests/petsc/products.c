@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: MIT
  *
- * Every product of a matrix of Heddle's type is that of the same matrix as PETSc has it: for shapes that hunt for a bug each, before
- * and after a plan is made, and after everything in PETSc that changes values or pattern behind the plan's back.
+ * Every product of a matrix of Heddle's type is that of the same matrix as PETSc has it: for shapes that
+ * hunt for a bug each, before and after a plan is made, and after everything in PETSc that changes values
+ * or pattern behind the plan's back.
  *
- * Linked with the plugin, not loaded by it: this is how a program of one's own uses the type.  -repeat N assembles, multiplies and
- * destroys N times and says whether memory grew. */
+ * Linked with the plugin, not loaded by it: this is how a program of one's own uses the type.  -repeat N
+ * assembles, multiplies and destroys N times and says whether memory grew. */
 #include <heddle_petsc.h>
 #include <stdio.h>
 #include <string.h>
@@ -106,14 +107,10 @@ struct shape {
     PetscInt rows, cols, per_row, every;
 };
 static const struct shape shapes[] = {
-    {"square", 300, 300, 5, 1},
-    {"tall: lengths of x and y mixed up", 500, 40, 3, 1},
-    {"wide", 40, 500, 9, 1},
-    {"few rows: empty ones forgotten, or written", 400, 400, 4, 7},
-    {"no entries", 50, 60, 0, 1},
-    {"one row", 1, 90, 60, 1},
-    {"one column", 90, 1, 1, 1},
-    {"no rows", 0, 7, 0, 1},
+    {"square", 300, 300, 5, 1},   {"tall: lengths of x and y mixed up", 500, 40, 3, 1},
+    {"wide", 40, 500, 9, 1},      {"few rows: empty ones forgotten, or written", 400, 400, 4, 7},
+    {"no entries", 50, 60, 0, 1}, {"one row", 1, 90, 60, 1},
+    {"one column", 90, 1, 1, 1},  {"no rows", 0, 7, 0, 1},
     {"no columns", 7, 0, 0, 1},
 };
 
@@ -152,9 +149,23 @@ static PetscErrorCode create(Mat *A, MatType type, const struct shape *s)
 }
 
 /* What a program may do to a matrix between products. */
-enum change { SCALE, DIAGONAL_SCALE, SHIFT, OTHER_VALUES, ZERO_ROWS, AXPY, COPY, CONJUGATE, OWN_ARRAY, NEW_ENTRY, ZERO, CHANGES };
-static const char *const change_names[] = {"MatScale", "MatDiagonalScale", "MatShift", "MatSetValues", "MatZeroRows", "MatAXPY",
-                                           "MatCopy", "MatConjugate", "MatSeqAIJGetArray", "a new nonzero", "MatZeroEntries"};
+enum change {
+    SCALE,
+    DIAGONAL_SCALE,
+    SHIFT,
+    OTHER_VALUES,
+    ZERO_ROWS,
+    AXPY,
+    COPY,
+    CONJUGATE,
+    OWN_ARRAY,
+    NEW_ENTRY,
+    ZERO,
+    CHANGES
+};
+static const char *const change_names[] = {
+    "MatScale", "MatDiagonalScale", "MatShift",          "MatSetValues",  "MatZeroRows",   "MatAXPY",
+    "MatCopy",  "MatConjugate",     "MatSeqAIJGetArray", "a new nonzero", "MatZeroEntries"};
 
 static PetscErrorCode change(Mat A, enum change how, const struct shape *s)
 {
@@ -168,7 +179,9 @@ static PetscErrorCode change(Mat A, enum change how, const struct shape *s)
     PetscFunctionBeginUser;
     PetscCallMPI(MPI_Comm_size(PETSC_COMM_WORLD, &ranks));
     switch (how) {
-    case SCALE: PetscCall(MatScale(A, 3)); break;
+    case SCALE:
+        PetscCall(MatScale(A, 3));
+        break;
     case DIAGONAL_SCALE:
         PetscCall(MatCreateVecs(A, &right, &left));
         PetscCall(VecSet(left, 0.5));
@@ -177,9 +190,16 @@ static PetscErrorCode change(Mat A, enum change how, const struct shape *s)
         PetscCall(VecDestroy(&left));
         PetscCall(VecDestroy(&right));
         break;
-    case SHIFT: if (s->rows == s->cols) PetscCall(MatShift(A, 1.25)); break;
-    case OTHER_VALUES: PetscCall(fill(A, s, 1.75)); break;
-    case ZERO_ROWS: PetscCall(MatZeroRows(A, s->rows == s->cols, &row, 4, NULL, NULL)); break;
+    case SHIFT:
+        if (s->rows == s->cols)
+            PetscCall(MatShift(A, 1.25));
+        break;
+    case OTHER_VALUES:
+        PetscCall(fill(A, s, 1.75));
+        break;
+    case ZERO_ROWS:
+        PetscCall(MatZeroRows(A, s->rows == s->cols, &row, 4, NULL, NULL));
+        break;
     case AXPY:
     case COPY:
         PetscCall(MatDuplicate(A, MAT_COPY_VALUES, &other));
@@ -190,7 +210,9 @@ static PetscErrorCode change(Mat A, enum change how, const struct shape *s)
             PetscCall(MatCopy(other, A, SAME_NONZERO_PATTERN));
         PetscCall(MatDestroy(&other));
         break;
-    case CONJUGATE: PetscCall(MatConjugate(A)); break;
+    case CONJUGATE:
+        PetscCall(MatConjugate(A));
+        break;
     case OWN_ARRAY:
         if (ranks > 1)
             PetscCall(MatMPIAIJGetSeqAIJ(A, &block[0], &block[1], NULL));
@@ -210,7 +232,9 @@ static PetscErrorCode change(Mat A, enum change how, const struct shape *s)
         PetscCall(MatAssemblyBegin(A, MAT_FINAL_ASSEMBLY));
         PetscCall(MatAssemblyEnd(A, MAT_FINAL_ASSEMBLY));
         break;
-    default: PetscCall(MatZeroEntries(A)); break;
+    default:
+        PetscCall(MatZeroEntries(A));
+        break;
     }
     PetscFunctionReturn(0);
 }
@@ -352,7 +376,8 @@ int main(int argc, char **argv)
     else
         PetscCall(memory_stays(repeat, random));
     PetscCall(PetscRandomDestroy(&random));
-    PetscCall(PetscPrintf(PETSC_COMM_WORLD, "%" PetscInt_FMT " passed, %" PetscInt_FMT " failed\n", passed, failed));
+    PetscCall(PetscPrintf(PETSC_COMM_WORLD, "%" PetscInt_FMT " passed, %" PetscInt_FMT " failed\n", passed,
+                          failed));
     PetscCall(PetscFinalize());
     return failed > 0;
 }

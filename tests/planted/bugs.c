@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * bugs: kernels that are right when p.parts is 0 and have one planted bug when it is 1.  tests/test_emu_bugs.c sees to it that
- * the emulator lets the former pass and catches the latter; the line of a bug is marked with "here: NAME".
+ * bugs: kernels that are right when p.parts is 0 and have one planted bug when it is 1.
+ * tests/test_emu_bugs.c sees to it that the emulator lets the former pass and catches the latter; the line
+ * of a bug is marked with "here: NAME".
  *
  * Unless said otherwise y[i] becomes 2 x[i] for all threads i. */
 #ifdef HEDDLE_DEVICE
@@ -216,7 +217,8 @@ KERNEL(bug_forgotten_shared_zero)(struct product p)
     output(p, 2 * sum[simt_thread_id()]);
 }
 
-/* Adds up the x of a wave and tells all of its lanes; the broken one believes that a wave has 32 and asks lane 0 of those. */
+/* Adds up the x of a wave and tells all of its lanes; the broken one believes that a wave has 32 and asks
+ * lane 0 of those. */
 KERNEL(bug_wave_of_32)(struct product p)
 {
     int lanes = BROKEN ? 32 : WAVE;

@@ -46,7 +46,8 @@ struct shape {
     int64_t shared;
 };
 
-static inline heddle_status device_run(struct gpu *gpu, const char *name, struct shape shape, const struct product *p)
+static inline heddle_status device_run(struct gpu *gpu, const char *name, struct shape shape,
+                                       const struct product *p)
 {
     heddle_status status;
     struct gpu_module *module;

@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: MIT
  *
- * everything: each operation of simt.h once, in kernels that write down what they got.  tests/test_emu.c knows what that must
- * be; the same page is compiled by nvcc and clang, to show that the three dialects have the same words.
+ * everything: each operation of simt.h once, in kernels that write down what they got.  tests/test_emu.c
+ * knows what that must be; the same page is compiled by nvcc and clang, to show that the three dialects
+ * have the same words.
  *
- * p.y receives p.rows numbers a thread (int64_t, or real for what is computed in it), p.x gives p.nnz values. */
+ * p.y receives p.rows numbers a thread (int64_t, or real for what is computed in it), p.x gives p.nnz
+ * values. */
 #ifdef HEDDLE_DEVICE
 #include "run/product.h"
 #include "simt/collective.h"
@@ -126,7 +128,8 @@ KERNEL_UP_TO(everything_loads, 1024)(struct product p)
     off offset[2];
     simt_load4(column, (const idx *)p.array[0] + k);
     simt_load2(offset, (const off *)p.array[1] + k);
-    y[2] += (real)(column[3] + simt_stream((const idx *)p.array[0] + k) + offset[1] + simt_readonly((const off *)p.array[1] + k));
+    y[2] += (real)(column[3] + simt_stream((const idx *)p.array[0] + k) + offset[1] +
+                   simt_readonly((const off *)p.array[1] + k));
 }
 
 /* Waves reduce, scan and scan by segments in groups of p.cols lanes; the block does so too. */

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * global: kernels that share global memory, right when p.parts is 0, with a race when it is 1.  tests/test_emu_global.c sees to it that
- * hooks find the latter alone.  y becomes what each says; y has a place for each thread and is 0 before. */
+ * global: kernels that share global memory, right when p.parts is 0, with a race when it is 1.
+ * tests/test_emu_global.c sees to it that hooks find the latter alone.  y becomes what each says; y has a
+ * place for each thread and is 0 before. */
 #ifdef HEDDLE_DEVICE
 #include "run/product.h"
 #include "simt/collective.h"
@@ -57,8 +58,8 @@ KERNEL(race_neighbour)(struct product p)
     ((real *)p.y)[simt_global_id()] = BROKEN ? w[next] : w[simt_global_id()];
 }
 
-/* The last block to arrive joins what all have left: the sum of the numbers of the blocks, y[0].  `fenced` says who fences: bit 0 those
- * who leave something, bit 1 the last one. */
+/* The last block to arrive joins what all have left: the sum of the numbers of the blocks, y[0].  `fenced`
+ * says who fences: bit 0 those who leave something, bit 1 the last one. */
 DEVICE void join(const struct product *p, int fenced, int fresh)
 {
     SHARED(int, last, 1);

@@ -29,7 +29,8 @@ KERNEL_UP_TO(order_stacks, 1024)(struct product p)
     ((int64_t *)p.y)[simt_global_id()] = (int64_t)(uintptr_t)&local;
 }
 
-/* Groups of 8 lanes leave one after another while the others still shuffle; y[i] is the sum of turns in its group. */
+/* Groups of 8 lanes leave one after another while the others still shuffle; y[i] is the sum of turns in
+ * its group. */
 KERNEL_UP_TO(order_groups_leave, 1024)(struct product p)
 {
     int group = simt_lane() / 8;

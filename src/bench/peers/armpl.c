@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * peer_armpl.c: Arm Performance Libraries.  The preparation is armpl_spmv_optimize with the hint of many products.  Integers
- * are 32-bit (the LP64 libraries), and as many threads run as OpenMP is told to. */
+ * peer_armpl.c: Arm Performance Libraries.  The preparation is armpl_spmv_optimize with the hint of many
+ * products.  Integers are 32-bit (the LP64 libraries), and as many threads run as OpenMP is told to. */
 #include <stdio.h>
 
 #include "base/memory.h"
@@ -18,7 +18,8 @@ enum {
 
 static struct {
     int (*csr_s)(void **mat, int rows, int cols, const int *ptr, const int *col, const float *val, int flags);
-    int (*csr_d)(void **mat, int rows, int cols, const int *ptr, const int *col, const double *val, int flags);
+    int (*csr_d)(void **mat, int rows, int cols, const int *ptr, const int *col, const double *val,
+                 int flags);
     int (*hint)(void *mat, int which, int value);
     int (*optimize)(void *mat);
     int (*mv_s)(int op, float alpha, void *mat, const float *x, float beta, float *y);
@@ -35,9 +36,10 @@ static const struct peer_symbol symbols[] = {
 static heddle_status told(const struct peer *p, const char *what, int code)
 {
     return code == 0 ? HEDDLE_OK
-                     : peer_failed(p, what, code == 1   ? "ARMPL_STATUS_INPUT_PARAMETER_ERROR"
-                                            : code == 2 ? "ARMPL_STATUS_EXECUTION_FAILURE"
-                                                        : "an unknown status");
+                     : peer_failed(p, what,
+                                   code == 1   ? "ARMPL_STATUS_INPUT_PARAMETER_ERROR"
+                                   : code == 2 ? "ARMPL_STATUS_EXECUTION_FAILURE"
+                                               : "an unknown status");
 }
 
 static int op(const struct peer *p)
@@ -50,10 +52,11 @@ static heddle_status bind(struct peer *p)
     const struct csr *A = &p->A;
     if (A->offset != HEDDLE_I32)
         return fail(HEDDLE_NOT_SUPPORTED, "armpl: its integers have 32 bits, the offsets of this matrix 64");
-    return told(p, "armpl_spmat_create_csr",
-                A->value == HEDDLE_F32
-                    ? call.csr_s(&p->state, (int)A->rows, (int)A->cols, A->row_ptr, A->col, A->val, CREATE_NOCOPY)
-                    : call.csr_d(&p->state, (int)A->rows, (int)A->cols, A->row_ptr, A->col, A->val, CREATE_NOCOPY));
+    return told(
+        p, "armpl_spmat_create_csr",
+        A->value == HEDDLE_F32
+            ? call.csr_s(&p->state, (int)A->rows, (int)A->cols, A->row_ptr, A->col, A->val, CREATE_NOCOPY)
+            : call.csr_d(&p->state, (int)A->rows, (int)A->cols, A->row_ptr, A->col, A->val, CREATE_NOCOPY));
 }
 
 static heddle_status prepare(struct peer *p)
@@ -69,8 +72,9 @@ done:
 static heddle_status run(struct peer *p, const void *x, void *y)
 {
     return told(p, "armpl_spmv_exec",
-                p->A.value == HEDDLE_F32 ? call.mv_s(op(p), p->scalars_f32[0], p->state, x, p->scalars_f32[1], y)
-                                         : call.mv_d(op(p), p->scalars.alpha, p->state, x, p->scalars.beta, y));
+                p->A.value == HEDDLE_F32
+                    ? call.mv_s(op(p), p->scalars_f32[0], p->state, x, p->scalars_f32[1], y)
+                    : call.mv_d(op(p), p->scalars.alpha, p->state, x, p->scalars.beta, y));
 }
 
 static void release(struct peer *p)
@@ -80,8 +84,14 @@ static void release(struct peer *p)
     p->state = NULL;
 }
 
-static const char *const files[] = {"libarmpl_lp64_mp.so", "libarmpl_mp.so", "libarmpl_lp64.so", "libarmpl.so", NULL};
+static const char *const files[] = {"libarmpl_lp64_mp.so", "libarmpl_mp.so", "libarmpl_lp64.so",
+                                    "libarmpl.so", NULL};
 static const char *const folders[] = {"/opt/arm/armpl/lib", NULL};
 
-const struct peer_library peer_armpl = {
-    .files = files, .folders = folders, .symbols = symbols, .bind = bind, .prepare = prepare, .run = run, .release = release};
+const struct peer_library peer_armpl = {.files = files,
+                                        .folders = folders,
+                                        .symbols = symbols,
+                                        .bind = bind,
+                                        .prepare = prepare,
+                                        .run = run,
+                                        .release = release};

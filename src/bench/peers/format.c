@@ -1,15 +1,16 @@
 /* SPDX-License-Identifier: MIT
  *
- * peer_format.c: the formats of other libraries.  CSR is Heddle's own arrays, COO comes from Heddle's conversion on the device;
- * sliced ELL and BSR, in the shapes that cuSPARSE, hipSPARSE and rocSPARSE describe, are made on the host, once per run. */
+ * peer_format.c: the formats of other libraries.  CSR is Heddle's own arrays, COO comes from Heddle's
+ * conversion on the device; sliced ELL and BSR, in the shapes that cuSPARSE, hipSPARSE and rocSPARSE
+ * describe, are made on the host, once per run. */
 #include <string.h>
 
 #include "base/memory.h"
 #include "base/thread.h"
 #include "bench/peers/peer.h"
 
-#define SLICE 32             /* rows of a slice: a warp; rows of a slice then lie side by side in memory */
-#define BLOCK_MOST 8         /* the largest block that is tried */
+#define SLICE 32     /* rows of a slice: a warp; rows of a slice then lie side by side in memory */
+#define BLOCK_MOST 8 /* the largest block that is tried */
 #define SAMPLE ((int64_t)1 << 20) /* entries looked at before a size of block is chosen */
 #define PARTS 64
 
@@ -30,8 +31,12 @@ static heddle_status as_coo(struct peer *p)
     struct source source = {.csr = p->A};
     TRY(device_stored_size(p->device, &s, FORMAT_coo, &source, NULL));
     TRY(device_stored_build(p->device, &s, &source));
-    p->arrays = (struct peer_arrays){.offset = HEDDLE_I32, .row = s.array[COO_ROW], .index = p->A.col, .val = p->A.val,
-                                     .stored = p->A.nnz, .bytes = s.bytes[COO_ROW]};
+    p->arrays = (struct peer_arrays){.offset = HEDDLE_I32,
+                                     .row = s.array[COO_ROW],
+                                     .index = p->A.col,
+                                     .val = p->A.val,
+                                     .stored = p->A.nnz,
+                                     .bytes = s.bytes[COO_ROW]};
     p->arrays.owned[0] = s.array[COO_ROW];
 done:
     return status;
@@ -76,7 +81,8 @@ static heddle_status upload(struct peer *p, const struct made *m)
     int narrow = m->ptr[m->count] < INDEX_LIMIT;
     if (narrow)
         for (int64_t i = 0; i <= m->count; i++)
-            ((int32_t *)m->ptr)[i] = (int32_t)m->ptr[i]; /* in place: the narrow one never overtakes the wide one */
+            ((int32_t *)m->ptr)[i] =
+                (int32_t)m->ptr[i]; /* in place: the narrow one never overtakes the wide one */
     a->offset = narrow ? HEDDLE_I32 : HEDDLE_I64;
     a->stored = m->stored;
     TRY(put(p, 0, &a->ptr, m->ptr, (m->count + 1) * (narrow ? 4 : 8)));
@@ -99,7 +105,8 @@ static void sell_slice(const struct made *m, int64_t s)
     size_t size = type_size(A->value);
     int64_t width = (m->ptr[s + 1] - m->ptr[s]) / m->side;
     for (int64_t r = 0; r < m->side; r++) {
-        int64_t i = s * m->side + r, n = i < A->rows ? length(A, i) : 0, k = i < A->rows ? csr_offset(A, i) : 0;
+        int64_t i = s * m->side + r, n = i < A->rows ? length(A, i) : 0,
+                k = i < A->rows ? csr_offset(A, i) : 0;
         for (int64_t j = 0; j < width; j++) {
             int64_t at = m->ptr[s] + j * m->side + r;
             m->index[at] = j < n ? A->col[k + j] : -1;
@@ -141,7 +148,8 @@ done:
 
 /* ---- BSR ---- */
 
-/* Blocks in one row of blocks; `seen` (size of a row of blocks, other than `mark` at first) remembers which. */
+/* Blocks in one row of blocks; `seen` (size of a row of blocks, other than `mark` at first) remembers
+ * which. */
 static int64_t blocks_in(const struct csr *A, int64_t block, int64_t row, int32_t *seen, int32_t mark)
 {
     int64_t blocks = 0;
@@ -158,7 +166,8 @@ static heddle_status block_share(double *share, const struct csr *A, int64_t blo
 {
     heddle_status status = HEDDLE_OK;
     int32_t *seen = NULL;
-    int64_t rows = A->rows / block, mean = A->nnz / rows + 1, wanted = SAMPLE / mean + 1, entries = 0, blocks = 0;
+    int64_t rows = A->rows / block, mean = A->nnz / rows + 1, wanted = SAMPLE / mean + 1, entries = 0,
+            blocks = 0;
     int64_t step = rows > wanted ? rows / wanted : 1;
     TRY(NEW(seen, A->cols / block));
     memset(seen, 0xff, (size_t)(A->cols / block) * sizeof *seen);
@@ -179,7 +188,8 @@ static double block_cost(double share, int64_t block, heddle_type value)
     return (places * (double)type_size(value) + 4) / (places * share);
 }
 
-/* The size of block that stores the matrix in the fewest bytes; it must beat CSR, for else there are no blocks. */
+/* The size of block that stores the matrix in the fewest bytes; it must beat CSR, for else there are no
+ * blocks. */
 static heddle_status choose_block(int64_t *block, const struct csr *A)
 {
     double best = 4 + (double)type_size(A->value);
@@ -258,8 +268,8 @@ static heddle_status as_bsr(struct peer *p, struct made *m, const struct csr *he
     if (block == 0)
         TRY(choose_block(&block, here));
     if (here->rows % block || here->cols % block)
-        return fail(HEDDLE_NO_KERNEL, "bsr: blocks of %d do not divide %lld x %lld", (int)block, (long long)here->rows,
-                    (long long)here->cols);
+        return fail(HEDDLE_NO_KERNEL, "bsr: blocks of %d do not divide %lld x %lld", (int)block,
+                    (long long)here->rows, (long long)here->cols);
     TRY(make_bsr(m, here, block));
     TRY(upload(p, m));
     p->arrays.block = block;

@@ -34,18 +34,20 @@ static heddle_status failed(const struct generic_calls *call, const char *what, 
     char number[32];
     const char *name = call->error_name ? call->error_name(code) : NULL;
     snprintf(number, sizeof number, "status %d", code);
-    return fail(HEDDLE_NOT_SUPPORTED, "%s: %s%s: %s", call->library, call->library, what, name ? name : number);
+    return fail(HEDDLE_NOT_SUPPORTED, "%s: %s%s: %s", call->library, call->library, what,
+                name ? name : number);
 }
 
 /* TRY of a call of the library, which the caller has as `call`. */
-#define TRY_CALL(member, what, ...)                                \
-    do {                                                           \
-        int code_ = call->member(__VA_ARGS__);                     \
-        if (code_)                                                 \
-            TRY(failed(call, what, code_));                        \
+#define TRY_CALL(member, what, ...)                                                                          \
+    do {                                                                                                     \
+        int code_ = call->member(__VA_ARGS__);                                                               \
+        if (code_)                                                                                           \
+            TRY(failed(call, what, code_));                                                                  \
     } while (0)
 
-heddle_status generic_open(const struct peer_library *l, void **handle, const struct device *d, char version[16])
+heddle_status generic_open(const struct peer_library *l, void **handle, const struct device *d,
+                           char version[16])
 {
     heddle_status status = HEDDLE_OK;
     const struct generic_calls *call = l->calls;
@@ -83,31 +85,32 @@ static heddle_status describe_matrix(struct peer *p, struct generic *g)
     int offset = index_type(a->offset);
     switch (p->row->format) {
     case PEER_csr:
-        TRY_CALL(csr, "CreateCsr", &g->mat, A->rows, A->cols, A->nnz, a->ptr, a->index, a->val, offset, INDEX_32I,
-                 INDEX_BASE_ZERO, g->type);
+        TRY_CALL(csr, "CreateCsr", &g->mat, A->rows, A->cols, A->nnz, a->ptr, a->index, a->val, offset,
+                 INDEX_32I, INDEX_BASE_ZERO, g->type);
         break;
     case PEER_coo:
-        TRY_CALL(coo, "CreateCoo", &g->mat, A->rows, A->cols, A->nnz, a->row, a->index, a->val, INDEX_32I, INDEX_BASE_ZERO,
-                 g->type);
+        TRY_CALL(coo, "CreateCoo", &g->mat, A->rows, A->cols, A->nnz, a->row, a->index, a->val, INDEX_32I,
+                 INDEX_BASE_ZERO, g->type);
         break;
     case PEER_sell:
         if (!call->sell)
             return fail(HEDDLE_NOT_SUPPORTED, "%s: this version has no sliced ELL", call->library);
-        TRY_CALL(sell, "CreateSlicedEll", &g->mat, A->rows, A->cols, A->nnz, a->stored, a->slice, a->ptr, a->index, a->val,
-                 offset, INDEX_32I, INDEX_BASE_ZERO, g->type);
+        TRY_CALL(sell, "CreateSlicedEll", &g->mat, A->rows, A->cols, A->nnz, a->stored, a->slice, a->ptr,
+                 a->index, a->val, offset, INDEX_32I, INDEX_BASE_ZERO, g->type);
         break;
     case PEER_bsr:
         if (!call->bsr)
             return fail(HEDDLE_NOT_SUPPORTED, "%s: this version has no BSR", call->library);
-        TRY_CALL(bsr, "CreateBsr", &g->mat, A->rows / a->block, A->cols / a->block, a->blocks, a->block, a->block, a->ptr,
-                 a->index, a->val, offset, INDEX_32I, INDEX_BASE_ZERO, g->type, ORDER_ROW);
+        TRY_CALL(bsr, "CreateBsr", &g->mat, A->rows / a->block, A->cols / a->block, a->blocks, a->block,
+                 a->block, a->ptr, a->index, a->val, offset, INDEX_32I, INDEX_BASE_ZERO, g->type, ORDER_ROW);
         break;
     }
 done:
     return status;
 }
 
-/* ------------------------------------------------------------------ SpMVOp: z = alpha op(A) x + beta y, here with y = z */
+/* ------------------------------------------------------------------ SpMVOp: z = alpha op(A) x + beta y,
+ * here with y = z */
 
 static int is_op(const struct peer *p)
 {
@@ -123,8 +126,9 @@ static heddle_status op_there(const struct peer *p)
         return fail(HEDDLE_NOT_SUPPORTED, "%s: this version has no SpMVOp", call->library);
     call->version(p->handle, &version);
     if (version < call->op_oldest || version > call->op_newest)
-        return fail(HEDDLE_NOT_SUPPORTED, "%s: the SpMVOp of version %d takes other arguments than that of %d to %d",
-                    call->library, version, call->op_oldest, call->op_newest);
+        return fail(HEDDLE_NOT_SUPPORTED,
+                    "%s: the SpMVOp of version %d takes other arguments than that of %d to %d", call->library,
+                    version, call->op_oldest, call->op_newest);
     return HEDDLE_OK;
 }
 
@@ -133,10 +137,12 @@ static heddle_status op_bind(struct peer *p, struct generic *g)
     heddle_status status = HEDDLE_OK;
     const struct generic_calls *call = calls_of(p);
     size_t bytes = 0;
-    TRY_CALL(op_buffer_size, "SpMVOp_bufferSize", p->handle, g->op, g->mat, g->x, g->y, g->y, g->type, &bytes);
+    TRY_CALL(op_buffer_size, "SpMVOp_bufferSize", p->handle, g->op, g->mat, g->x, g->y, g->y, g->type,
+             &bytes);
     p->workspace_bytes = (int64_t)bytes;
     TRY(device_alloc(p->device, &p->workspace, p->workspace_bytes));
-    TRY_CALL(op_descr, "SpMVOp_createDescr", p->handle, &g->descr, g->op, g->mat, g->x, g->y, g->y, g->type, p->workspace);
+    TRY_CALL(op_descr, "SpMVOp_createDescr", p->handle, &g->descr, g->op, g->mat, g->x, g->y, g->y, g->type,
+             p->workspace);
     TRY_CALL(op_plan, "SpMVOp_createPlan", p->handle, g->descr, &g->plan, NULL, 0);
 done:
     return status;
@@ -180,8 +186,8 @@ heddle_status generic_bind(struct peer *p)
     TRY(describe_vectors(p, g));
     if (is_op(p))
         return op_bind(p, g);
-    TRY_CALL(buffer_size, "SpMV_bufferSize", p->handle, g->op, peer_alpha(p), g->mat, g->x, peer_beta(p), g->y, g->type,
-             p->row->number, &bytes);
+    TRY_CALL(buffer_size, "SpMV_bufferSize", p->handle, g->op, peer_alpha(p), g->mat, g->x, peer_beta(p),
+             g->y, g->type, p->row->number, &bytes);
     p->workspace_bytes = (int64_t)bytes;
     TRY(device_alloc(p->device, &p->workspace, p->workspace_bytes));
 done:
@@ -195,8 +201,8 @@ heddle_status generic_prepare(struct peer *p)
     const struct generic *g = p->state;
     if (is_op(p) || !call->preprocess)
         return HEDDLE_OK;
-    int code = call->preprocess(p->handle, g->op, peer_alpha(p), g->mat, g->x, peer_beta(p), g->y, g->type, p->row->number,
-                                p->workspace);
+    int code = call->preprocess(p->handle, g->op, peer_alpha(p), g->mat, g->x, peer_beta(p), g->y, g->type,
+                                p->row->number, p->workspace);
     return code && p->row->preprocess ? failed(call, "SpMV_preprocess", code) : HEDDLE_OK;
 }
 
@@ -224,8 +230,8 @@ heddle_status generic_run(struct peer *p, const void *x, void *y)
     if (is_op(p))
         TRY_CALL(op_run, "SpMVOp", p->handle, g->plan, peer_alpha(p), peer_beta(p), g->x, g->y, g->y);
     else
-        TRY_CALL(spmv, "SpMV", p->handle, g->op, peer_alpha(p), g->mat, g->x, peer_beta(p), g->y, g->type, p->row->number,
-                 p->workspace);
+        TRY_CALL(spmv, "SpMV", p->handle, g->op, peer_alpha(p), g->mat, g->x, peer_beta(p), g->y, g->type,
+                 p->row->number, p->workspace);
 done:
     return status;
 }

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * peer_mkl.c: Intel's oneMKL, its inspector and executor.  The preparation is mkl_sparse_optimize with the hint of many
- * products; without it the product runs on the CSR arrays as they are.  Integers are 32-bit (the LP64
- * interface, libmkl_rt's default). */
+ * peer_mkl.c: Intel's oneMKL, its inspector and executor.  The preparation is mkl_sparse_optimize with the
+ * hint of many products; without it the product runs on the CSR arrays as they are.  Integers are 32-bit
+ * (the LP64 interface, libmkl_rt's default). */
 #include <stdio.h>
 
 #include "base/memory.h"
@@ -20,25 +20,35 @@ static struct {
     int (*csr_d)(void **mat, int base, int rows, int cols, int *begin, int *end, int *col, double *val);
     int (*hint)(void *mat, int op, struct description d, int calls);
     int (*optimize)(void *mat);
-    int (*mv_s)(int op, float alpha, const void *mat, struct description d, const float *x, float beta, float *y);
-    int (*mv_d)(int op, double alpha, const void *mat, struct description d, const double *x, double beta, double *y);
+    int (*mv_s)(int op, float alpha, const void *mat, struct description d, const float *x, float beta,
+                float *y);
+    int (*mv_d)(int op, double alpha, const void *mat, struct description d, const double *x, double beta,
+                double *y);
     int (*destroy)(void *mat);
     void (*threads)(int count);
 } call;
 
-static const struct peer_symbol symbols[] = {
-    {"mkl_sparse_s_create_csr", &call.csr_s, 0}, {"mkl_sparse_d_create_csr", &call.csr_d, 0},
-    {"mkl_sparse_set_mv_hint", &call.hint, 0},   {"mkl_sparse_optimize", &call.optimize, 0},
-    {"mkl_sparse_s_mv", &call.mv_s, 0},          {"mkl_sparse_d_mv", &call.mv_d, 0},
-    {"mkl_sparse_destroy", &call.destroy, 0},    {"MKL_Set_Num_Threads", &call.threads, 1},
-    {0}};
+static const struct peer_symbol symbols[] = {{"mkl_sparse_s_create_csr", &call.csr_s, 0},
+                                             {"mkl_sparse_d_create_csr", &call.csr_d, 0},
+                                             {"mkl_sparse_set_mv_hint", &call.hint, 0},
+                                             {"mkl_sparse_optimize", &call.optimize, 0},
+                                             {"mkl_sparse_s_mv", &call.mv_s, 0},
+                                             {"mkl_sparse_d_mv", &call.mv_d, 0},
+                                             {"mkl_sparse_destroy", &call.destroy, 0},
+                                             {"MKL_Set_Num_Threads", &call.threads, 1},
+                                             {0}};
 
 static heddle_status told(const struct peer *p, const char *what, int code)
 {
-    static const char *const names[] = {"", "SPARSE_STATUS_NOT_INITIALIZED", "SPARSE_STATUS_ALLOC_FAILED",
-                                        "SPARSE_STATUS_INVALID_VALUE", "SPARSE_STATUS_EXECUTION_FAILED",
-                                        "SPARSE_STATUS_INTERNAL_ERROR", "SPARSE_STATUS_NOT_SUPPORTED"};
-    return code == 0 ? HEDDLE_OK : peer_failed(p, what, code > 0 && code <= 6 ? names[code] : "an unknown status");
+    static const char *const names[] = {"",
+                                        "SPARSE_STATUS_NOT_INITIALIZED",
+                                        "SPARSE_STATUS_ALLOC_FAILED",
+                                        "SPARSE_STATUS_INVALID_VALUE",
+                                        "SPARSE_STATUS_EXECUTION_FAILED",
+                                        "SPARSE_STATUS_INTERNAL_ERROR",
+                                        "SPARSE_STATUS_NOT_SUPPORTED"};
+    return code == 0 ? HEDDLE_OK
+                     : peer_failed(p, what, code > 0 && code <= 6 ? names[code] : "an unknown status");
 }
 
 static int op(const struct peer *p)
@@ -85,7 +95,13 @@ static void release(struct peer *p)
 }
 
 static const char *const files[] = {"libmkl_rt.so.2", "libmkl_rt.so", NULL};
-static const char *const folders[] = {"/opt/intel/oneapi/mkl/latest/lib", "/opt/intel/oneapi/mkl/latest/lib/intel64", NULL};
+static const char *const folders[] = {"/opt/intel/oneapi/mkl/latest/lib",
+                                      "/opt/intel/oneapi/mkl/latest/lib/intel64", NULL};
 
-const struct peer_library peer_mkl = {
-    .files = files, .folders = folders, .symbols = symbols, .bind = bind, .prepare = prepare, .run = run, .release = release};
+const struct peer_library peer_mkl = {.files = files,
+                                      .folders = folders,
+                                      .symbols = symbols,
+                                      .bind = bind,
+                                      .prepare = prepare,
+                                      .run = run,
+                                      .release = release};

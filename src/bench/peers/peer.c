@@ -13,7 +13,7 @@
 #include "subject/subject.h"
 
 const struct peer_row peer_rows[] = {
-#define PEER(library, algorithm, format, number, preprocess) \
+#define PEER(library, algorithm, format, number, preprocess)                                                 \
     {PEER_LIBRARY_##library, #algorithm, PEER_##format, number, preprocess},
 #include "bench/peers/peers.def"
     {0}};
@@ -31,14 +31,16 @@ enum {
 static struct {
     const char *name, *devices, *variable;
     const struct peer_library *library;
-    void *opened;       /* by dlopen */
+    void *opened; /* by dlopen */
     void *handle;
-    struct gpu *gpu;    /* that the handle is for */
+    struct gpu *gpu; /* that the handle is for */
     int has_handle;
     char version[16];
-    unsigned char warm[PEER_ROWS][4]; /* by row, type and operation: 1: it has been prepared with this handle before */
+    unsigned char warm[PEER_ROWS]
+                      [4]; /* by row, type and operation: 1: it has been prepared with this handle before */
 } libraries[PEER_LIBRARIES] = {
-#define PEER_LIBRARY(id, devices, variable) {#id, devices, variable, &peer_##id, NULL, NULL, NULL, 0, "", {{0}}},
+#define PEER_LIBRARY(id, devices, variable)                                                                  \
+    {#id, devices, variable, &peer_##id, NULL, NULL, NULL, 0, "", {{0}}},
 #include "bench/peers/peers.def"
 };
 
@@ -67,7 +69,8 @@ static size_t name_size(const char *text)
 static int library_of(const char *name)
 {
     for (int i = 0; i < PEER_LIBRARIES; i++)
-        if (strlen(libraries[i].name) == name_size(name) && strncmp(libraries[i].name, name, name_size(name)) == 0)
+        if (strlen(libraries[i].name) == name_size(name) &&
+            strncmp(libraries[i].name, name, name_size(name)) == 0)
             return i;
     return -1;
 }
@@ -81,7 +84,8 @@ static heddle_status unknown_library(const char *name)
 {
     char known[256] = "";
     for (int i = 0; i < PEER_LIBRARIES; i++)
-        snprintf(known + strlen(known), sizeof known - strlen(known), "%s%s", i ? ", " : "", libraries[i].name);
+        snprintf(known + strlen(known), sizeof known - strlen(known), "%s%s", i ? ", " : "",
+                 libraries[i].name);
     return fail(HEDDLE_BAD_ARGUMENT, "there is no peer '%s' (there are: %s)", name, known);
 }
 
@@ -90,8 +94,10 @@ static heddle_status unknown_algorithm(int library, const char *name)
     char known[256] = "";
     for (const struct peer_row *r = peer_rows; r->name; r++)
         if ((int)r->library == library)
-            snprintf(known + strlen(known), sizeof known - strlen(known), "%s%s", known[0] ? ", " : "", r->name);
-    return fail(HEDDLE_BAD_ARGUMENT, "%s has no algorithm '%s' (there are: %s)", libraries[library].name, name, known);
+            snprintf(known + strlen(known), sizeof known - strlen(known), "%s%s", known[0] ? ", " : "",
+                     r->name);
+    return fail(HEDDLE_BAD_ARGUMENT, "%s has no algorithm '%s' (there are: %s)", libraries[library].name,
+                name, known);
 }
 
 /* Fills the row and the options of p from "cusparse:csr_alg1:preprocess=0". */
@@ -117,9 +123,10 @@ static heddle_status parse(struct peer *p, const char *name)
         TRY(spec_int(&spec, "slice", 1, 1024, &p->slice));
     if (p->row->format == PEER_bsr)
         TRY(spec_int(&spec, "block", 2, 64, &p->block));
-    TRY(spec_done(&spec, p->row->preprocess ? "preprocess" : p->row->format == PEER_sell   ? "slice"
-                                                         : p->row->format == PEER_bsr ? "block"
-                                                                                      : "no options"));
+    TRY(spec_done(&spec, p->row->preprocess            ? "preprocess"
+                         : p->row->format == PEER_sell ? "slice"
+                         : p->row->format == PEER_bsr  ? "block"
+                                                       : "no options"));
 done:
     return status;
 }
@@ -153,8 +160,10 @@ static heddle_status find_symbols(int number, void *opened)
     for (const struct peer_symbol *s = libraries[number].library->symbols; s->name; s++) {
         void *address = dlsym(opened, s->name);
         if (!address && !s->optional)
-            return fail(HEDDLE_NOT_SUPPORTED, "%s: the library has no %s: it is too old", libraries[number].name, s->name);
-        memcpy(s->slot, &address, sizeof address); /* POSIX: a function pointer has the representation of void * */
+            return fail(HEDDLE_NOT_SUPPORTED, "%s: the library has no %s: it is too old",
+                        libraries[number].name, s->name);
+        memcpy(s->slot, &address,
+               sizeof address); /* POSIX: a function pointer has the representation of void * */
     }
     return HEDDLE_OK;
 }
@@ -168,8 +177,8 @@ static heddle_status open_library(int number)
         return HEDDLE_OK;
     void *opened = !path ? open_file(l) : *path ? dlopen(path, RTLD_NOW | RTLD_LOCAL) : NULL;
     if (!opened)
-        return fail(HEDDLE_NOT_SUPPORTED, "%s: %s cannot be opened; %s may name the file", libraries[number].name,
-                    path ? path : l->files[0], libraries[number].variable);
+        return fail(HEDDLE_NOT_SUPPORTED, "%s: %s cannot be opened; %s may name the file",
+                    libraries[number].name, path ? path : l->files[0], libraries[number].variable);
     TRY(find_symbols(number, opened));
     libraries[number].opened = opened;
     opened = NULL;
@@ -183,7 +192,8 @@ done:
 int peer_suits(enum peer_library_id id, const char *driver)
 {
     const char *devices = libraries[id].devices;
-    int stand_in = strcmp(driver, "emu") == 0 && strcmp(devices, "cpu") != 0 && environment(libraries[id].variable);
+    int stand_in =
+        strcmp(driver, "emu") == 0 && strcmp(devices, "cpu") != 0 && environment(libraries[id].variable);
     return strcmp(driver, devices) == 0 || stand_in;
 }
 
@@ -193,7 +203,8 @@ static heddle_status device_suits(int number, const struct device *d)
     const char *here = d->kind == DEVICE_gpu ? gpu_driver_of(d->gpu)->name : "cpu";
     if (peer_suits((enum peer_library_id)number, here))
         return HEDDLE_OK;
-    return fail(HEDDLE_NOT_SUPPORTED, "%s computes on %s devices; this one is %s", libraries[number].name, devices, here);
+    return fail(HEDDLE_NOT_SUPPORTED, "%s computes on %s devices; this one is %s", libraries[number].name,
+                devices, here);
 }
 
 static void close_handle(int number)
@@ -224,7 +235,8 @@ void peers_close(void)
     }
 }
 
-/* Some libraries print what they refuse, to standard output, where records may go: it is shut meanwhile.  -1: it stays open. */
+/* Some libraries print what they refuse, to standard output, where records may go: it is shut meanwhile.
+ * -1: it stays open. */
 static int hush(void)
 {
     int nowhere = open("/dev/null", O_WRONLY), kept = nowhere < 0 ? -1 : dup(STDOUT_FILENO);
@@ -277,8 +289,9 @@ heddle_status peer_run(struct peer *p, struct scalars s, const void *x, void *y)
     return p->library->run(p, x, y);
 }
 
-/* Prepares by the host's clock, the device idle before and after.  Then one product that nobody measures: what the library
- * refuses comes to light here, where it is a reason to skip, and what it loads at the first product is loaded. */
+/* Prepares by the host's clock, the device idle before and after.  Then one product that nobody measures:
+ * what the library refuses comes to light here, where it is a reason to skip, and what it loads at the
+ * first product is loaded. */
 static heddle_status prepare(struct peer *p)
 {
     heddle_status status = HEDDLE_OK;
@@ -295,13 +308,14 @@ done:
     return status;
 }
 
-/* GPU libraries load their code when it is first used: that is not the time of a preparation, so the first one of its kind
- * is thrown away. */
+/* GPU libraries load their code when it is first used: that is not the time of a preparation, so the first
+ * one of its kind is thrown away. */
 static heddle_status prepare_before(struct peer *p)
 {
     heddle_status status = HEDDLE_OK;
-    unsigned char *warm = &libraries[p->row->library].warm[p->row - peer_rows][2 * (p->A.value == HEDDLE_F32) +
-                                                                              (p->op != HEDDLE_N)];
+    unsigned char *warm =
+        &libraries[p->row->library]
+             .warm[p->row - peer_rows][2 * (p->A.value == HEDDLE_F32) + (p->op != HEDDLE_N)];
     if (*warm || p->device->kind == DEVICE_cpu)
         return HEDDLE_OK;
     TRY(prepare(p));
@@ -331,7 +345,8 @@ done:
     return status;
 }
 
-heddle_status peer_new(struct peer **out, const struct device *d, const struct csr *A, heddle_op op, const char *name)
+heddle_status peer_new(struct peer **out, const struct device *d, const struct csr *A, heddle_op op,
+                       const char *name)
 {
     heddle_status status = HEDDLE_OK;
     struct peer *p = NULL;
@@ -352,7 +367,8 @@ heddle_status peer_new(struct peer **out, const struct device *d, const struct c
     p = NULL;
     TRY(open_handle(number, d));
     (*out)->handle = libraries[number].handle;
-    snprintf((*out)->version, sizeof (*out)->version, "%s %s", libraries[number].name, libraries[number].version);
+    snprintf((*out)->version, sizeof(*out)->version, "%s %s", libraries[number].name,
+             libraries[number].version);
     if ((*out)->library->suits)
         TRY((*out)->library->suits(*out));
     double begin = now_ms();

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: MIT
  *
- * peer.h: another library's product, on the arrays that Heddle's kernels are measured on.  A peer is a candidate like any
- * other (candidate.h): same x and y, same clock, same verification.
+ * peer.h: another library's product, on the arrays that Heddle's kernels are measured on.  A peer is a
+ * candidate like any other (candidate.h): same x and y, same clock, same verification.
  *
  *     cusparse:csr_alg1                with the library's own preparation
  *     cusparse:csr_alg1:preprocess=0   without it
  *     cusparse:sell:slice=32           options of the format
  *
- * peers.def has a row for each library and algorithm; peer.c is what they share, peer_format.c makes the formats that Heddle
- * does not have in this shape, and each library has its file. */
+ * peers.def has a row for each library and algorithm; peer.c is what they share, peer_format.c makes the
+ * formats that Heddle does not have in this shape, and each library has its file. */
 #ifndef BENCH_PEERS_PEER_H
 #define BENCH_PEERS_PEER_H
 
@@ -25,19 +25,21 @@ struct peer;
 
 /* What a library's file provides.  Functions report failures with the library's own name of the status. */
 struct peer_library {
-    const char *const *files;      /* what it may be called, the best first; ends in NULL */
-    const char *const *folders;    /* where to look beyond the loader's own places; ends in NULL; may be NULL */
+    const char *const *files;   /* what it may be called, the best first; ends in NULL */
+    const char *const *folders; /* where to look beyond the loader's own places; ends in NULL; may be NULL */
     const struct peer_symbol *symbols;
-    const void *calls;             /* the library's own */
+    const void *calls; /* the library's own */
     /* The library's handle for this device, and its version; NULL members: there is none. */
-    heddle_status (*open)(const struct peer_library *l, void **handle, const struct device *d, char version[16]);
+    heddle_status (*open)(const struct peer_library *l, void **handle, const struct device *d,
+                          char version[16]);
     void (*close)(const struct peer_library *l, void *handle);
-    /* Is this algorithm there, and does it take the operation?  Asked before anything is converted; NULL: each does. */
+    /* Is this algorithm there, and does it take the operation?  Asked before anything is converted; NULL:
+     * each does. */
     heddle_status (*suits)(const struct peer *p);
-    heddle_status (*bind)(struct peer *p);  /* descriptions and workspace; everything in p is set */
+    heddle_status (*bind)(struct peer *p);    /* descriptions and workspace; everything in p is set */
     heddle_status (*prepare)(struct peer *p); /* the step that preprocess=0 leaves out; NULL: there is none */
     heddle_status (*run)(struct peer *p, const void *x, void *y);
-    void (*release)(struct peer *p);        /* what bind made, as far as it came */
+    void (*release)(struct peer *p); /* what bind made, as far as it came */
 };
 
 /* A function to look up, and the pointer that takes it. */
@@ -59,15 +61,16 @@ extern const struct peer_row peer_rows[]; /* ends in a row without a name */
 /* The matrix as the library wants it, on the device.
  *   csr   ptr[rows+1], index[nnz], val[nnz]
  *   coo   row[nnz], index[nnz], val[nnz]
- *   sell  ptr[slices+1], index[stored] (-1: padding), val[stored]; entry j of row r of a slice at ptr + j*slice + r
+ *   sell  ptr[slices+1], index[stored] (-1: padding), val[stored]; entry j of row r of a slice at ptr +
+ *         j*slice + r
  *   bsr   ptr[rows/block+1], index[blocks], val[stored]: blocks of block*block values, row by row */
 struct peer_arrays {
     heddle_type offset; /* of ptr */
     void *ptr, *row, *index, *val;
-    int64_t stored;     /* values: nnz and padding */
+    int64_t stored; /* values: nnz and padding */
     int64_t slice, block, blocks;
-    void *owned[4];     /* to release */
-    int64_t bytes;      /* of these */
+    void *owned[4]; /* to release */
+    int64_t bytes;  /* of these */
 };
 
 struct peer {
@@ -86,24 +89,26 @@ struct peer {
     int64_t workspace_bytes;
     void *stand_in_x, *stand_in_y; /* while it is prepared: vectors of the right size, of zeros and unset */
     double convert_ms, prepare_ms;
-    char version[32];     /* "cusparse 12603" */
-    void *state;          /* the library's own */
-    void *context;        /* what was current before */
+    char version[32]; /* "cusparse 12603" */
+    void *state;      /* the library's own */
+    void *context;    /* what was current before */
 };
 
 /* `name` as above.  HEDDLE_NO_KERNEL and HEDDLE_NOT_SUPPORTED say why it cannot be measured here. */
-heddle_status peer_new(struct peer **p, const struct device *d, const struct csr *A, heddle_op op, const char *name);
+heddle_status peer_new(struct peer **p, const struct device *d, const struct csr *A, heddle_op op,
+                       const char *name);
 void peer_free(struct peer *p); /* takes NULL */
 /* Does not wait for a GPU. */
 heddle_status peer_run(struct peer *p, struct scalars s, const void *x, void *y);
 
 /* Is `name` "LIBRARY:..." of a library in peers.def? */
 int peer_is_name(const char *name);
-/* HEDDLE_BAD_ARGUMENT, with what there is, unless `name` is a library, or an algorithm of one with good options. */
+/* HEDDLE_BAD_ARGUMENT, with what there is, unless `name` is a library, or an algorithm of one with good
+ * options. */
 heddle_status peer_check(const char *name);
 const char *peer_library_name(enum peer_library_id id);
-const char *peer_library_devices(enum peer_library_id id); /* "cuda", "cpu" */
-int peer_suits(enum peer_library_id id, const char *driver);  /* can a device of this driver have it? */
+const char *peer_library_devices(enum peer_library_id id);   /* "cuda", "cpu" */
+int peer_suits(enum peer_library_id id, const char *driver); /* can a device of this driver have it? */
 /* Gives back the handles that are kept between candidates: before the device is closed. */
 void peers_close(void);
 

@@ -23,33 +23,32 @@ static struct {
     int (*destroy)(void *handle);
     int (*version)(void *handle, int *version);
     int (*set_stream)(void *handle, void *stream);
-    int (*csr)(void **mat, int64_t rows, int64_t cols, int64_t nnz, void *ptr, void *col, void *val, int ptr_type, int col_type,
-               int base, int type);
-    int (*coo)(void **mat, int64_t rows, int64_t cols, int64_t nnz, void *row, void *col, void *val, int index_type, int base,
-               int type);
+    int (*csr)(void **mat, int64_t rows, int64_t cols, int64_t nnz, void *ptr, void *col, void *val,
+               int ptr_type, int col_type, int base, int type);
+    int (*coo)(void **mat, int64_t rows, int64_t cols, int64_t nnz, void *row, void *col, void *val,
+               int index_type, int base, int type);
     int (*free_mat)(const void *mat);
     int (*vector)(void **vec, int64_t size, void *val, int type);
     int (*set_values)(void *vec, void *val);
     int (*free_vector)(const void *vec);
-    int (*spmv)(void *handle, int op, const void *alpha, const void *mat, const void *x, const void *beta, void *y, int type,
-                int alg, int stage, size_t *bytes, void *buffer);
+    int (*spmv)(void *handle, int op, const void *alpha, const void *mat, const void *x, const void *beta,
+                void *y, int type, int alg, int stage, size_t *bytes, void *buffer);
     const char *(*status_name)(int status);
 } call;
 
-static const struct peer_symbol symbols[] = {
-    {"rocsparse_create_handle", &call.create, 0},
-    {"rocsparse_destroy_handle", &call.destroy, 0},
-    {"rocsparse_get_version", &call.version, 0},
-    {"rocsparse_set_stream", &call.set_stream, 0},
-    {"rocsparse_create_csr_descr", &call.csr, 0},
-    {"rocsparse_create_coo_descr", &call.coo, 0},
-    {"rocsparse_destroy_spmat_descr", &call.free_mat, 0},
-    {"rocsparse_create_dnvec_descr", &call.vector, 0},
-    {"rocsparse_dnvec_set_values", &call.set_values, 0},
-    {"rocsparse_destroy_dnvec_descr", &call.free_vector, 0},
-    {"rocsparse_spmv", &call.spmv, 0},
-    {"rocsparse_get_status_name", &call.status_name, 1},
-    {0}};
+static const struct peer_symbol symbols[] = {{"rocsparse_create_handle", &call.create, 0},
+                                             {"rocsparse_destroy_handle", &call.destroy, 0},
+                                             {"rocsparse_get_version", &call.version, 0},
+                                             {"rocsparse_set_stream", &call.set_stream, 0},
+                                             {"rocsparse_create_csr_descr", &call.csr, 0},
+                                             {"rocsparse_create_coo_descr", &call.coo, 0},
+                                             {"rocsparse_destroy_spmat_descr", &call.free_mat, 0},
+                                             {"rocsparse_create_dnvec_descr", &call.vector, 0},
+                                             {"rocsparse_dnvec_set_values", &call.set_values, 0},
+                                             {"rocsparse_destroy_dnvec_descr", &call.free_vector, 0},
+                                             {"rocsparse_spmv", &call.spmv, 0},
+                                             {"rocsparse_get_status_name", &call.status_name, 1},
+                                             {0}};
 
 struct roc {
     void *mat, *x, *y;
@@ -66,14 +65,15 @@ static heddle_status failed(const char *what, int code)
     return fail(HEDDLE_NOT_SUPPORTED, "rocsparse: %s: %s", what, name ? name : number);
 }
 
-#define TRY_CALL(member, what, ...)                \
-    do {                                           \
-        int code_ = call.member(__VA_ARGS__);      \
-        if (code_)                                 \
-            TRY(failed(what, code_));              \
+#define TRY_CALL(member, what, ...)                                                                          \
+    do {                                                                                                     \
+        int code_ = call.member(__VA_ARGS__);                                                                \
+        if (code_)                                                                                           \
+            TRY(failed(what, code_));                                                                        \
     } while (0)
 
-static heddle_status open_it(const struct peer_library *l, void **handle, const struct device *d, char version[16])
+static heddle_status open_it(const struct peer_library *l, void **handle, const struct device *d,
+                             char version[16])
 {
     heddle_status status = HEDDLE_OK;
     int number = 0;
@@ -104,11 +104,11 @@ static heddle_status describe(struct peer *p, struct roc *r)
     const struct peer_arrays *a = &p->arrays;
     int offset = a->offset == HEDDLE_I64 ? INDEX_I64 : INDEX_I32;
     if (p->row->format == PEER_coo)
-        TRY_CALL(coo, "rocsparse_create_coo_descr", &r->mat, A->rows, A->cols, A->nnz, a->row, a->index, a->val, INDEX_I32, 0,
-                 r->type);
+        TRY_CALL(coo, "rocsparse_create_coo_descr", &r->mat, A->rows, A->cols, A->nnz, a->row, a->index,
+                 a->val, INDEX_I32, 0, r->type);
     else
-        TRY_CALL(csr, "rocsparse_create_csr_descr", &r->mat, A->rows, A->cols, A->nnz, a->ptr, a->index, a->val, offset,
-                 INDEX_I32, 0, r->type);
+        TRY_CALL(csr, "rocsparse_create_csr_descr", &r->mat, A->rows, A->cols, A->nnz, a->ptr, a->index,
+                 a->val, offset, INDEX_I32, 0, r->type);
     TRY_CALL(vector, "rocsparse_create_dnvec_descr", &r->x, p->x_count, p->stand_in_x, r->type);
     TRY_CALL(vector, "rocsparse_create_dnvec_descr", &r->y, p->y_count, p->stand_in_y, r->type);
     r->x_now = p->stand_in_x;
@@ -121,8 +121,8 @@ static heddle_status stage(struct peer *p, int number, size_t *bytes, const char
 {
     heddle_status status = HEDDLE_OK;
     const struct roc *r = p->state;
-    TRY_CALL(spmv, what, p->handle, r->op, peer_alpha(p), r->mat, r->x, peer_beta(p), r->y, r->type, p->row->number, number,
-             bytes, number == STAGE_BUFFER_SIZE ? NULL : p->workspace);
+    TRY_CALL(spmv, what, p->handle, r->op, peer_alpha(p), r->mat, r->x, peer_beta(p), r->y, r->type,
+             p->row->number, number, bytes, number == STAGE_BUFFER_SIZE ? NULL : p->workspace);
 done:
     return status;
 }
@@ -185,13 +185,12 @@ static void release(struct peer *p)
 static const char *const files[] = {"librocsparse.so.1", "librocsparse.so.0", "librocsparse.so", NULL};
 static const char *const folders[] = {"/opt/rocm/lib", "/opt/rocm/lib64", NULL};
 
-const struct peer_library peer_rocsparse = {
-    .files = files,
-    .folders = folders,
-    .symbols = symbols,
-    .open = open_it,
-    .close = close_it,
-    .bind = bind,
-    .prepare = prepare,
-    .run = run,
-    .release = release};
+const struct peer_library peer_rocsparse = {.files = files,
+                                            .folders = folders,
+                                            .symbols = symbols,
+                                            .open = open_it,
+                                            .close = close_it,
+                                            .bind = bind,
+                                            .prepare = prepare,
+                                            .run = run,
+                                            .release = release};

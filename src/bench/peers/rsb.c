@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * peer_rsb.c: librsb, recursive sparse blocks.  Making its matrix from CSR counts as preparation; so does its own tuning, which
- * preprocess=0 leaves out. */
+ * peer_rsb.c: librsb, recursive sparse blocks.  Making its matrix from CSR counts as preparation; so does
+ * its own tuning, which preprocess=0 leaves out. */
 #include <stdio.h>
 
 #include "base/memory.h"
@@ -19,25 +19,26 @@ static struct {
     int (*start)(void *options);
     int (*stop)(void *options);
     int (*set)(int option, const void *value);
-    void *(*from_csr)(const void *val, const int *ptr, const int *col, int nnz, char type, int rows, int cols, int row_block,
-                      int col_block, int flags, int *error);
-    int (*tune)(void **mat, double *factor, int *threads, int rounds, double seconds, int op, const void *alpha,
-                const void *other, int columns, int order, const void *b, int ldb, const void *beta, void *c, int ldc);
-    int (*spmv)(int op, const void *alpha, const void *mat, const void *x, int x_step, const void *beta, void *y, int y_step);
+    void *(*from_csr)(const void *val, const int *ptr, const int *col, int nnz, char type, int rows, int cols,
+                      int row_block, int col_block, int flags, int *error);
+    int (*tune)(void **mat, double *factor, int *threads, int rounds, double seconds, int op,
+                const void *alpha, const void *other, int columns, int order, const void *b, int ldb,
+                const void *beta, void *c, int ldc);
+    int (*spmv)(int op, const void *alpha, const void *mat, const void *x, int x_step, const void *beta,
+                void *y, int y_step);
     void *(*destroy)(void *mat);
     int (*text)(int error, char *text, size_t size);
 } call;
 
-static const struct peer_symbol symbols[] = {
-    {"rsb_lib_init", &call.start, 0},
-    {"rsb_lib_exit", &call.stop, 0},
-    {"rsb_lib_set_opt", &call.set, 0},
-    {"rsb_mtx_alloc_from_csr_const", &call.from_csr, 0},
-    {"rsb_tune_spmm", &call.tune, 0},
-    {"rsb_spmv", &call.spmv, 0},
-    {"rsb_mtx_free", &call.destroy, 0},
-    {"rsb_strerror_r", &call.text, 1},
-    {0}};
+static const struct peer_symbol symbols[] = {{"rsb_lib_init", &call.start, 0},
+                                             {"rsb_lib_exit", &call.stop, 0},
+                                             {"rsb_lib_set_opt", &call.set, 0},
+                                             {"rsb_mtx_alloc_from_csr_const", &call.from_csr, 0},
+                                             {"rsb_tune_spmm", &call.tune, 0},
+                                             {"rsb_spmv", &call.spmv, 0},
+                                             {"rsb_mtx_free", &call.destroy, 0},
+                                             {"rsb_strerror_r", &call.text, 1},
+                                             {0}};
 
 static heddle_status told(const char *what, int code)
 {
@@ -49,7 +50,8 @@ static heddle_status told(const char *what, int code)
     return fail(HEDDLE_NOT_SUPPORTED, "rsb: %s: %s", what, text);
 }
 
-static heddle_status open_it(const struct peer_library *l, void **handle, const struct device *d, char version[16])
+static heddle_status open_it(const struct peer_library *l, void **handle, const struct device *d,
+                             char version[16])
 {
     (void)l, (void)d;
     *handle = NULL;
@@ -77,15 +79,15 @@ static heddle_status bind(struct peer *p)
     if (A->nnz == 0)
         return fail(HEDDLE_NOT_SUPPORTED, "rsb: an empty matrix");
     call.set(WANT_THREADS, &threads);
-    p->state = call.from_csr(A->val, A->row_ptr, A->col, (int)A->nnz, A->value == HEDDLE_F32 ? 'S' : 'D', (int)A->rows,
-                             (int)A->cols, 1, 1, 0, &error);
+    p->state = call.from_csr(A->val, A->row_ptr, A->col, (int)A->nnz, A->value == HEDDLE_F32 ? 'S' : 'D',
+                             (int)A->rows, (int)A->cols, 1, 1, 0, &error);
     return told("rsb_mtx_alloc_from_csr_const", p->state ? error : error ? error : -1);
 }
 
 static heddle_status prepare(struct peer *p)
 {
-    return told("rsb_tune_spmm", call.tune(&p->state, NULL, NULL, 0, TUNE_SECONDS, op(p), peer_alpha(p), NULL, 1, COLUMN_MAJOR,
-                                           NULL, 0, peer_beta(p), NULL, 0));
+    return told("rsb_tune_spmm", call.tune(&p->state, NULL, NULL, 0, TUNE_SECONDS, op(p), peer_alpha(p), NULL,
+                                           1, COLUMN_MAJOR, NULL, 0, peer_beta(p), NULL, 0));
 }
 
 static heddle_status run(struct peer *p, const void *x, void *y)

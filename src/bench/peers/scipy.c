@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: MIT
  *
- * peer_scipy.c: SciPy's compiled product, called as scipy.sparse calls it for A @ x, by a Python that lives in this process: the
- * library that is opened is libpython.  Arrays are views of the caller's, nothing is copied; y is set to 0 first, because the
- * product adds to it, as SciPy does with a new y.  A call through Python costs about a microsecond, which is SciPy's own cost, too.
- * One thread, whatever the device has. */
+ * peer_scipy.c: SciPy's compiled product, called as scipy.sparse calls it for A @ x, by a Python that
+ * lives in this process: the library that is opened is libpython.  Arrays are views of the caller's,
+ * nothing is copied; y is set to 0 first, because the product adds to it, as SciPy does with a new y.  A
+ * call through Python costs about a microsecond, which is SciPy's own cost, too. One thread, whatever the
+ * device has. */
 #define _GNU_SOURCE /* dladdr */
 #include <dlfcn.h>
 #include <stdio.h>
@@ -24,18 +25,15 @@ static struct {
     void (*forget)(void); /* an error that was told */
 } call;
 
-static const struct peer_symbol symbols[] = {{"Py_InitializeEx", &call.initialize, 0},
-                                             {"PyRun_SimpleString", &call.script, 0},
-                                             {"PyImport_AddModule", &call.module, 0},
-                                             {"PyModule_GetDict", &call.dictionary, 0},
-                                             {"PyDict_GetItemString", &call.item, 0},
-                                             {"PyObject_CallFunction", &call.function, 0},
-                                             {"PyUnicode_AsUTF8", &call.text, 0},
-                                             {"Py_DecRef", &call.release, 0},
-                                             {"PyErr_Clear", &call.forget, 0},
-                                             {0}};
+static const struct peer_symbol symbols[] = {
+    {"Py_InitializeEx", &call.initialize, 0}, {"PyRun_SimpleString", &call.script, 0},
+    {"PyImport_AddModule", &call.module, 0},  {"PyModule_GetDict", &call.dictionary, 0},
+    {"PyDict_GetItemString", &call.item, 0},  {"PyObject_CallFunction", &call.function, 0},
+    {"PyUnicode_AsUTF8", &call.text, 0},      {"Py_DecRef", &call.release, 0},
+    {"PyErr_Clear", &call.forget, 0},         {0}};
 
-/* heddle_new gives a function of two addresses.  Views are kept by address: a bench has few vectors, and many products. */
+/* heddle_new gives a function of two addresses.  Views are kept by address: a bench has few vectors, and
+ * many products. */
 static const char script[] =
     "try:\n"
     "    import ctypes as heddle_c, numpy as heddle_np, scipy\n"
@@ -66,7 +64,8 @@ static void *global(const char *name)
     return call.item(call.dictionary(call.module("__main__")), name);
 }
 
-/* Modules of numpy look for Python's symbols among all: what is opened for us alone is opened for everybody. */
+/* Modules of numpy look for Python's symbols among all: what is opened for us alone is opened for
+ * everybody. */
 static void open_for_all(void)
 {
     Dl_info info;
@@ -76,7 +75,8 @@ static void open_for_all(void)
         dlopen(info.dli_fname, RTLD_NOW | RTLD_GLOBAL | RTLD_NOLOAD);
 }
 
-static heddle_status open_it(const struct peer_library *l, void **handle, const struct device *d, char version[16])
+static heddle_status open_it(const struct peer_library *l, void **handle, const struct device *d,
+                             char version[16])
 {
     (void)l, (void)d;
     *handle = NULL;
@@ -94,9 +94,10 @@ static heddle_status open_it(const struct peer_library *l, void **handle, const 
 static heddle_status bind(struct peer *p)
 {
     const struct csr *A = &p->A;
-    p->state = call.function(global("heddle_new"), "LLLLLLsii", (long long)A->rows, (long long)A->cols, (long long)A->nnz,
-                             (long long)(intptr_t)A->row_ptr, (long long)(intptr_t)A->col, (long long)(intptr_t)A->val,
-                             A->value == HEDDLE_F32 ? "f4" : "f8", A->offset == HEDDLE_I64, p->op != HEDDLE_N);
+    p->state = call.function(global("heddle_new"), "LLLLLLsii", (long long)A->rows, (long long)A->cols,
+                             (long long)A->nnz, (long long)(intptr_t)A->row_ptr, (long long)(intptr_t)A->col,
+                             (long long)(intptr_t)A->val, A->value == HEDDLE_F32 ? "f4" : "f8",
+                             A->offset == HEDDLE_I64, p->op != HEDDLE_N);
     if (p->state)
         return HEDDLE_OK;
     call.forget();
@@ -123,8 +124,13 @@ static void release(struct peer *p)
     p->state = NULL;
 }
 
-static const char *const files[] = {"libpython3.14.so.1.0", "libpython3.13.so.1.0", "libpython3.12.so.1.0",
-                                    "libpython3.11.so.1.0", "libpython3.10.so.1.0", "libpython3.9.so.1.0",  NULL};
+static const char *const files[] = {"libpython3.14.so.1.0",
+                                    "libpython3.13.so.1.0",
+                                    "libpython3.12.so.1.0",
+                                    "libpython3.11.so.1.0",
+                                    "libpython3.10.so.1.0",
+                                    "libpython3.9.so.1.0",
+                                    NULL};
 
 const struct peer_library peer_scipy = {
     .files = files, .symbols = symbols, .open = open_it, .bind = bind, .run = run, .release = release};

@@ -4,18 +4,20 @@
  *
  * Computes   y = alpha A x + beta y  or  y = alpha Aᵀ x + beta y,  A in COO, sorted by rows.
  * Source     COO in Bell and Garland 2009 and ellpack-r-2011, without its atomics.
- * Balance    parts have equal numbers of entries, whatever rows they are in.  A part stores the rows that begin in it and
- *            the empty rows between them; entries of a row that began earlier are summed apart and added at the end.
+ * Balance    parts have equal numbers of entries, whatever rows they are in.  A part stores the rows that
+ *            begin in it and the empty rows between them; entries of a row that began earlier are summed
+ *            apart and added at the end.
  * Memory     16 bytes an entry in double precision where CSR reads 12; x is gathered.  Transposed: scatter.h.
- * Wins       for a matrix that comes as COO, as it needs no offsets; transposed, on very short rows (asia_osm).
- * Order      that of storage within a part, pieces of a row in the order of the parts: bitwise repeatable for the same
- *            device options.
+ * Wins       for a matrix that comes as COO, as it needs no offsets; transposed, on very short rows
+ *            (asia_osm).
+ * Order      that of storage within a part, pieces of a row in the order of the parts: bitwise repeatable
+ *            for the same device options.
  */
 #ifdef HEDDLE_DEVICE
 #include "kernel/cpu/scatter.h"
 
-/* The first row that belongs to the part that starts with entry k: the row of k, unless an earlier part has its beginning.
- * Part 0 also has the empty rows at the top, the last part those at the bottom. */
+/* The first row that belongs to the part that starts with entry k: the row of k, unless an earlier part
+ * has its beginning. Part 0 also has the empty rows at the top, the last part those at the bottom. */
 static int64_t first_row(const struct product *p, int64_t k)
 {
     const idx *row = (const idx *)p->array[COO_ROW];

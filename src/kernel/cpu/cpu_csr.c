@@ -4,11 +4,12 @@
  *
  * Computes   y = alpha A x + beta y,  A in CSR.
  * Source     the ordinary CSR loop; vectorised as in src/kernel/cpu/simd.h.
- * Balance    a part gets whole rows; the cuts are where the number of entries plus the number of rows reaches equal
- *            shares, so that long runs of empty rows count as well.  Found by bisection in row_ptr, at every call: there
- *            is nothing to prepare.  A row with more than a share of the entries delays its part: cpu_merge cuts it.
- * Memory     val and col are read once, in order, eight entries at a time and fetched ahead; x is gathered; y is
- *            written once.
+ * Balance    a part gets whole rows; the cuts are where the number of entries plus the number of rows
+ *            reaches equal shares, so that long runs of empty rows count as well.  Found by bisection in
+ *            row_ptr, at every call: there is nothing to prepare.  A row with more than a share of the
+ *            entries delays its part: cpu_merge cuts it.
+ * Memory     val and col are read once, in order, eight entries at a time and fetched ahead; x is
+ *            gathered; y is written once.
  * Wins       rows of eight and more entries, and any matrix that is multiplied only a few times.
  * Loses      very short rows: their ends cannot be predicted, and cpu_sell does not have to.
  * Order      fixed tree per row: bitwise repeatable, for any number of threads.

@@ -4,19 +4,22 @@
  *
  * Computes   y = alpha Aᵀ x + beta y,  A in CSR (or  y = alpha A x + beta y,  A in CSC).
  * Source     the usual privatisation, with the pages of src/kernel/cpu/scatter.h.
- * Balance    as cpu_merge: equal steps along rows and entries, wherever that is.  A row may be cut anywhere, because its
- *            entries go to different places in any case.
- * Memory     val and col are read once, in order; y is read and written at random, in caches if the columns of neighbouring
- *            rows are near; the copies cost three passes over the pages that a part touches.
+ * Balance    as cpu_merge: equal steps along rows and entries, wherever that is.  A row may be cut
+ *            anywhere, because its entries go to different places in any case.
+ * Memory     val and col are read once, in order; y is read and written at random, in caches if the
+ *            columns of neighbouring rows are near; the copies cost three passes over the pages that a
+ *            part touches.
  * Wins       no preparation, and no atomics.
- * Loses      many products: a plan transposes once and is then as fast as A x.  Columns all over a y beyond the caches.
- * Order      within a part that of storage, then part by part: bitwise repeatable for the same device options.
+ * Loses      many products: a plan transposes once and is then as fast as A x.  Columns all over a y
+ *            beyond the caches.
+ * Order      within a part that of storage, then part by part: bitwise repeatable for the same device
+ *            options.
  */
 #ifdef HEDDLE_DEVICE
 #include "kernel/cpu/scatter.h"
 
-/* Entries [k, end) of one row add `xi` times their value.  The same column may occur twice in a row, so the additions
- * stay in order; what can be done ahead is to compute the products. */
+/* Entries [k, end) of one row add `xi` times their value.  The same column may occur twice in a row, so
+ * the additions stay in order; what can be done ahead is to compute the products. */
 static inline void add_row(const struct target *to, const real *val, const idx *col, int64_t n, real xi)
 {
     real *y = to->y;
@@ -74,7 +77,8 @@ static int64_t workspace(const struct work *w)
     return scatter_workspace(w, w->product.cols);
 }
 
-/* y is scaled first (read, written), and at worst every part but one touches all of its copy: zeroed, read back, y added to. */
+/* y is scaled first (read, written), and at worst every part but one touches all of its copy: zeroed, read
+ * back, y added to. */
 static double cost(const struct work *w, const struct stored *s)
 {
     double y = (double)s->cols * (double)type_size(s->value);

@@ -5,8 +5,8 @@
  * Computes   y = alpha A x + beta y,  A in ELL.
  * Source     ELLPACK as in ellpack-r-2011 section 3.3, with padding that is recognised by its column (-1).
  * Balance    equal numbers of rows; every row has the same number of places.
- * Memory     entry j of all rows stands together, so each block reads `width` pieces of val and col one after the other
- *            and keeps its sums in L1.  Padding is read like everything else.
+ * Memory     entry j of all rows stands together, so each block reads `width` pieces of val and col one
+ *            after the other and keeps its sums in L1.  Padding is read like everything else.
  * Wins       rows of exactly equal length; cpu_sell does the same with less padding and shorter columns.
  * Loses      one long row pads all others; the format refuses what would take over four times the entries.
  * Order      one sum a row, in the order of storage: bitwise repeatable, for any number of threads.

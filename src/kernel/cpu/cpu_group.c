@@ -5,9 +5,10 @@
  * Computes   y = alpha A x + beta y,  A in the group format (src/format/group.c).
  * Source     Heddle's own; after register blocking (Im and Yelick 2001), without its padding.
  * Balance    as cpu_csr, cut at the nearest group.
- * Memory     the columns of a group are read once and x is gathered once for all of its rows: with three unknowns a node
- *            9.3 bytes an entry instead of 12, and a third of the gathers, which is what a core runs out of first.  Values
- *            stand in the order of use: one stream each of values and columns, which the prefetchers follow.
+ * Memory     the columns of a group are read once and x is gathered once for all of its rows: with three
+ *            unknowns a node 9.3 bytes an entry instead of 12, and a third of the gathers, which is what a
+ *            core runs out of first.  Values stand in the order of use: one stream each of values and
+ *            columns, which the prefetchers follow.
  * Wins       systems with several unknowns a node.
  * Loses      the format refuses matrices without groups.
  * Order      fixed tree per row: bitwise repeatable, for any number of threads.
@@ -15,9 +16,10 @@
 #ifdef HEDDLE_DEVICE
 #include "kernel/cpu/simd.h"
 
-/* sum[r] = row r of `rows`, which is a constant where this is inlined: the running sums, 4 x 8 at most, stay in registers.
- * Returns the place behind the values used. */
-static inline const real *dot_rows(real *sum, const int rows, const real *val, const idx *col, int64_t n, const real *x)
+/* sum[r] = row r of `rows`, which is a constant where this is inlined: the running sums, 4 x 8 at most,
+ * stay in registers. Returns the place behind the values used. */
+static inline const real *dot_rows(real *sum, const int rows, const real *val, const idx *col, int64_t n,
+                                   const real *x)
 {
     int64_t k = 0;
     vec lanes[GROUP_BUNDLE];
@@ -86,7 +88,8 @@ CPU_KERNEL(cpu_group)(const struct product *p, const struct team *team)
 {
     int64_t steps = p->rows + p->nnz;
     for (int64_t part = team->thread; part < p->parts; part += team->threads) {
-        int64_t end = part + 1 < p->parts ? group_at(p, part_begin(steps, part + 1, p->parts)) : p->dim[GROUP_COUNT];
+        int64_t end =
+            part + 1 < p->parts ? group_at(p, part_begin(steps, part + 1, p->parts)) : p->dim[GROUP_COUNT];
         for (int64_t g = group_at(p, part_begin(steps, part, p->parts)); g < end; g++)
             multiply_group(p, g);
     }

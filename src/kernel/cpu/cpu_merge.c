@@ -4,14 +4,15 @@
  *
  * Computes   y = alpha A x + beta y,  A in CSR.
  * Source     Merrill and Garland 2016, "Merge-based parallel sparse matrix-vector multiplication".
- * Balance    walking through a matrix means rows + nnz steps: one for every entry, one for every row end.  Each part makes
- *            the same number of steps, wherever that is: a single row can be shared by all parts.
- * Memory     as cpu_csr; and a part that stops inside a row leaves what it has of that row in the workspace, which is
- *            one cache line a part.
+ * Balance    walking through a matrix means rows + nnz steps: one for every entry, one for every row end.
+ *            Each part makes the same number of steps, wherever that is: a single row can be shared by all
+ *            parts.
+ * Memory     as cpu_csr; and a part that stops inside a row leaves what it has of that row in the
+ *            workspace, which is one cache line a part.
  * Wins       one row, or a few, with a large share of all entries.
  * Loses      nowhere by much: against cpu_csr it waits once for all threads.
- * Order      each piece of a row is a fixed tree, and pieces are added in the order of the parts.  The cuts depend on the
- *            number of parts alone: bitwise repeatable for the same device options.
+ * Order      each piece of a row is a fixed tree, and pieces are added in the order of the parts.  The
+ *            cuts depend on the number of parts alone: bitwise repeatable for the same device options.
  */
 #ifdef HEDDLE_DEVICE
 #include "kernel/cpu/dot.h"
@@ -27,7 +28,8 @@ static void walk(const struct product *p, int64_t begin, int64_t end, struct car
     const real alpha = scalar(p->alpha), beta = scalar(p->beta);
     int64_t row = path_row(row_ptr, p->rows, begin), last = path_row(row_ptr, p->rows, end);
     int64_t k = begin - row, stop = end - last;
-    /* Rows that end here.  The first may have begun in an earlier part: its beginning is added to y afterwards. */
+    /* Rows that end here.  The first may have begun in an earlier part: its beginning is added to y
+     * afterwards. */
     for (; row < last; row++) {
         int64_t next = row_ptr[row + 1];
         store(&y[row], alpha, dot(val + k, col + k, next - k, x), beta);

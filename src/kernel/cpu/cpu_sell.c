@@ -3,12 +3,14 @@
  * cpu_sell: eight rows at a time, one in each lane.
  *
  * Computes   y = alpha A x + beta y,  A in SELL (src/format/sell.c).
- * Source     SELL-C-sigma: Kreutzer, Hager, Wellein, Fehske, Bishop 2014; the 16-bit columns are Heddle's own.
+ * Source     SELL-C-sigma: Kreutzer, Hager, Wellein, Fehske, Bishop 2014; the 16-bit columns are Heddle's
+ *            own.
  * Balance    whole slices, cut where the number of places plus a constant a slice reaches equal shares.
- * Memory     val and col are read once, in order: 10 bytes an entry in double precision (6 in single) where a slice spans
- *            less than 65,536 columns, 12 (8) elsewhere.  x is gathered, y is written near where it was last.
- * Wins       nearly everywhere once the conversion is paid for: fewer bytes; no sum across lanes at the end of a row;
- *            and no row end to mispredict, because the rows of a slice end together.
+ * Memory     val and col are read once, in order: 10 bytes an entry in double precision (6 in single)
+ *            where a slice spans less than 65,536 columns, 12 (8) elsewhere.  x is gathered, y is written
+ *            near where it was last.
+ * Wins       nearly everywhere once the conversion is paid for: fewer bytes; no sum across lanes at the
+ *            end of a row; and no row end to mispredict, because the rows of a slice end together.
  * Loses      rows of very unequal length within a window: padding is read and multiplied (and thrown away).
  * Order      one sum a row, in the order of storage: bitwise repeatable, for any number of threads.
  */
@@ -18,13 +20,14 @@
 /* Eight rows of a slice: where their entries begin, and how many all of them have. */
 struct group {
     const real *val, *x;
-    const uint16_t *col;    /* two words an entry in a wide slice */
+    const uint16_t *col; /* two words an entry in a wide slice */
     const int32_t *length;
     int64_t height, full, width;
 };
 
-/* First the entries that all eight rows have; then, in an uneven slice, the others, with the lanes of shorter rows switched
- * off: what lies behind the end of a row is read but does not count, so that 0 * Inf never happens. */
+/* First the entries that all eight rows have; then, in an uneven slice, the others, with the lanes of
+ * shorter rows switched off: what lies behind the end of a row is read but does not count, so that 0 * Inf
+ * never happens. */
 static inline vec sum_narrow(const struct group *g)
 {
     vec sum = vec_zero();
@@ -58,7 +61,8 @@ static inline vec sum_wide(const struct group *g)
 static void multiply_slice(const struct product *p, int64_t slice)
 {
     const int64_t height = p->dim[SELL_HEIGHT];
-    const int64_t *slice_ptr = (const int64_t *)p->array[SELL_SLICE_PTR], *col_ptr = (const int64_t *)p->array[SELL_COL_PTR];
+    const int64_t *slice_ptr = (const int64_t *)p->array[SELL_SLICE_PTR],
+                  *col_ptr = (const int64_t *)p->array[SELL_COL_PTR];
     const int32_t *row = p->dim[SELL_SORTED] ? (const int32_t *)p->array[SELL_ROW] : 0;
     const int32_t base = ((const int32_t *)p->array[SELL_BASE])[slice];
     const real alpha = scalar(p->alpha), beta = scalar(p->beta);
@@ -83,8 +87,8 @@ static void multiply_slice(const struct product *p, int64_t slice)
     }
 }
 
-/* The first slice of a part: the first one before which `steps` places and slices lie, a slice counted as two of its
- * columns. */
+/* The first slice of a part: the first one before which `steps` places and slices lie, a slice counted as
+ * two of its columns. */
 static int64_t slice_at(const struct product *p, int64_t steps)
 {
     const int64_t *slice_ptr = (const int64_t *)p->array[SELL_SLICE_PTR];

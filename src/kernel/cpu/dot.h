@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * dot.h: the inner product of one row with x: eight running sums for whole eights, and one for what is left, so that the
- * two can overlap. */
+ * dot.h: the inner product of one row with x: eight running sums for whole eights, and one for what is
+ * left, so that the two can overlap. */
 #ifndef KERNEL_CPU_DOT_H
 #define KERNEL_CPU_DOT_H
 

@@ -2,13 +2,14 @@
  *
  * scatter.h: how several parts add into one y without atomics and with a fixed order.
  *
- * Part 0 adds to y itself; every other part adds to a private copy of y.  Most parts touch little of y (the columns near
- * their rows), so a copy is not cleared as a whole: it is cut into pages of 4,096 entries, a page is zeroed when it is
- * first touched, and a flag a page remembers that.  At the end the touched pages are added to y in the order of the parts.
- * Memory that nobody touched costs nothing, not even a page of the system's.
+ * Part 0 adds to y itself; every other part adds to a private copy of y.  Most parts touch little of y
+ * (the columns near their rows), so a copy is not cleared as a whole: it is cut into pages of 4,096
+ * entries, a page is zeroed when it is first touched, and a flag a page remembers that.  At the end the
+ * touched pages are added to y in the order of the parts. Memory that nobody touched costs nothing, not
+ * even a page of the system's.
  *
- * The number of parts is limited so that all copies together hold at most four times as many entries as the matrix:
- * a short and very wide matrix is done by fewer parts than there are threads. */
+ * The number of parts is limited so that all copies together hold at most four times as many entries as
+ * the matrix: a short and very wide matrix is done by fewer parts than there are threads. */
 #ifndef KERNEL_CPU_SCATTER_H
 #define KERNEL_CPU_SCATTER_H
 
@@ -42,7 +43,8 @@ static inline struct target scatter_target(const struct product *p, int64_t n, i
         return (struct target){(real *)p->y, 0}; /* one part alone has no workspace */
     unsigned char *flags = (unsigned char *)p->workspace;
     real *copies = (real *)(flags + (p->parts - 1) * scatter_flags(n));
-    return (struct target){copies + (part - 1) * scatter_pages(n) * PAGE, flags + (part - 1) * scatter_flags(n)};
+    return (struct target){copies + (part - 1) * scatter_pages(n) * PAGE,
+                           flags + (part - 1) * scatter_flags(n)};
 }
 
 /* Makes the page of entry j ready. */
@@ -55,7 +57,8 @@ static inline void touch(const struct target *to, int64_t j)
     }
 }
 
-/* Before anything is added: y = beta y, and no page is touched.  All threads must pass a barrier behind it. */
+/* Before anything is added: y = beta y, and no page is touched.  All threads must pass a barrier behind
+ * it. */
 static inline void scatter_begin(const struct product *p, int64_t n, const struct team *team)
 {
     real *y = (real *)p->y;

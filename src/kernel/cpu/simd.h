@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: MIT
  *
- * simd.h: eight lanes of `real`, in as many registers as the instruction set needs, and gathers with 32- and 16-bit
- * indices.  Three ways to the same eight lanes:
- *   - 16-byte registers (NEON, SSE2; the SVE build too, whose gathers are no faster than loads on today's cores);
- *   - 32-byte registers (AVX2), still with eight loads a gather: the gather instruction of these processors takes as
- *     long or, with its fault mitigations, many times longer;
+ * simd.h: eight lanes of `real`, in as many registers as the instruction set needs, and gathers with 32-
+ * and 16-bit indices.  Three ways to the same eight lanes:
+ *   - 16-byte registers (NEON, SSE2; the SVE build too, whose gathers are no faster than loads on today's
+ *     cores);
+ *   - 32-byte registers (AVX2), still with eight loads a gather: the gather instruction of these
+ *     processors takes as long or, with its fault mitigations, many times longer;
  *   - AVX-512, with its gathers and masks.
- * The first two load indices four or two at a time as one 64-bit word and cut it up with shifts: loads are what an SpMV
- * runs out of first, and shifts are free beside them. */
+ * The first two load indices four or two at a time as one 64-bit word and cut it up with shifts: loads are
+ * what an SpMV runs out of first, and shifts are free beside them. */
 #ifndef KERNEL_CPU_SIMD_H
 #define KERNEL_CPU_SIMD_H
 
@@ -15,7 +16,8 @@
 
 #define LANES 8
 
-/* How far ahead the streams of val are fetched, in bytes: past what a core has in flight, short of what L1 holds. */
+/* How far ahead the streams of val are fetched, in bytes: past what a core has in flight, short of what L1
+ * holds. */
 #define AHEAD 512
 #define FETCH(p) __builtin_prefetch((const char *)(p) + AHEAD)
 
@@ -65,7 +67,8 @@ static inline vec gather16(const real *x, const uint16_t *index)
 typedef __mmask8 vec_mask;
 static inline vec_mask mask_above(const int32_t *length, int64_t j)
 {
-    return _mm256_cmpgt_epi32_mask(_mm256_loadu_si256((const __m256i *)length), _mm256_set1_epi32((int32_t)j));
+    return _mm256_cmpgt_epi32_mask(_mm256_loadu_si256((const __m256i *)length),
+                                   _mm256_set1_epi32((int32_t)j));
 }
 static inline vec vec_fma_if(vec_mask mask, vec a, vec b, vec sum)
 {
@@ -115,7 +118,8 @@ static inline uint64_t word(const void *p)
 static inline struct indices unpack32(const idx *p)
 {
     uint64_t q = word(p), r = word(p + 2), s = word(p + 4), t = word(p + 6);
-    return (struct indices){(uint32_t)q, q >> 32, (uint32_t)r, r >> 32, (uint32_t)s, s >> 32, (uint32_t)t, t >> 32};
+    return (struct indices){(uint32_t)q, q >> 32, (uint32_t)r, r >> 32,
+                            (uint32_t)s, s >> 32, (uint32_t)t, t >> 32};
 }
 
 static inline struct indices unpack16(const uint16_t *p)
@@ -189,7 +193,8 @@ static inline vec vec_fma_if(vec_mask mask, vec a, vec b, vec sum)
 
 /* Of the functions above, for all three:
  *   mask_above(length, j)    the lanes whose length is over j;
- *   vec_fma_if               adds nothing in lanes that are off, whatever stands there: a NaN too stays out of the sum. */
+ *   vec_fma_if               adds nothing in lanes that are off, whatever stands there: a NaN too stays
+ *                            out of the sum. */
 
 /* The lanes added up, always as the same tree. */
 static inline real vec_sum(vec a)

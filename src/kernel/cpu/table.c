@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT
  *
- * How a CPU page's device half is found and run.  The table kernel x variant x instruction set is put together in three
- * steps, each of which reads one list: here, compiled per variant and instruction set, the kernels; in table_typed.c,
- * compiled per variant, the instruction sets; below, compiled once, the variants. */
+ * How a CPU page's device half is found and run.  The table kernel x variant x instruction set is put
+ * together in three steps, each of which reads one list: here, compiled per variant and instruction set,
+ * the kernels; in table_typed.c, compiled per variant, the instruction sets; below, compiled once, the
+ * variants. */
 #ifdef HEDDLE_DEVICE
 #include "run/cpu_page.h"
 
@@ -27,7 +28,8 @@ cpu_kernel *const CPU_NAME(cpu_kernels)[] = {
 #include "base/thread.h"
 #include "kernel/kernel.h"
 
-#define VARIANT(name, real, off, value, offset) extern cpu_kernel *const *const cpu_kernels__##name[ISA_COUNT];
+#define VARIANT(name, real, off, value, offset)                                                              \
+    extern cpu_kernel *const *const cpu_kernels__##name[ISA_COUNT];
 #include "matrix/variants.def"
 #undef VARIANT
 
@@ -51,8 +53,8 @@ static void run(void *argument, const struct team *team)
     call->kernel(call->product, team);
 }
 
-/* The widest instruction set that the device allows and the processor has; the parts do not depend on the threads, so a
- * small product may use fewer without changing its result. */
+/* The widest instruction set that the device allows and the processor has; the parts do not depend on the
+ * threads, so a small product may use fewer without changing its result. */
 heddle_status cpu_launch(const struct work *w)
 {
     enum isa isa = w->device->isa;
