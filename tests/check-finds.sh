@@ -27,11 +27,11 @@ plant() {
 }
 mkdir -p "$scratch/kernel"
 
-direct='= scalar(p.alpha) * sum + scalar(p.beta) * ((real *)p.y)[i]'
+direct='= alpha_of(&p) * sum + beta_of(&p) * ((real *)p.y)[i]'
 for page in ell_groups csr_merge csr_adaptive; do
   plant "${page#*_}_good" $page '#ifdef' '#ifdef'
 done
-plant groups_y ell_groups 'store((real *)p.y + i, scalar(p.alpha), sum, scalar(p.beta))' "((real *)p.y)[i] $direct"
+plant groups_y ell_groups 'store((real *)p.y + i, alpha_of(&p), sum, beta_of(&p))' "((real *)p.y)[i] $direct"
 plant groups_empty ell_groups 'group == 0 && i < p.rows)' 'group == 0 && i < p.rows && sum != 0)'
 plant groups_more ell_groups 'group == 0 && i < p.rows)' 'group == 0 && i <= p.rows)'
 plant groups_fewer ell_groups 'group == 0 && i < p.rows)' 'group == 0 && i < p.rows - 1)'
@@ -40,9 +40,9 @@ plant groups_entry ell_groups 'if (groups > 1) {' 'if (i == 1 && part * groups +
             sum += ((const real *)p.array[ELL_VAL])[i] * (((const real *)p.x)[3] - ((const real *)p.x)[0]);
         if (groups > 1) {'
 
-merged='store((real *)p->y + t->row + r, scalar(p->alpha), products[r], scalar(p->beta))'
+merged='store((real *)p->y + t->row + r, alpha_of(p), products[r], beta_of(p))'
 plant merge_y csr_merge "$merged" '((real *)p->y)[t->row + r] =
-            scalar(p->alpha) * products[r] + scalar(p->beta) * ((real *)p->y)[t->row + r]'
+            alpha_of(p) * products[r] + beta_of(p) * ((real *)p->y)[t->row + r]'
 plant merge_empty csr_merge "$merged" "if (products[r] != 0) $merged"
 plant merge_more csr_merge 'r < t->rows; r += simt_block_size())' 'r < t->rows + (t->row + t->rows == p->rows); r += simt_block_size())'
 plant merge_fewer csr_merge 'r < t->rows; r += simt_block_size())' 'r < t->rows - (t->row + t->rows == p->rows); r += simt_block_size())'

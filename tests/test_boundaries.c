@@ -43,7 +43,7 @@ static void is_exact(const struct device *d, const char *kernel, const struct cs
     CHECK_THAT(status == HEDDLE_OK || status == HEDDLE_NO_KERNEL, "%s, %s: %s", kernel, what,
                heddle_last_error());
     if (status == HEDDLE_OK) {
-        CHECK_OK(bound_run(b, (struct scalars){1, 0}, x_there, y.y));
+        CHECK_OK(bound_run(b, (struct scalars){.alpha = 1}, x_there, y.y));
         CHECK_OK(guarded_get(&y, got, &whole, &outside));
         for (int64_t i = 0; i < n_y; i++)
             wrong += !awkward_good(value_at(got, A->value, i), &exact[i], (struct awkward_scalars){1, 0}, 0,
@@ -220,7 +220,7 @@ static void far_rows(const struct device *d, const char *kernel, heddle_op op)
     struct bound *b = NULL;
     CHECK_OK(bound_new(&b, d, kernel, &(struct view){.format = HEDDLE_CSR, .csr = A}, op));
     if (b)
-        CHECK_OK(bound_run(b, (struct scalars){1, 0}, x, y));
+        CHECK_OK(bound_run(b, (struct scalars){.alpha = 1}, x, y));
     for (int64_t i = 0; i < n_y; i++)
         wrong += y[i] != want[i];
     CHECK_THAT(b && wrong == 0, "%s: %lld entries are wrong behind %lld others", kernel, (long long)wrong,

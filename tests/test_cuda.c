@@ -407,8 +407,8 @@ TEST(a_kernel_that_reads_nowhere_loses_the_device_but_not_the_program)
                 "neither of the device");
     CHECK_OK(heddle_sync(h));
     /* One that does: an error when it is waited for, the same ever after, and everything can be closed. */
-    CHECK_OK(
-        immediate_run(&h->device, &A->view, HEDDLE_N, (struct scalars){1, 0}, nowhere, y, &h->room, &ran));
+    CHECK_OK(immediate_run(&h->device, &A->view, HEDDLE_N, (struct scalars){.alpha = 1}, nowhere, y, &h->room,
+                           &ran));
     CHECK_FAILS(heddle_sync(h), HEDDLE_DEVICE_ERROR, "not mapped");
     CHECK_FAILS(heddle_mv(h, HEDDLE_N, NULL, A, x, NULL, y), HEDDLE_DEVICE_ERROR, "lost");
     CHECK_FAILS(heddle_sync(h), HEDDLE_DEVICE_ERROR, "start a new process");

@@ -139,7 +139,7 @@ TEST(alpha_zero_reads_neither_matrix_nor_x)
     double y[3] = {1, 2, 3};
     const char *ran;
     CHECK_OK(immediate_run(&(struct device){.threads = 2, .isa = ISA_generic}, &poisoned, HEDDLE_N,
-                           (struct scalars){0, 2}, (void *)(uintptr_t)8, y, &(struct room){0}, &ran));
+                           (struct scalars){.beta = 2}, (void *)(uintptr_t)8, y, &(struct room){0}, &ran));
     CHECK(y[0] == 2 && y[1] == 4 && y[2] == 6);
     CHECK(strcmp(ran, "scale") == 0);
 }
@@ -164,13 +164,13 @@ TEST(a_corrupted_result_is_noticed)
     struct trial t = {.kernel = "cpu_csr", .device = {.threads = 2, .isa = ISA_generic}};
     trial_new(&t, &awkward[awkward_count - 1], VARIANT_f64_i32, HEDDLE_N, 0);
     struct bound *b = trial_bind(&t);
-    trial_multiply(&t, b, (struct scalars){1, 0});
-    CHECK(trial_wrong(&t, (struct scalars){1, 0}, 0) == 0);
+    trial_multiply(&t, b, (struct scalars){.alpha = 1});
+    CHECK(trial_wrong(&t, (struct scalars){.alpha = 1}, 0) == 0);
     double *y = (double *)t.got + GUARD;
     y[100] *= 1 + 1e-12;
-    CHECK(trial_wrong(&t, (struct scalars){1, 0}, 0) == 1);
+    CHECK(trial_wrong(&t, (struct scalars){.alpha = 1}, 0) == 1);
     y[-1] = 0.123;
-    CHECK(trial_wrong(&t, (struct scalars){1, 0}, 0) == 2);
+    CHECK(trial_wrong(&t, (struct scalars){.alpha = 1}, 0) == 2);
     bound_free(b);
     trial_free(&t);
 }

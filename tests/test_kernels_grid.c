@@ -27,7 +27,7 @@ TEST(a_grid_that_is_too_small_covers_all_rows)
         CHECK_OK(stored_size(&s, FORMAT_csr, &source, NULL));
         CHECK_OK(stored_build(&s, &source));
         struct work w = work_for(kernel, &t.device, &s, i >= 3, option);
-        struct scalars sc = {1, 0.5};
+        struct scalars sc = {.alpha = 1, .beta = 0.5};
         scalar_put(w.product.alpha, w.value, sc.alpha);
         scalar_put(w.product.beta, w.value, sc.beta);
         trial_set_y(&t, 1);
@@ -64,7 +64,7 @@ TEST(blocks_come_round_to_row_blocks_that_the_grid_does_not_cover)
     w.product.y = trial_at(&t, t.y, GUARD);
     CHECK_OK(gpu_run(&w, "csr_adaptive_128x4", 2, 128, 8192));
     CHECK_OK(device_read(&t.device, t.got, t.y, trial_bytes(&t)));
-    CHECK(trial_wrong(&t, (struct scalars){1, 0.5}, 1) == 0);
+    CHECK(trial_wrong(&t, (struct scalars){.alpha = 1, .beta = 0.5}, 1) == 0);
     device_free(&t.device, w.product.prepared);
     trial_free(&t);
     gpu_close(gpu);
@@ -104,7 +104,8 @@ TEST(blocks_come_round_to_tiles_that_the_grid_does_not_cover)
         CHECK_OK(gpu_run(&w, cases[i % 2].entry, 3, (int)block, (7 * 128 + 2) * 8));
         CHECK_OK(gpu_run(&w, cases[i % 2].carry, 1, 64, 0));
         CHECK_OK(device_read(&t.device, t.got, t.y, trial_bytes(&t)));
-        CHECK_THAT(trial_wrong(&t, (struct scalars){2, -1}, 1) == 0, "%s", cases[i % 2].entry);
+        CHECK_THAT(trial_wrong(&t, (struct scalars){.alpha = 2, .beta = -1}, 1) == 0, "%s",
+                   cases[i % 2].entry);
         device_free(&t.device, w.product.workspace);
         device_stored_free(&t.device, &s);
         trial_free(&t);
@@ -119,13 +120,13 @@ TEST(a_corrupted_result_is_noticed)
     struct trial t = {.kernel = "csr_vector", .device = {.kind = DEVICE_gpu, .gpu = gpu}};
     trial_new(&t, &awkward[awkward_count - 1], VARIANT_f64_i32, HEDDLE_N, 0);
     struct bound *b = trial_bind(&t);
-    trial_multiply(&t, b, (struct scalars){1, 0});
-    CHECK(trial_wrong(&t, (struct scalars){1, 0}, 0) == 0);
+    trial_multiply(&t, b, (struct scalars){.alpha = 1});
+    CHECK(trial_wrong(&t, (struct scalars){.alpha = 1}, 0) == 0);
     double *y = (double *)t.got + GUARD;
     y[100] *= 1 + 1e-12;
-    CHECK(trial_wrong(&t, (struct scalars){1, 0}, 0) == 1);
+    CHECK(trial_wrong(&t, (struct scalars){.alpha = 1}, 0) == 1);
     y[-1] = 0.123;
-    CHECK(trial_wrong(&t, (struct scalars){1, 0}, 0) == 2);
+    CHECK(trial_wrong(&t, (struct scalars){.alpha = 1}, 0) == 2);
     bound_free(b);
     trial_free(&t);
     gpu_close(gpu);

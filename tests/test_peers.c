@@ -70,7 +70,7 @@ static int64_t wrong_entries(struct setting *s, struct candidate *c)
     CHECK_OK(device_alloc(d, &x_there, m * size));
     CHECK_OK(device_alloc(d, &y_there, n * size));
     CHECK_OK(device_copy(d, x_there, x, m * size));
-    CHECK_OK(candidate_run(c, (struct scalars){1, 0}, x_there, y_there));
+    CHECK_OK(candidate_run(c, (struct scalars){.alpha = 1}, x_there, y_there));
     CHECK_OK(device_read(d, y, y_there, n * size));
     awkward_reference(e, &s->csr, c->op != HEDDLE_N, x);
     for (int64_t i = 0; i < n; i++)
@@ -392,7 +392,7 @@ TEST(the_device_is_current_while_a_peer_lives_and_its_memory_is_given_back)
     CHECK_OK(peer_new(&p, &d, &there, HEDDLE_N, "cusparse:sell"));
     CHECK(p && fake_state_of(v)->depth == 1);
     if (p) {
-        CHECK_OK(peer_run(p, (struct scalars){1, 0}, x, y));
+        CHECK_OK(peer_run(p, (struct scalars){.alpha = 1}, x, y));
         CHECK(fake_state_of(v)->depth == 1 && y[0] == 0);
     }
     peer_free(p);

@@ -52,7 +52,7 @@ static int multiplies(struct bound *b, const struct view *A, heddle_op op)
     struct exact *want = mem_alloc(n_y, sizeof *want);
     for (int64_t i = 0; i < n_x; i++)
         x[i] = (double)(i % 7) - 3;
-    CHECK_OK(bound_run(b, (struct scalars){1, 0}, x, y));
+    CHECK_OK(bound_run(b, (struct scalars){.alpha = 1}, x, y));
     awkward_reference(want, &A->csr, op != HEDDLE_N, x);
     int good = 1;
     for (int64_t i = 0; i < n_y; i++)
@@ -70,7 +70,7 @@ static const char *immediate_kernel(const struct view *A, heddle_op op)
     int64_t most = A->csr.rows > A->csr.cols ? A->csr.rows : A->csr.cols;
     void *x = mem_zeroed(most, 8), *y = mem_zeroed(most, 8);
     room.workspace = mem_alloc(room.workspace_bytes, 1);
-    CHECK_OK(immediate_run(&device, A, op, (struct scalars){1, 0}, x, y, &room, &ran));
+    CHECK_OK(immediate_run(&device, A, op, (struct scalars){.alpha = 1}, x, y, &room, &ran));
     mem_free(room.workspace);
     mem_free(x);
     mem_free(y);
@@ -115,8 +115,9 @@ TEST(too_little_workspace_is_refused_and_y_stays)
     double *x = mem_zeroed(2048, sizeof *x), *y = mem_zeroed(2048, sizeof *y);
     const char *ran = NULL;
     y[5] = 42;
-    CHECK_FAILS(immediate_run(&device, &A, HEDDLE_T, (struct scalars){1, 0}, x, y, &(struct room){0}, &ran),
-                HEDDLE_NO_WORKSPACE, "cpu_csr_t");
+    CHECK_FAILS(
+        immediate_run(&device, &A, HEDDLE_T, (struct scalars){.alpha = 1}, x, y, &(struct room){0}, &ran),
+        HEDDLE_NO_WORKSPACE, "cpu_csr_t");
     CHECK(y[5] == 42 && ran == NULL);
     mem_free(x);
     mem_free(y);

@@ -24,7 +24,7 @@ static const char *ran_at_once(const struct device *d, const struct view *A, hed
     struct room room = trial_room_new(d, A);
     void *x = trial_zeros(d, n), *y = trial_zeros(d, n);
     CHECK_OK(immediate_load(d, A));
-    CHECK_OK(immediate_run(d, A, op, (struct scalars){1, 0}, x, y, &room, &ran));
+    CHECK_OK(immediate_run(d, A, op, (struct scalars){.alpha = 1}, x, y, &room, &ran));
     CHECK_OK(device_sync(d));
     device_free(d, x);
     device_free(d, y);
@@ -133,7 +133,7 @@ static void leaves_the_counters_as_they_were(const struct device *d)
     for (int k = 0; k < times * MATRICES; k++) {
         const char *ran;
         const int i = k % MATRICES;
-        CHECK_OK(immediate_run(d, &there[i], HEDDLE_N, (struct scalars){1, 0}, x, y, &room, &ran));
+        CHECK_OK(immediate_run(d, &there[i], HEDDLE_N, (struct scalars){.alpha = 1}, x, y, &room, &ran));
         CHECK_OK(device_read(d, k < MATRICES ? first[i] : got, y, here[i].rows * 8));
         differ += k >= MATRICES && memcmp(first[i], got, (size_t)here[i].rows * 8) != 0;
         left += !all_zero(d, room.counters, counters);
@@ -173,9 +173,9 @@ static void allocates_nothing(const struct device *d)
                 const char *ran;
                 CHECK_OK(immediate_load(d, &views[i]));
                 mem_fail_after(0);
-                CHECK_OK(immediate_run(d, &views[i], (heddle_op)op, (struct scalars){alpha, 2}, x, y,
-                                       &rooms[i], &ran));
-                CHECK_OK(bound_run(b, (struct scalars){alpha, 2}, x, y));
+                CHECK_OK(immediate_run(d, &views[i], (heddle_op)op,
+                                       (struct scalars){.alpha = alpha, .beta = 2}, x, y, &rooms[i], &ran));
+                CHECK_OK(bound_run(b, (struct scalars){.alpha = alpha, .beta = 2}, x, y));
                 mem_fail_after(-1);
             }
     CHECK_OK(device_sync(d));
@@ -210,12 +210,13 @@ static void follows_no_pointer(const struct device *d)
     const char *ran;
     void *y = trial_zeros(d, 300);
     CHECK_OK(immediate_load(d, &A));
-    CHECK_OK(immediate_run(d, &A, HEDDLE_N, (struct scalars){0, 2}, nowhere, y, &(struct room){0}, &ran));
+    CHECK_OK(
+        immediate_run(d, &A, HEDDLE_N, (struct scalars){.beta = 2}, nowhere, y, &(struct room){0}, &ran));
     CHECK(strcmp(ran, "scale") == 0);
     for (int i = 0; i < 3; i++) {
         struct bound *b;
         CHECK_OK(bound_new(&b, d, kernels[i], &A, i < 2 ? HEDDLE_N : HEDDLE_T));
-        CHECK_OK(bound_run(b, (struct scalars){0, 0}, nowhere, y));
+        CHECK_OK(bound_run(b, (struct scalars){0}, nowhere, y));
         bound_free(b);
     }
     CHECK_OK(device_sync(d));

@@ -86,7 +86,8 @@ static int try_all(const char *device, heddle_type type, heddle_op op, const cha
         CHECK_OK(candidates_add(&list, "all,auto:deterministic=1,plan:deterministic=1",
                                 s.h->device.kind == DEVICE_gpu ? "gpu" : "cpu"));
     for (int i = 0; i < list.count; i++) {
-        const struct scalars scalars = i % 2 ? (struct scalars){1, 0} : (struct scalars){-1, 2};
+        const struct scalars scalars =
+            i % 2 ? (struct scalars){.alpha = 1} : (struct scalars){.alpha = -1, .beta = 2};
         struct candidate c = {0};
         if (candidate_new(&c, s.h, s.A, op, list.name[i]) != HEDDLE_OK)
             continue;
@@ -160,7 +161,7 @@ TEST(a_proof_survives_every_failing_allocation_and_leaves_nothing)
         struct proof p;
         int64_t before = mem_live();
         mem_fail_after(n);
-        done = proof_new(&p, s.h, s.A, &s.csr, HEDDLE_N, (struct scalars){1, 0}) == HEDDLE_OK;
+        done = proof_new(&p, s.h, s.A, &s.csr, HEDDLE_N, (struct scalars){.alpha = 1}) == HEDDLE_OK;
         mem_fail_after(-1);
         proof_free(&p);
         CHECK(mem_live() == before && (done ? n > 5 : 1));

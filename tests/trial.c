@@ -8,7 +8,8 @@
 #include "base/memory.h"
 #include "convert/service.h"
 
-const struct scalars scalars[SCALARS] = {{1, 0}, {-2, 0.5}, {1, 1}, {0, 3}, {0, 0}, {3, 0}};
+const struct scalars scalars[SCALARS] = {
+    {.alpha = 1}, {.alpha = -2, .beta = 0.5}, {.alpha = 1, .beta = 1}, {.beta = 3}, {.alpha = 0}, {.alpha = 3}};
 
 const heddle_type trial_types[VARIANT_COUNT][2] = {
 #define VARIANT(name, real, off, value, offset) {value, offset},
@@ -191,7 +192,7 @@ int64_t trial_wrong_entries(const struct device *d, const struct view *A, const 
     struct exact *want = mem_alloc(n_y, sizeof *want);
     void *x_there = trial_zeros(d, n_x), *y_there = trial_zeros(d, n_y);
     const char *ran;
-    struct scalars s = {2, -1};
+    struct scalars s = {.alpha = 2, .beta = -1};
     struct room room = trial_room_new(d, A);
     CHECK_OK(device_copy(d, x_there, x, n_x * 8));
     CHECK_OK(device_copy(d, y_there, y, n_y * 8));
@@ -278,7 +279,7 @@ void trial_repeatable(struct trial *t)
     struct bound *b = kernel_by_name(t->kernel)->repeatable ? trial_bind(t) : NULL;
     void *first = mem_alloc(trial_bytes(t), 1);
     for (int i = 0; b && i < 3; i++) {
-        trial_multiply(t, b, (struct scalars){1.5, 0.25});
+        trial_multiply(t, b, (struct scalars){.alpha = 1.5, .beta = 0.25});
         if (i == 0)
             memcpy(first, t->got, (size_t)trial_bytes(t));
         CHECK_THAT(memcmp(first, t->got, (size_t)trial_bytes(t)) == 0, "%s, '%s' differs from run to run",
@@ -293,9 +294,9 @@ void trial_inputs_not_read(struct trial *t)
     struct bound *b = trial_bind(t);
     if (b) {
         trial_set_y(t, 2);
-        CHECK_OK(bound_run(b, (struct scalars){0, 2}, (void *)(uintptr_t)8, trial_at(t, t->y, GUARD)));
+        CHECK_OK(bound_run(b, (struct scalars){.beta = 2}, (void *)(uintptr_t)8, trial_at(t, t->y, GUARD)));
         CHECK_OK(device_read(&t->device, t->got, t->y, trial_bytes(t)));
-        CHECK_THAT(trial_wrong(t, (struct scalars){0, 2}, 1) == 0, "%s, '%s': alpha = 0", t->kernel,
+        CHECK_THAT(trial_wrong(t, (struct scalars){.beta = 2}, 1) == 0, "%s, '%s': alpha = 0", t->kernel,
                    t->matrix);
     }
     bound_free(b);
@@ -330,7 +331,7 @@ void trial_specials(struct trial *t)
             poke(t, t->x, bad[i][k], k ? NAN : INFINITY);
         }
         awkward_reference(t->exact, &t->A, t->op != HEDDLE_N, t->x_here);
-        trial_multiply(t, b, (struct scalars){1, 0});
+        trial_multiply(t, b, (struct scalars){.alpha = 1});
         for (int64_t k = 0; k < t->n_y; k++) {
             double got = value_at(t->got, t->A.value, k + GUARD), want = (double)t->exact[k].sum;
             wrong += isnan(want) ? !isnan(got) : got != want;

@@ -44,7 +44,7 @@ static heddle_status ready_operation(struct stage *s)
     TRY((s->y = mem_alloc(y_size, type_size(A->value))) ? HEDDLE_OK : HEDDLE_NO_MEMORY);
     fill_random(s->x, A->value, x_size);
     TRY(reference_new(&s->reference, &(struct equation){.A = A, .op = s->base.op, .alpha = 1, .x = s->x}));
-    TRY(proof_new(&s->proof, s->b->h, s->A, A, s->base.op, (struct scalars){1, 0}));
+    TRY(proof_new(&s->proof, s->b->h, s->A, A, s->base.op, (struct scalars){.alpha = 1}));
     s->y_places = 1;
     TRY(stopwatch_new(&s->watch, s->base.device));
     if (s->base.device->kind == DEVICE_gpu) {

@@ -38,7 +38,7 @@ struct timed {
 
 static heddle_status product(struct timed *t)
 {
-    return candidate_run(t->candidate, (struct scalars){1, 0}, t->stage->x_there, t->stage->y_there);
+    return candidate_run(t->candidate, (struct scalars){.alpha = 1}, t->stage->x_there, t->stage->y_there);
 }
 
 static heddle_status several(struct timed *t, int batch, double *ms)

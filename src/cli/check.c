@@ -31,11 +31,11 @@ static const struct {
     struct scalars s;
     int y_is_nan, x_is_nan;
 } cases[CASES] = {
-    {{1, 0}, 1, 0},      /* beta = 0 must not read y */
-    {{-1.5, 0.5}, 0, 0}, /* factors that are forgotten, or applied twice */
-    {{0, 2}, 0, 1},      /* alpha = 0 must not read x */
+    {{.alpha = 1}, 1, 0},                 /* beta = 0 must not read y */
+    {{.alpha = -1.5, .beta = 0.5}, 0, 0}, /* factors that are forgotten, or applied twice */
+    {{.beta = 2}, 0, 1},                  /* alpha = 0 must not read x */
 };
-static const struct scalars integers = {-1, 2}; /* of the product of integers */
+static const struct scalars integers = {.alpha = -1, .beta = 2}; /* of the product of integers */
 
 static const struct kind all_kinds[KINDS] = {
     {HEDDLE_F32, HEDDLE_N}, {HEDDLE_F32, HEDDLE_T}, {HEDDLE_F64, HEDDLE_N}, {HEDDLE_F64, HEDDLE_T}};

@@ -115,7 +115,7 @@ static heddle_status ready(struct multiplication *m, const struct choices *c, co
     heddle_status status = HEDDLE_OK;
     heddle_type type = 0;
     const char *kernel = c->kernel ? c->kernel : "auto";
-    m->scalars = (struct scalars){1, 0};
+    m->scalars = (struct scalars){.alpha = 1};
     if (!c->beta != !c->y)
         return fail(HEDDLE_BAD_ARGUMENT,
                     c->y ? "--y %s has no effect without --beta; write --beta 1 to add to it"

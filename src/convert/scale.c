@@ -12,7 +12,7 @@
 
 KERNEL(scale)(struct product p)
 {
-    scale_all((real *)p.y, p.rows, scalar(p.beta));
+    scale_all((real *)p.y, p.rows, beta_of(&p));
 }
 
 #else
@@ -28,11 +28,12 @@ heddle_status gpu_scale_load(const struct device *d, heddle_type value)
              : gpu_kernel(d->gpu, &function, "scale", variant_of(value, HEDDLE_I32), "scale");
 }
 
-heddle_status gpu_scale(const struct device *d, heddle_type value, void *y, int64_t n, double beta)
+heddle_status gpu_scale(const struct device *d, heddle_type value, void *y, int64_t n, double beta,
+                        const void *beta_at)
 {
     struct work w = {.page = "scale", .device = d, .variant = variant_of(value, HEDDLE_I32), .value = value};
-    w.product = (struct product){.rows = n, .y = y};
+    w.product = (struct product){.rows = n, .y = y, .beta_at = beta_at};
     scalar_put(w.product.beta, w.value, beta);
-    return scalar_get(w.product.beta, w.value) == 1 ? HEDDLE_OK : gpu_run_filling(&w, "scale", n);
+    return beta_is_one(&w) ? HEDDLE_OK : gpu_run_filling(&w, "scale", n);
 }
 #endif

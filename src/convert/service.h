@@ -7,8 +7,10 @@
 
 #include "run/launch.h"
 
-/* scale: y = beta y, n entries; beta = 0 writes zeros and reads nothing.  Does not wait. */
-heddle_status gpu_scale(const struct device *d, heddle_type value, void *y, int64_t n, double beta);
+/* scale: y = beta y, n entries; beta = 0 writes zeros and reads nothing; beta_at, where that is not NULL, is
+ * where beta lies on the device instead.  Does not wait. */
+heddle_status gpu_scale(const struct device *d, heddle_type value, void *y, int64_t n, double beta,
+                        const void *beta_at);
 /* Finds it ahead, as kernel_load does for kernels; nothing to do for a CPU. */
 heddle_status gpu_scale_load(const struct device *d, heddle_type value);
 

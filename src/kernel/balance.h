@@ -88,12 +88,11 @@ DEVICE void balance_starts(const struct product *p)
 /* y = beta y where waves will add to it, once a row: by the first share that begins within the row. */
 DEVICE void balance_scale(const struct product *p)
 {
-    const real beta = scalar(p->beta);
+    const real beta = beta_of(p);
     const idx *row = share_row(p);
     for (int64_t w = 1 + simt_global_id(); w < p->fact[BALANCE_WAVES]; w += simt_global_size())
         if (begins_within(p, w) && !(row[w - 1] == row[w] && begins_within(p, w - 1))) {
-            real *y = (real *)p->y + row[w];
-            *y = beta == 0 ? 0 : beta * *y;
+            scale_one((real *)p->y + row[w], beta);
         }
 }
 
@@ -189,7 +188,7 @@ DEVICE void balance_share(const struct product *p, int64_t w, int32_t *mark)
     const int64_t last = share_row(p)[w + 1] + (int64_t)begins_within(p, w + 1);
     const struct lane_view a = {(const idx *)p->array[CSR_COL] + from, (const real *)p->array[CSR_VAL] + from,
                                 (const real *)p->x, mark};
-    const real alpha = scalar(p->alpha), beta = scalar(p->beta);
+    const real alpha = alpha_of(p), beta = beta_of(p);
     struct row_span next = span_of(row_ptr, share_row(p)[w] + simt_lane(), last, to);
     for (int64_t first = share_row(p)[w]; first < last; first += WAVE) {
         const int64_t row = first + simt_lane();
@@ -198,10 +197,10 @@ DEVICE void balance_share(const struct product *p, int64_t w, int32_t *mark)
         next = span_of(row_ptr, row + WAVE, last, to);
         const real sum = sum_of_row(&a, (int32_t)(begin - from), (int32_t)(end - from));
         if (row < last) {
-            if (span.begin < from || span.end > to)
-                simt_atomic_add((real *)p->y + row, alpha * sum);
-            else
+            if (span.begin >= from && span.end <= to)
                 store((real *)p->y + row, alpha, sum, beta);
+            else if (alpha != 0)
+                simt_atomic_add((real *)p->y + row, alpha * sum);
         }
     }
 }
@@ -252,7 +251,7 @@ static inline heddle_status balance_launch(const struct work *w, const char *sca
 {
     heddle_status status = HEDDLE_OK;
     const int64_t *fact = w->product.fact, in_block = BALANCE_BLOCK / gpu_info_of(w->device->gpu)->wave;
-    if (fact[BALANCE_SPLIT] > 0 && scalar_get(w->product.beta, w->value) != 1)
+    if (fact[BALANCE_SPLIT] > 0 && !beta_is_one(w))
         TRY(gpu_run_over(w, scale, fact[BALANCE_WAVES]));
     TRY(gpu_run(w, multiply, (fact[BALANCE_WAVES] + in_block - 1) / in_block, BALANCE_BLOCK, 0));
 done:

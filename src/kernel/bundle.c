@@ -105,7 +105,7 @@ KERNEL_BOUND(bundle, BLOCK)(struct product p)
         mine = lane == r ? sum : mine;
     }
     if (record[0] >= 0 && lane < rows)
-        store((real *)p.y + record[0] + lane, scalar(p.alpha), mine, scalar(p.beta));
+        store((real *)p.y + record[0] + lane, alpha_of(&p), mine, beta_of(&p));
 }
 
 #else

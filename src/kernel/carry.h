@@ -60,7 +60,9 @@ DEVICE void carry_add(const struct product *p, int64_t n)
     const real *sums = (const real *)p->workspace;
     const idx *rows = (const idx *)(const void *)(sums + n);
     real *y = (real *)p->y;
-    const real alpha = scalar(p->alpha);
+    const real alpha = alpha_of(p);
+    if (adds_nothing(alpha))
+        return;
     for (int64_t first = simt_global_id() / WAVE * WAVE; first < n; first += simt_global_size()) {
         const int64_t k = first + simt_lane();
         const idx row = k < n ? rows[k] : -1;

@@ -82,7 +82,7 @@ DEVICE void strand_sums(real *sum, struct strand *strand, const real *RESTRICT x
  * are empty, nothing is exchanged. */
 DEVICE void rows_by_lanes(const struct product *p, const int lanes, const int rows)
 {
-    const real alpha = scalar(p->alpha), beta = scalar(p->beta);
+    const real alpha = alpha_of(p), beta = beta_of(p);
     const int lane = simt_lane() % lanes, group = simt_lane() / lanes, groups = WAVE / lanes;
     const int kept = rows > lanes ? rows / lanes : 1, alike = lanes > rows ? lanes / rows : 1;
     for (int64_t base = simt_global_id() / WAVE * (groups * rows); base < p->rows;

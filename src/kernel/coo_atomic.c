@@ -19,7 +19,7 @@
 
 KERNEL(coo_atomic_scale)(struct product p)
 {
-    scale_all((real *)p.y, p.transposed ? p.cols : p.rows, scalar(p.beta));
+    scale_all((real *)p.y, p.transposed ? p.cols : p.rows, beta_of(&p));
 }
 
 /* Transposed, rows and columns change places. */
@@ -30,7 +30,9 @@ KERNEL(coo_atomic)(struct product p)
     const real *RESTRICT val = (const real *)p.array[COO_VAL];
     const real *RESTRICT x = (const real *)p.x;
     real *y = (real *)p.y;
-    const real alpha = scalar(p.alpha);
+    const real alpha = alpha_of(&p);
+    if (adds_nothing(alpha))
+        return;
     for (int64_t k = simt_global_id(); k < p.nnz; k += simt_global_size())
         simt_atomic_add(y + simt_stream(to + k),
                         simt_stream(val + k) * (alpha * simt_readonly(x + simt_stream(from + k))));
@@ -44,7 +46,7 @@ static const char *const entries[] = {"coo_atomic", "coo_atomic_scale", NULL};
 static heddle_status launch(const struct work *w)
 {
     heddle_status status = HEDDLE_OK;
-    if (scalar_get(w->product.beta, w->value) != 1)
+    if (!beta_is_one(w))
         TRY(gpu_run_filling(w, "coo_atomic_scale",
                             w->product.transposed ? w->product.cols : w->product.rows));
     TRY(gpu_run_over(w, "coo_atomic", w->product.nnz));

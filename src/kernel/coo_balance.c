@@ -27,7 +27,7 @@
 
 KERNEL(coo_balance_scale)(struct product p)
 {
-    scale_all((real *)p.y, p.transposed ? p.cols : p.rows, scalar(p.beta));
+    scale_all((real *)p.y, p.transposed ? p.cols : p.rows, beta_of(&p));
 }
 
 /* Where a wave is: the sums of lanes for the row `open` that has not ended yet, all in the last lane or
@@ -79,12 +79,15 @@ DEVICE void balance_entries(const struct product *p, const int transposed)
     const real *RESTRICT val = (const real *)p->array[COO_VAL];
     const real *RESTRICT x = (const real *)p->x;
     const int64_t share = p->fact[SHARE];
+    const real alpha = alpha_of(p);
+    const int alone = !transposed && beta_of(p) == 0;
+    if (adds_nothing(alpha))
+        return;
     for (int64_t begin = simt_global_id() / WAVE * share; begin < p->nnz;
          begin += simt_global_size() / WAVE * share) {
         const int64_t end = begin + share < p->nnz ? begin + share : p->nnz;
         const idx first = simt_readonly(to + begin);
-        struct place s = {
-            (real *)p->y, scalar(p->alpha), 0, first, first, 0, !transposed && scalar(p->beta) == 0};
+        struct place s = {(real *)p->y, alpha, 0, first, first, 0, alone};
         for (int64_t at = begin + simt_lane(); at - simt_lane() < end; at += GINKGO_ROUNDS * WAVE) {
             idx row[GINKGO_ROUNDS], col[GINKGO_ROUNDS];
             real v[GINKGO_ROUNDS];
@@ -138,7 +141,7 @@ static heddle_status launch(const struct work *w)
     int block = w->option[BLOCK] ? (int)w->option[BLOCK] : gpu_arch(w->device->gpu)->block;
     int64_t in_block = block / gpu_info_of(w->device->gpu)->wave;
     told.product.fact[SHARE] = share;
-    if (scalar_get(w->product.beta, w->value) != 1)
+    if (!beta_is_one(w))
         TRY(gpu_run_filling(w, "coo_balance_scale",
                             w->product.transposed ? w->product.cols : w->product.rows));
     TRY(gpu_run(&told, entries[w->product.transposed], (waves + in_block - 1) / in_block, block, 0));

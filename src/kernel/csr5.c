@@ -65,7 +65,7 @@ DEVICE void deliver(const struct product *p, const struct tile *t, int n, real s
         carry_leave(p, tiles, t->number, t->goes_on ? t->row : -1, sum);
     if (n > 0 || !t->goes_on) {
         const int64_t row = t->row + (t->gaps ? simt_readonly(offset + t->row + t->number + n) : n);
-        store((real *)p->y + row, scalar(p->alpha), sum, scalar(p->beta));
+        store((real *)p->y + row, alpha_of(p), sum, beta_of(p));
     }
 }
 
@@ -155,11 +155,11 @@ DEVICE void do_tile(const struct product *p, int64_t number, const int sigma)
 DEVICE void do_empty(const struct product *p, int64_t share)
 {
     const uint32_t *RESTRICT empty = (const uint32_t *)p->array[CSR5_EMPTY];
-    const real beta = scalar(p->beta);
+    const real beta = beta_of(p);
     for (int i = 0; i < EMPTY_ROUNDS; i++) {
         const int64_t row = (share * EMPTY_ROUNDS + i) * simt_block_size() + simt_thread_id();
         if (row < p->rows && simt_readonly(empty + row / 32) >> row % 32 & 1)
-            store((real *)p->y + row, 0, 0, beta);
+            scale_one((real *)p->y + row, beta);
     }
 }
 

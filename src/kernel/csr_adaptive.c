@@ -70,7 +70,7 @@ DEVICE void sum_rows(const struct product *p, struct row_block mine, int rows, c
                      const uint16_t *offset)
 {
     real *RESTRICT y = (real *)p->y + mine.row;
-    const real alpha = scalar(p->alpha), beta = scalar(p->beta);
+    const real alpha = alpha_of(p), beta = beta_of(p);
     const int shift = mine.work - 1, lanes = 1 << shift, lane = simt_lane() & (lanes - 1);
     for (int first = 0; first < rows; first += simt_block_size() >> shift) {
         const int row = first + (simt_thread_id() >> shift);

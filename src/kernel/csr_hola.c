@@ -130,10 +130,11 @@ DEVICE void sum_rows(real *sums, int rank, const real *v, real sum, uint32_t mas
 DEVICE void put(const struct product *p, int64_t row, real sum, int shared)
 {
     real *y = (real *)p->y;
-    if (shared)
-        simt_atomic_add(y + row, scalar(p->alpha) * sum);
-    else
-        store(y + row, scalar(p->alpha), sum, scalar(p->beta));
+    const real alpha = alpha_of(p);
+    if (!shared)
+        store(y + row, alpha, sum, beta_of(p));
+    else if (alpha != 0)
+        simt_atomic_add(y + row, alpha * sum);
 }
 
 /* From shared memory to y in order, a wave at a time as y is aligned; where rows were searched for, each

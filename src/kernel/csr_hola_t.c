@@ -22,8 +22,7 @@
 KERNEL(csr_hola_t_deal)(struct product p)
 {
     hola_deal(&p, 0);
-    if (scalar(p.beta) != 1)
-        scale_all((real *)p.y, p.cols, scalar(p.beta));
+    scale_all((real *)p.y, p.cols, beta_of(&p));
 }
 
 DEVICE void add(real *y, real v, const int cas)
@@ -48,7 +47,7 @@ DEVICE void read_factors(real *factor, const struct product *p, const struct sha
                          const int npt)
 {
     const real *RESTRICT x = (const real *)p->x;
-    const real alpha = scalar(p->alpha);
+    const real alpha = alpha_of(p);
     if (b->searches) {
         int row = b->first, rank = (int)(b->ranked[simt_thread_id()] >> 8);
         for (; mask; mask &= mask - 1, rank++) {
@@ -109,7 +108,7 @@ DEVICE void set_factor(real *factor, const struct product *p, struct share *b)
 {
     b->ranked[simt_thread_id()] = 0;
     if (simt_thread_id() == 0)
-        factor[0] = scalar(p->alpha) * simt_readonly((const real *)p->x + b->first);
+        factor[0] = alpha_of(p) * simt_readonly((const real *)p->x + b->first);
     simt_sync();
 }
 
@@ -129,6 +128,8 @@ DEVICE void add_part(const struct product *p, const int npt, const int sort, con
     else
         read_strided(c, v, p, wave_begin, npt);
     share_rows(&b, p, part, simt_block_size() * npt);
+    if (adds_nothing(alpha_of(p)))
+        return;
     if (b.first == b.last)
         set_factor(factor, p, &b);
     else

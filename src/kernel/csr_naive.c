@@ -25,7 +25,7 @@ KERNEL(csr_naive)(struct product p)
     const real *RESTRICT val = (const real *)p.array[CSR_VAL];
     const real *RESTRICT x = (const real *)p.x;
     real *RESTRICT y = (real *)p.y;
-    const real alpha = scalar(p.alpha), beta = scalar(p.beta);
+    const real alpha = alpha_of(&p), beta = beta_of(&p);
     const int64_t i = p.first + simt_global_id();
     if (i >= p.rows)
         return;

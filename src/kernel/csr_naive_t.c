@@ -28,7 +28,7 @@ KERNEL(csr_naive_t_scale)(struct product p)
 {
     if (!HAS_LONG_ROWS(&p))
         simt_let_next();
-    scale_all((real *)p.y, p.cols, scalar(p.beta));
+    scale_all((real *)p.y, p.cols, beta_of(&p));
 }
 
 DEVICE void add(real *to, real value, const int cas)
@@ -57,8 +57,10 @@ DEVICE void add_row(const struct product *p, const int cas, const int ahead)
     if (i >= p->rows)
         return;
     const off end = simt_readonly(row_ptr + i + 1);
-    const real xi = scalar(p->alpha) * simt_readonly(x + i);
+    const real alpha = alpha_of(p), xi = alpha * simt_readonly(x + i);
     off k = simt_readonly(row_ptr + i);
+    if (adds_nothing(alpha))
+        return;
     simt_after_previous();
     SIMT_ROLLED
     for (; end - k >= ahead; k += ahead) {
@@ -106,9 +108,8 @@ static const char *const entries[] = {"csr_naive_t", "csr_naive_t_long", "csr_na
 static heddle_status launch(const struct work *w)
 {
     const char *entry = entries[w->option[0] ? CAS : HAS_LONG_ROWS(&w->product) ? LONG : USUAL];
-    return scalar_get(w->product.beta, w->value) == 1
-             ? gpu_run_rows(w, entry, 1)
-             : gpu_run_rows_behind(w, entries[SCALE], w->product.cols, entry, 1);
+    return beta_is_one(w) ? gpu_run_rows(w, entry, 1)
+                          : gpu_run_rows_behind(w, entries[SCALE], w->product.cols, entry, 1);
 }
 
 const struct kernel csr_naive_t = {

@@ -40,7 +40,7 @@
 KERNEL_BOUND(csr_weft_scale, BLOCK)(struct product p)
 {
     simt_let_next();
-    scale_all((real *)p.y, p.cols, scalar(p.beta));
+    scale_all((real *)p.y, p.cols, beta_of(&p));
 }
 
 /* -------------------------------------------------------- a cache of y ------------------------ */
@@ -160,7 +160,7 @@ DEVICE void begin_rows(const struct product *p, struct rows *r, int64_t row, int
                       past = simt_readonly(row_ptr + (i < rows ? i + 1 : rows)) - from;
         const int begin = (int)at, end = past < n ? (int)past : n, is_long = end - begin > LONG * lanes;
         if (i < rows && lane == 0)
-            r->factor[i] = scalar(p->alpha) * simt_readonly((const real *)p->x + row + i);
+            r->factor[i] = alpha_of(p) * simt_readonly((const real *)p->x + row + i);
         if (i == rows - 1 && lane == 0)
             r->end = end;
         SIMT_ROLLED
@@ -185,7 +185,7 @@ DEVICE void add_block(const struct product *p, struct row_block mine, struct row
 {
     const int n = (int)(next.begin - mine.begin), all = next.row - mine.row;
     const int is_one = mine.work <= ONE_ROW;
-    const real factor = is_one ? scalar(p->alpha) * simt_readonly((const real *)p->x + mine.row) : 0;
+    const real factor = is_one ? alpha_of(p) * simt_readonly((const real *)p->x + mine.row) : 0;
     int low = 0;
     SIMT_ROLLED
     for (int first = 0; is_one ? first == 0 : first < all; first += ROWS) {
@@ -218,8 +218,11 @@ KERNEL_RESIDENT(csr_weft_entries, BLOCK, RESIDENT(6, 5))(struct product p)
 {
     SHARED(struct rows, rows, 1);
     const struct row_block *RESTRICT block = (const struct row_block *)p.prepared + p.first + simt_block_id();
+    const struct row_block mine = block[0], next = block[1];
     struct cache none;
-    add_block(&p, block[0], block[1], rows, &none, AT_ONCE);
+    if (adds_nothing(alpha_of(&p)))
+        return;
+    add_block(&p, mine, next, rows, &none, AT_ONCE);
 }
 
 /* Some row blocks with a cache. */
@@ -230,10 +233,13 @@ DEVICE void some_blocks(const struct product *p, const int how)
     SHARED(idx, key, PLACES);
     const struct row_block *RESTRICT block = (const struct row_block *)p->prepared;
     const int64_t first = (p->first + simt_block_id()) * p->fact[LOOK_OWN], past = first + p->fact[LOOK_OWN];
+    const real alpha = alpha_of(p);
     struct cache c;
     c.sum = sum;
     c.key = key;
     begin_cache(p, &c, how);
+    if (adds_nothing(alpha))
+        return;
     SIMT_ROLLED
     for (int64_t i = first; i < past && i < p->fact[LOOK_BLOCKS]; i++)
         add_block(p, block[i], block[i + 1], rows, &c, how);
@@ -259,9 +265,11 @@ KERNEL_RESIDENT(csr_weft_rows, BLOCK, RESIDENT(8, 6))(struct product p)
                    row = ((uint32_t)p.first + simt_block_id()) * BLOCK + simt_thread_id();
     const off begin = simt_readonly(row_ptr + (row < rows ? row : rows));
     const int n = (int)(simt_readonly(row_ptr + (row < rows ? row + 1 : rows)) - begin);
-    const real factor = row < rows ? scalar(p.alpha) * simt_readonly((const real *)p.x + row) : 0;
+    const real alpha = alpha_of(&p), factor = row < rows ? alpha * simt_readonly((const real *)p.x + row) : 0;
     const idx *RESTRICT col = (const idx *)p.array[CSR_COL] + begin;
     const real *RESTRICT val = (const real *)p.array[CSR_VAL] + begin;
+    if (adds_nothing(alpha))
+        return;
     SIMT_ROLLED
     for (int k = 0; k < n; k += UNDER_WAY) {
         struct some s;
@@ -289,13 +297,16 @@ DEVICE void alike(const struct product *p, const int lanes, const int together)
     const idx *RESTRICT col = (const idx *)p->array[CSR_COL] + begin;
     const real *RESTRICT val = (const real *)p->array[CSR_VAL] + begin;
     int64_t end[ALIKE_LONG + 1], most = 0;
+    const real alpha = alpha_of(p);
     real factor[ALIKE_LONG];
     end[0] = 0;
     for (int i = 0; i < together; i++) {
         end[i + 1] = simt_readonly(row_ptr + (row + i < p->rows ? row + i + 1 : p->rows)) - begin;
-        factor[i] = row + i < p->rows ? scalar(p->alpha) * simt_readonly((const real *)p->x + row + i) : 0;
+        factor[i] = row + i < p->rows ? alpha * simt_readonly((const real *)p->x + row + i) : 0;
         most = end[i + 1] - end[i] > most ? end[i + 1] - end[i] : most;
     }
+    if (adds_nothing(alpha))
+        return;
     for (int64_t k = simt_thread_id() % lanes; k < most; k += lanes) {
         idx at[ALIKE_LONG], open = -1;
         real v[ALIKE_LONG], sum = 0;
@@ -462,7 +473,7 @@ static heddle_status launch(const struct work *w)
     for (int64_t first = 0; first < blocks; first += most) {
         const struct launch add = {entries[way], blocks - first < most ? blocks - first : most, BLOCK};
         told.product.first = first;
-        if (first == 0 && scalar_get(w->product.beta, w->value) != 1)
+        if (first == 0 && !beta_is_one(w))
             TRY(gpu_run_pair(&told, scale_of(w), add));
         else
             TRY(gpu_run(&told, add.entry, add.grid, add.block, 0));

@@ -100,9 +100,9 @@ DEVICE void hola_deal_long(idx *starts, int64_t row, off from, off to, int shift
 DEVICE void hola_deal_row(const struct product *p, int64_t row, off from, off to, int shift, real *y)
 {
     idx *starts = (idx *)p->workspace;
-    const real beta = scalar(p->beta);
+    const real beta = beta_of(p);
     if (y && beta != 1 && (from == to || hola_starts_to(to, shift) != (int64_t)from >> shift))
-        y[row] = beta == 0 ? 0 : beta * y[row];
+        scale_one(y + row, beta);
     if (from == to)
         return;
     const int64_t last = hola_starts_to(to, shift);

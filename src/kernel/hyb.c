@@ -24,7 +24,7 @@
 KERNEL(hyb_ell)(struct product p)
 {
     for (int64_t i = simt_global_id(); i < p.rows; i += simt_global_size())
-        store((real *)p.y + i, scalar(p.alpha), ell_sum(&p, i, 0, 1), scalar(p.beta));
+        store((real *)p.y + i, alpha_of(&p), ell_sum(&p, i, 0, 1), beta_of(&p));
 }
 
 /* Neighbouring entries that a lane takes. */
@@ -64,7 +64,9 @@ DEVICE struct piece load_piece(const struct product *p, int64_t at)
 KERNEL(hyb_rest)(struct product p)
 {
     real *y = (real *)p.y;
-    const real alpha = scalar(p.alpha);
+    const real alpha = alpha_of(&p);
+    if (adds_nothing(alpha))
+        return;
     for (int64_t first = simt_global_id() / WAVE * WAVE * EACH; first < p.dim[HYB_REST];
          first += simt_global_size() * EACH) {
         const struct piece e = load_piece(&p, first + simt_lane() * EACH);
@@ -101,7 +103,7 @@ static const char *const entries[] = {"hyb_ell", "hyb_rest", NULL};
 static heddle_status launch(const struct work *w)
 {
     heddle_status status = HEDDLE_OK;
-    if (w->product.dim[HYB_WIDTH] > 0 || scalar_get(w->product.beta, w->value) != 1)
+    if (w->product.dim[HYB_WIDTH] > 0 || !beta_is_one(w))
         TRY(gpu_run_over(w, "hyb_ell", w->product.rows));
     if (w->product.dim[HYB_REST] > 0)
         TRY(gpu_run_over(w, "hyb_rest", (w->product.dim[HYB_REST] + 3) / 4));

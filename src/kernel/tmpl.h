@@ -96,7 +96,7 @@ DEVICE void multiply_slices(const struct product *p, int64_t first, const int wa
             mine.sum += partial[simt_thread_id() + k * WAVE];
     }
     if (mine.is_row && part == 0)
-        store((real *)p->y + mine.row, scalar(p->alpha), mine.sum, scalar(p->beta));
+        store((real *)p->y + mine.row, alpha_of(p), mine.sum, beta_of(p));
 }
 
 /* Groups of lanes behind the last row have an empty one. */
@@ -113,8 +113,8 @@ DEVICE void multiply_rest(const struct product *p, int64_t thread)
         sum += simt_stream(val + k) * simt_readonly(x + simt_stream(col + k));
     sum = wave_sum(sum, lanes);
     if (is_row && thread % lanes == 0)
-        store((real *)p->y + simt_readonly((const int32_t *)p->array[TMPL_REST_ROW] + i), scalar(p->alpha),
-              sum, scalar(p->beta));
+        store((real *)p->y + simt_readonly((const int32_t *)p->array[TMPL_REST_ROW] + i), alpha_of(p), sum,
+              beta_of(p));
 }
 
 DEVICE void multiply(const struct product *p, const int waves, const int valued)

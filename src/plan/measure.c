@@ -80,7 +80,7 @@ static heddle_status time_product(double *ms, struct bound *b, struct vectors *v
     if (cold)
         TRY(gpu_read_all(v->watch.device, v->flush, v->flush_bytes));
     TRY(stopwatch_start(&v->watch));
-    TRY(bound_run(b, (struct scalars){1, 0}, v->x, v->y));
+    TRY(bound_run(b, (struct scalars){.alpha = 1}, v->x, v->y));
     TRY(stopwatch_stop(&v->watch, ms));
     bound_describe(b, &info);
     *ms = fake ? fake(info.kernel, cold) : *ms;

@@ -36,10 +36,16 @@ int64_t view_cols(const struct view *A);
 int64_t view_nnz(const struct view *A);
 heddle_type view_value(const struct view *A);
 
-/* What every product does first: alpha = 0 or an empty A leaves y = beta y, with A and x not read. */
+/* What every product does first: alpha = 0 or an empty A leaves y = beta y, with A and x not read; where
+ * alpha lies on the device, its kernel does it and A and x may be read, but count for nothing. */
 struct scalars {
     double alpha, beta;
+    const void *alpha_at, *beta_at; /* GPU: a number of A's type on the device instead; NULL: as above */
 };
+static inline int scalars_drop(struct scalars s) /* is it known that alpha = 0? */
+{
+    return !s.alpha_at && s.alpha == 0;
+}
 
 /* Finds everything that the immediate products with A (N and T) may launch, so that immediate_run never
  * loads a binary or allocates: call it once per matrix and handle.  Nothing to do on a CPU. */

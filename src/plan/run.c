@@ -13,11 +13,11 @@ const struct run_functions *const run_functions[VARIANT_COUNT] = {
 #undef VARIANT
 };
 
-static heddle_status scale(const struct work *w, void *y, int64_t n, double beta)
+static heddle_status scale(const struct work *w, void *y, int64_t n, struct scalars s)
 {
     if (w->device->kind == DEVICE_gpu)
-        return gpu_scale(w->device, w->value, y, n, beta);
-    run_functions[w->variant]->scale(y, n, beta, w->device->threads);
+        return gpu_scale(w->device, w->value, y, n, s.beta, s.beta_at);
+    run_functions[w->variant]->scale(y, n, s.beta, w->device->threads);
     return HEDDLE_OK;
 }
 
@@ -26,11 +26,13 @@ heddle_status product_run(struct work *w, struct scalars s, const void *x, void 
     struct product *p = &w->product;
     int64_t n = p->transposed ? p->cols : p->rows;
     double alpha = w->value == HEDDLE_F64 ? s.alpha : (double)(float)s.alpha;
-    *launched = alpha != 0 && p->nnz > 0;
+    *launched = (s.alpha_at || alpha != 0) && p->nnz > 0;
     if (!*launched)
-        return scale(w, y, n, s.beta);
+        return scale(w, y, n, s);
     scalar_put(p->alpha, w->value, s.alpha);
     scalar_put(p->beta, w->value, s.beta);
+    p->alpha_at = s.alpha_at;
+    p->beta_at = s.beta_at;
     p->x = x;
     p->y = y;
     return w->kernel->launch(w);

@@ -183,7 +183,7 @@ heddle_status arrays_run(const struct immediate *r, selector *select, const char
     const struct view *A = r->A;
     int transposed = stored_transposed(A, r->op), launched;
     TRY(stored_view(&stored, A));
-    int trivial = r->s.alpha == 0 || stored.nnz == 0; /* then not even row_ptr is looked at */
+    int trivial = scalars_drop(r->s) || stored.nnz == 0; /* then not even row_ptr is looked at */
     const struct kernel *kernel = trivial ? any_kernel(r->device) : select(r->device, A, transposed);
     struct work w = work_for(kernel, r->device, &stored, transposed, NULL);
     int64_t workspace = work_workspace(&w), counters = work_counters(&w);

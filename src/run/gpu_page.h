@@ -14,18 +14,50 @@ DEVICE real scalar(const unsigned char *bytes)
     return value;
 }
 
-/* y = alpha sum + beta y, where beta = 0 means that y is not read: it may hold anything. */
+/* The host may have given either, or have said where it lies on the device: then it is known only here,
+ * alpha = 0 too.  Such a load takes as long as any other: ask for it beside others. */
+DEVICE real alpha_of(const struct product *p)
+{
+    return p->alpha_at ? simt_readonly((const real *)p->alpha_at) : scalar(p->alpha);
+}
+
+DEVICE real beta_of(const struct product *p)
+{
+    return p->beta_at ? simt_readonly((const real *)p->beta_at) : scalar(p->beta);
+}
+
+/* y = beta y, where beta = 0 means that y is not read: it may hold anything. */
+DEVICE void scale_one(real *y, real beta)
+{
+    *y = beta == 0 ? 0 : beta * *y;
+}
+
+/* y = alpha sum + beta y.  alpha = 0 means that the sum counts for nothing, whatever A and x hold. */
 DEVICE void store(real *y, real alpha, real sum, real beta)
 {
-    *y = beta == 0 ? alpha * sum : alpha * sum + beta * *y;
+    if (alpha == 0)
+        scale_one(y, beta);
+    else
+        *y = beta == 0 ? alpha * sum : alpha * sum + beta * *y;
+}
+
+/* May a kernel that adds to y leave, because alpha = 0?  One that was launched behind another that scales y
+ * must not end before that does. */
+DEVICE int adds_nothing(real alpha)
+{
+    if (alpha == 0)
+        simt_after_previous();
+    return alpha == 0;
 }
 
 /* y = beta y, n entries, by all threads of the grid. */
 DEVICE void scale_all(real *y, int64_t n, real beta)
 {
+    if (beta == 1)
+        return;
     SIMT_ROLLED
     for (int64_t i = simt_global_id(); i < n; i += simt_global_size())
-        y[i] = beta == 0 ? 0 : beta * y[i];
+        scale_one(y + i, beta);
 }
 
 /* Lines: 32 entries, of which col and val fill whole lines of L2.  Threads of a block share out entries

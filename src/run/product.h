@@ -26,14 +26,15 @@ struct product {
     void *y;                           /* the other number */
     unsigned char alpha[SCALAR_BYTES]; /* the first bytes hold a `real`; alpha is not 0 */
     unsigned char beta[SCALAR_BYTES];
-    int64_t fact[PRODUCT_FACTS]; /* what `prepare` or launch tells it in numbers */
-    int64_t cols, nnz;           /* of the matrix as it is stored */
-    int64_t dim[FORMAT_DIMS];    /* of its format: layout.h names them, too */
-    int64_t transposed;          /* 1: y = alpha Aᵀ x + beta y for the stored A */
-    int64_t parts;               /* the work is cut into so many parts, whoever takes them */
-    void *workspace;             /* what the kernel asked for, not initialised, aligned to 64 bytes */
-    int32_t *counters;           /* what the kernel asked for: 0 before every launch, and it leaves them so */
-    void *prepared;              /* what its `prepare` derived from the matrix; NULL without one */
+    const void *alpha_at, *beta_at; /* GPU: a `real` on the device instead, which may be 0; NULL: as above */
+    int64_t fact[PRODUCT_FACTS];    /* what `prepare` or launch tells it in numbers */
+    int64_t cols, nnz;              /* of the matrix as it is stored */
+    int64_t dim[FORMAT_DIMS];       /* of its format: layout.h names them, too */
+    int64_t transposed;             /* 1: y = alpha Aᵀ x + beta y for the stored A */
+    int64_t parts;                  /* the work is cut into so many parts, whoever takes them */
+    void *workspace;                /* what the kernel asked for, not initialised, aligned to 64 bytes */
+    int32_t *counters; /* what the kernel asked for: 0 before every launch, and it leaves them so */
+    void *prepared;    /* what its `prepare` derived from the matrix; NULL without one */
 };
 
 /* The device half of a CPU page; every thread of the team (base/thread.h) runs it. */

@@ -20,3 +20,8 @@ double scalar_get(const unsigned char bytes[SCALAR_BYTES], heddle_type type)
     memcpy(&single, bytes, sizeof single);
     return type == HEDDLE_F64 ? value : (double)single;
 }
+
+int beta_is_one(const struct work *w)
+{
+    return !w->product.beta_at && scalar_get(w->product.beta, w->value) == 1;
+}

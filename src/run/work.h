@@ -23,5 +23,7 @@ struct work {
 /* Kernels read their scalars as `real`. */
 void scalar_put(unsigned char bytes[SCALAR_BYTES], heddle_type type, double value);
 double scalar_get(const unsigned char bytes[SCALAR_BYTES], heddle_type type);
+/* Is it known that y stays as it is before anything is added to it? */
+int beta_is_one(const struct work *w);
 
 #endif

@@ -357,7 +357,7 @@ heddle_status peer_new(struct peer **out, const struct device *d, const struct c
     p->op = op;
     p->x_count = op == HEDDLE_N ? A->cols : A->rows;
     p->y_count = op == HEDDLE_N ? A->rows : A->cols;
-    set_scalars(p, (struct scalars){1, 0});
+    set_scalars(p, (struct scalars){.alpha = 1});
     TRY(parse(p, name));
     int number = (int)p->row->library;
     TRY(device_suits(number, d));
