@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: MIT
  *
- * How long MatMult and MatMultTranspose take, for the types of matrix named, on however many ranks it is run: a line a type and operation.
+ * How long MatMult and MatMultTranspose take, for the types of matrix named, on however many ranks it is
+ * run: a line a type and operation.
  *   petsc -file FILE -types aij,aijsell,aijheddle
- * Types take turns, round after round, so that what disturbs the machine disturbs all of them; the fastest round of each counts.
- * The first product is told apart: it is where a plan is made (-mat_heddle_products). */
+ * Types take turns, round after round, so that what disturbs the machine disturbs all of them; the fastest
+ * round of each counts.  The first product is told apart: it is where a plan is made
+ * (-mat_heddle_products). */
 #include <petscmat.h>
 #include <petscvec.h>
 
@@ -93,8 +95,9 @@ int main(int argc, char **argv)
             }
     for (PetscInt i = 0; i < types; i++) {
         for (int t = 0; t < 2; t++)
-            PetscCall(PetscPrintf(PETSC_COMM_WORLD, "%d %s %c %.6f %.3f %.12g\n", (int)ranks, run[i].type, "NT"[t],
-                                  1e3 * run[i].best[t], 1e3 * run[i].first[t], (double)run[i].sum[t]));
+            PetscCall(PetscPrintf(PETSC_COMM_WORLD, "%d %s %c %.6f %.3f %.12g\n", (int)ranks, run[i].type,
+                                  "NT"[t], 1e3 * run[i].best[t], 1e3 * run[i].first[t],
+                                  (double)run[i].sum[t]));
         PetscCall(MatDestroy(&run[i].A));
         PetscCall(VecDestroy(&run[i].x));
         PetscCall(VecDestroy(&run[i].y));

@@ -4,9 +4,10 @@
  *
  *     y = A_diagonal x  +  A_off-diagonal x_halo
  *
- * PETSc exchanges the halo while the product of the diagonal block runs, and adds that of the other.  Its name stays mpiaij, so that
- * everything that asks for one finds it.  The blocks are made by PETSc in many ways (preallocation, hashing, COO, MatLoad) but all
- * of them end with an assembly, and there they become Heddle's. */
+ * PETSc exchanges the halo while the product of the diagonal block runs, and adds that of the other.  Its
+ * name stays mpiaij, so that everything that asks for one finds it.  The blocks are made by PETSc in many
+ * ways (preallocation, hashing, COO, MatLoad) but all of them end with an assembly, and there they become
+ * Heddle's. */
 #include "private.h"
 
 static PetscErrorCode (*base_assemblyend)(Mat, MatAssemblyType); /* of an mpiaij */
@@ -25,7 +26,8 @@ static PetscErrorCode MatAssemblyEnd_MPIAIJHeddle(Mat A, MatAssemblyType mode)
     for (int i = 0; i < 2; i++) {
         PetscCall(PetscObjectTypeCompare((PetscObject)block[i], MATSEQAIJ, &plain));
         if (plain)
-            PetscCall(MatConvert_SeqAIJ_SeqAIJHeddle(block[i], MATSEQAIJHEDDLE, MAT_INPLACE_MATRIX, &block[i]));
+            PetscCall(
+                MatConvert_SeqAIJ_SeqAIJHeddle(block[i], MATSEQAIJHEDDLE, MAT_INPLACE_MATRIX, &block[i]));
     }
     PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -51,7 +53,8 @@ static PetscErrorCode MatView_MPIAIJHeddle(Mat A, PetscViewer viewer)
     for (int i = 0; i < 2; i++) {
         PetscCall(seqaijheddle_describe(block[i], text));
         if (text[0])
-            PetscCall(PetscViewerASCIISynchronizedPrintf(viewer, "[%d] Heddle, %s block: %s\n", (int)rank, name[i], text));
+            PetscCall(PetscViewerASCIISynchronizedPrintf(viewer, "[%d] Heddle, %s block: %s\n", (int)rank,
+                                                         name[i], text));
     }
     PetscCall(PetscViewerFlush(viewer));
     PetscCall(PetscViewerASCIIPopSynchronized(viewer));
@@ -99,7 +102,9 @@ PetscErrorCode MatCreate_MPIAIJHeddle(Mat A)
     PetscFunctionBegin;
     PetscCall(MatSetType(A, MATMPIAIJ));
     PetscCall(adopt(A));
-    PetscCall(PetscObjectComposeFunction((PetscObject)A, "MatConvert_mpiaij_mpiaijheddle_C", MatConvert_MPIAIJ_MPIAIJHeddle));
-    PetscCall(PetscObjectComposeFunction((PetscObject)A, "MatConvert_mpiaij_aijheddle_C", MatConvert_MPIAIJ_MPIAIJHeddle));
+    PetscCall(PetscObjectComposeFunction((PetscObject)A, "MatConvert_mpiaij_mpiaijheddle_C",
+                                         MatConvert_MPIAIJ_MPIAIJHeddle));
+    PetscCall(PetscObjectComposeFunction((PetscObject)A, "MatConvert_mpiaij_aijheddle_C",
+                                         MatConvert_MPIAIJ_MPIAIJHeddle));
     PetscFunctionReturn(PETSC_SUCCESS);
 }

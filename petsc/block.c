@@ -2,17 +2,20 @@
  *
  * block.c: the products of one local block, in the CSR arrays that PETSc holds.
  *
- * Borrowed   The arrays stay PETSc's.  Another pattern or another array makes all of this begin anew; other values are read by the
- *            next product, unless Heddle had to copy them (64-bit columns, a GPU and values on the host).
- * Few rows   An off-diagonal block has entries in the rows at the border only.  Where fewer than half of the rows have any, the
- *            matrix given to Heddle is that of these rows alone, and their results are added to y.
- * Plans      A plan costs time and memory, and nobody says how many products will come.  Who has seen n of them may expect n
- *            more: after 16 products a plan for 16 is made, after 64 one for 64, and so on, in steps of four.  What is spent on
- *            plans thereby stays below what they would have gained had they been made at once.  -mat_heddle_products says what
- *            to expect, and then the first product makes the plan.
- * New values A plan that has converted the matrix must convert it again.  It does so at once when there were twice the
- *            products that this takes to pay with the values before, and else once there have been so many with the new ones;
- *            meanwhile the product without a plan does the work. */
+ * Borrowed   The arrays stay PETSc's.  Another pattern or another array makes all of this begin anew;
+ *            other values are read by the next product, unless Heddle had to copy them (64-bit columns, a
+ *            GPU and values on the host).
+ * Few rows   An off-diagonal block has entries in the rows at the border only.  Where fewer than half of
+ *            the rows have any, the matrix given to Heddle is that of these rows alone, and their results
+ *            are added to y.
+ * Plans      A plan costs time and memory, and nobody says how many products will come.  Who has seen n of
+ *            them may expect n more: after 16 products a plan for 16 is made, after 64 one for 64, and so
+ *            on, in steps of four.  What is spent on plans thereby stays below what they would have gained
+ *            had they been made at once.  -mat_heddle_products says what to expect, and then the first
+ *            product makes the plan.
+ * New values A plan that has converted the matrix must convert it again.  It does so at once when there
+ *            were twice the products that this takes to pay with the values before, and else once there
+ *            have been so many with the new ones; meanwhile the product without a plan does the work. */
 #include <string.h>
 
 #include "private.h"
@@ -38,13 +41,13 @@ struct course {
     double vector_bytes;     /* that those copies were of */
     double plan_ms;          /* making plans and giving them new values */
     PetscInt64 updates;
-    char kernel[64];         /* of the last product */
+    char kernel[64]; /* of the last product */
 };
 
 struct block {
     const struct place *at;
-    PetscInt expected;       /* PETSC_DECIDE, or -mat_heddle_products */
-    struct arrays A;         /* as it was when `matrix` was made; values: of the last product */
+    PetscInt expected; /* PETSC_DECIDE, or -mat_heddle_products */
+    struct arrays A;   /* as it was when `matrix` was made; values: of the last product */
     PetscInt64 nnz;
     heddle_matrix *matrix;
     PetscBool borrows;       /* the matrix reads PETSc's values; */
@@ -115,7 +118,8 @@ PetscErrorCode block_free(struct block *b)
     PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* The rows with entries, if they are few.  On a GPU the whole is given: gathering would take more launches than it saves. */
+/* The rows with entries, if they are few.  On a GPU the whole is given: gathering would take more launches
+ * than it saves. */
 static PetscErrorCode find_few(struct block *b)
 {
     const PetscInt *ptr = b->A.row_ptr;
@@ -147,10 +151,15 @@ static PetscErrorCode borrow(struct block *b, const struct arrays *A)
     b->A = *A;
     b->nnz = A->row_ptr[A->rows];
     PetscCall(find_few(b));
-    HeddleCall(heddle_csr(&b->matrix, b->at->handle,
-                          &(heddle_csr_desc){.rows = b->few < 0 ? A->rows : b->few, .cols = A->cols, .nnz = b->nnz,
-                                             .row_ptr = b->few < 0 ? A->row_ptr : b->few_ptr, .col = A->col, .val = A->val,
-                                             .types = {.value = VALUE_TYPE, .offset = INDEX_TYPE, .index = INDEX_TYPE}}));
+    HeddleCall(heddle_csr(
+        &b->matrix, b->at->handle,
+        &(heddle_csr_desc){.rows = b->few < 0 ? A->rows : b->few,
+                           .cols = A->cols,
+                           .nnz = b->nnz,
+                           .row_ptr = b->few < 0 ? A->row_ptr : b->few_ptr,
+                           .col = A->col,
+                           .val = A->val,
+                           .types = {.value = VALUE_TYPE, .offset = INDEX_TYPE, .index = INDEX_TYPE}}));
     HeddleCall(heddle_matrix_info(b->matrix, &made));
     b->borrows = (PetscBool)(made.val == (const void *)A->val);
     b->copied = A->values;
@@ -160,8 +169,9 @@ static PetscErrorCode borrow(struct block *b, const struct arrays *A)
 /* Brings the block up to the arrays as they are now. */
 static PetscErrorCode follow(struct block *b, const struct arrays *A)
 {
-    PetscBool same = (PetscBool)(b->matrix && A->pattern == b->A.pattern && A->row_ptr == b->A.row_ptr && A->col == b->A.col &&
-                                 A->val == b->A.val && A->rows == b->A.rows && A->row_ptr[A->rows] == b->nnz);
+    PetscBool same = (PetscBool)(b->matrix && A->pattern == b->A.pattern && A->row_ptr == b->A.row_ptr &&
+                                 A->col == b->A.col && A->val == b->A.val && A->rows == b->A.rows &&
+                                 A->row_ptr[A->rows] == b->nnz);
 
     PetscFunctionBegin;
     if (!same) {
@@ -180,22 +190,24 @@ static PetscErrorCode follow(struct block *b, const struct arrays *A)
 static PetscErrorCode make_plan(struct block *b, heddle_op op, struct course *c, PetscInt64 expected)
 {
     heddle_plan *plan;
-    heddle_plan_options options = {.ops = op == HEDDLE_N ? HEDDLE_PLAN_N : HEDDLE_PLAN_T, .expected_products = expected};
+    heddle_plan_options options = {.ops = op == HEDDLE_N ? HEDDLE_PLAN_N : HEDDLE_PLAN_T,
+                                   .expected_products = expected};
     PetscLogDouble begin, end;
 
     PetscFunctionBegin;
     PetscCall(PetscLogEventBegin(event_plan, 0, 0, 0, 0));
     PetscCall(PetscTime(&begin));
     heddle_status status = heddle_plan_create(&plan, b->at->handle, b->matrix, &options);
-    PetscCheck(status == HEDDLE_OK || status == HEDDLE_NO_MEMORY || status == HEDDLE_NO_KERNEL, PETSC_COMM_SELF, PETSC_ERR_LIB,
-               "Heddle: %s (%s)", heddle_last_error(), heddle_status_name(status));
+    PetscCheck(status == HEDDLE_OK || status == HEDDLE_NO_MEMORY || status == HEDDLE_NO_KERNEL,
+               PETSC_COMM_SELF, PETSC_ERR_LIB, "Heddle: %s (%s)", heddle_last_error(),
+               heddle_status_name(status));
     if (status == HEDDLE_OK) {
         heddle_plan_free(c->plan);
         c->plan = plan;
         c->values = b->borrows ? b->A.values : b->copied;
         HeddleCall(heddle_plan_info(plan, op, &c->desc));
-        PetscCall(PetscInfo(NULL, "Heddle: plan for %lld products: %s, %.3g ms\n", (long long)expected, c->desc.kernel,
-                            c->desc.prepare_ms));
+        PetscCall(PetscInfo(NULL, "Heddle: plan for %lld products: %s, %.3g ms\n", (long long)expected,
+                            c->desc.kernel, c->desc.prepare_ms));
     }
     PetscCall(PetscTime(&end));
     c->plan_ms += 1e3 * (end - begin);
@@ -226,8 +238,8 @@ static PetscBool values_pay(const struct course *c)
     return (PetscBool)(c->with_before >= 2 * takes || c->with_values >= takes);
 }
 
-/* Decides whether this product is the plan's, and makes the plan fit for it.  A copy of older values is of use only through a
- * plan, which is then made even if it is for nothing else. */
+/* Decides whether this product is the plan's, and makes the plan fit for it.  A copy of older values is of
+ * use only through a plan, which is then made even if it is for nothing else. */
 static PetscErrorCode prepare(struct block *b, heddle_op op, struct course *c)
 {
     PetscBool outdated = (PetscBool)(!b->borrows && b->copied != b->A.values);
@@ -248,7 +260,8 @@ static PetscErrorCode prepare(struct block *b, heddle_op op, struct course *c)
 }
 
 /* The product of the matrix that Heddle has. */
-static PetscErrorCode multiply(struct block *b, heddle_op op, const PetscScalar *x, PetscBool add, PetscScalar *y)
+static PetscErrorCode multiply(struct block *b, heddle_op op, const PetscScalar *x, PetscBool add,
+                               PetscScalar *y)
 {
     struct course *c = &b->course[op != HEDDLE_N];
     const PetscScalar one = 1;
@@ -264,7 +277,8 @@ static PetscErrorCode multiply(struct block *b, heddle_op op, const PetscScalar 
 }
 
 /* Of the few rows: N goes by way of their results, T and H by way of their entries of x. */
-static PetscErrorCode multiply_few(struct block *b, heddle_op op, const PetscScalar *x, PetscBool add, PetscScalar *y)
+static PetscErrorCode multiply_few(struct block *b, heddle_op op, const PetscScalar *x, PetscBool add,
+                                   PetscScalar *y)
 {
     PetscFunctionBegin;
     if (op != HEDDLE_N) {
@@ -281,8 +295,8 @@ static PetscErrorCode multiply_few(struct block *b, heddle_op op, const PetscSca
     PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode block_multiply(struct block *b, const struct arrays *A, heddle_op op, const PetscScalar *x, PetscBool add,
-                              PetscScalar *y)
+PetscErrorCode block_multiply(struct block *b, const struct arrays *A, heddle_op op, const PetscScalar *x,
+                              PetscBool add, PetscScalar *y)
 {
     struct course *c = &b->course[op != HEDDLE_N];
     PetscLogDouble begin, end;
@@ -296,7 +310,10 @@ PetscErrorCode block_multiply(struct block *b, const struct arrays *A, heddle_op
     c->ms += 1e3 * (end - begin);
     c->products++;
     if (b->at->gpu) /* x there, y back, and with add y there as well */
-        c->vector_bytes += (double)sizeof(PetscScalar) * (double)(A->rows + A->cols + (!add ? 0 : op ? A->cols : A->rows));
+        c->vector_bytes += (double)sizeof(PetscScalar) * (double)(A->rows + A->cols +
+                                                                  (!add ? 0
+                                                                   : op ? A->cols
+                                                                        : A->rows));
     PetscCall(PetscLogFlops(2.0 * (PetscLogDouble)b->nnz));
     PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -311,9 +328,11 @@ static PetscErrorCode describe_course(const struct course *c, char name, char te
         PetscCall(PetscSNPrintf(copies, sizeof copies, " with copies of %.3g MB of vectors, %.3g ms without",
                                 c->vector_bytes / 1e6, (double)c->products * c->desc.product_ms));
     else if (c->vector_bytes > 0)
-        PetscCall(PetscSNPrintf(copies, sizeof copies, " with copies of %.3g MB of vectors", c->vector_bytes / 1e6));
+        PetscCall(PetscSNPrintf(copies, sizeof copies, " with copies of %.3g MB of vectors",
+                                c->vector_bytes / 1e6));
     if (c->plan)
-        PetscCall(PetscSNPrintf(plan, sizeof plan, ", %.3g ms and %.3g MB for its plan, new values %lld times", c->plan_ms,
+        PetscCall(PetscSNPrintf(plan, sizeof plan,
+                                ", %.3g ms and %.3g MB for its plan, new values %lld times", c->plan_ms,
                                 (double)c->desc.bytes / 1e6, (long long)c->updates));
     PetscCall(PetscSNPrintf(text, size, "; %c: %s, %lld products in %.3g ms%s%s", name, c->kernel,
                             (long long)c->products, (double)c->ms, copies, plan));
@@ -325,8 +344,8 @@ PetscErrorCode block_describe(const struct block *b, char text[BLOCK_TEXT])
     size_t used;
 
     PetscFunctionBegin;
-    PetscCall(PetscSNPrintf(text, BLOCK_TEXT, "%s, %lld x %lld with %lld nonzeros", b->at->device, (long long)b->A.rows,
-                            (long long)b->A.cols, (long long)b->nnz));
+    PetscCall(PetscSNPrintf(text, BLOCK_TEXT, "%s, %lld x %lld with %lld nonzeros", b->at->device,
+                            (long long)b->A.rows, (long long)b->A.cols, (long long)b->nnz));
     for (int t = 0; t < 2; t++)
         if (b->course[t].products > 0) {
             PetscCall(PetscStrlen(text, &used));

@@ -2,9 +2,10 @@
  *
  * seqaijheddle: a seqaij whose products are Heddle's.
  *
- * Four entries of its table of operations are replaced, the rest is PETSc's own: assembly, factorisations, relaxation, inodes,
- * products of matrices.  What Heddle keeps beside the matrix hangs on it as a composed object, so that it goes where the matrix
- * goes and ends with it; MatHeaderMerge may take it away, and then the next product begins with a new one.
+ * Four entries of its table of operations are replaced, the rest is PETSc's own: assembly, factorisations,
+ * relaxation, inodes, products of matrices.  What Heddle keeps beside the matrix hangs on it as a composed
+ * object, so that it goes where the matrix goes and ends with it; MatHeaderMerge may take it away, and
+ * then the next product begins with a new one.
  *
  * The type's name begins with "seqaij", as MatGetFactor and others compare prefixes. */
 #include "private.h"
@@ -14,9 +15,10 @@
 #define BESIDE "heddle_block"
 
 /* The operations that are replaced, and what stands there in a seqaij: the same functions for all of them. */
-#define OPERATIONS(X) \
-    X(MULT, MatMult) X(MULT_ADD, MatMultAdd) X(MULT_TRANSPOSE, MatMultTranspose) X(MULT_TRANSPOSE_ADD, MatMultTransposeAdd) \
-    X(VIEW, MatView)
+#define OPERATIONS(X)                                                                                        \
+    X(MULT, MatMult)                                                                                         \
+    X(MULT_ADD, MatMultAdd)                                                                                  \
+    X(MULT_TRANSPOSE, MatMultTranspose) X(MULT_TRANSPOSE_ADD, MatMultTransposeAdd) X(VIEW, MatView)
 
 #define NUMBER(name, function) name,
 enum { OPERATIONS(NUMBER) REPLACED };
@@ -85,7 +87,8 @@ PetscErrorCode seqaijheddle_describe(Mat A, char text[BLOCK_TEXT])
     PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* ------------------------------------------------------------------ products ------------------------------------ */
+/* ------------------------------------------------------------------ products
+ * ------------------------------------ */
 
 static PetscErrorCode find_arrays(Mat A, struct arrays *at)
 {
@@ -149,7 +152,8 @@ static PetscErrorCode MatMultTransposeAdd_SeqAIJHeddle(Mat A, Vec x, Vec y, Vec 
     return multiply_add(A, HEDDLE_T, x, y, z);
 }
 
-/* ------------------------------------------------------------------ what else differs --------------------------- */
+/* ------------------------------------------------------------------ what else differs
+ * --------------------------- */
 
 static PetscErrorCode MatView_SeqAIJHeddle(Mat A, PetscViewer viewer)
 {
@@ -169,7 +173,8 @@ static PetscErrorCode MatView_SeqAIJHeddle(Mat A, PetscViewer viewer)
     PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* ------------------------------------------------------------------ the type ------------------------------------ */
+/* ------------------------------------------------------------------ the type
+ * ------------------------------------ */
 
 /* A function goes by void *, whatever MatSetOperation calls its type in this version of PETSc. */
 #define ROW(name, function) {MATOP_##name, (void *)function##_SeqAIJHeddle},
@@ -180,9 +185,10 @@ static const struct {
 
 /* Ways to other types and products with them that PETSc knows by the name of the type. */
 static const char *const known_as[] = {
-    "MatConvert_%s_seqbaij_C", "MatConvert_%s_seqsbaij_C", "MatConvert_%s_seqdense_C", "MatConvert_%s_seqsell_C",
-    "MatConvert_%s_is_C", "MatConvert_%s_hypre_C", "MatConvert_%s_scalapack_C", "MatConvert_%s_elemental_C",
-    "MatProductSetFromOptions_seqdense_%s_C", "MatProductSetFromOptions_is_%s_C"};
+    "MatConvert_%s_seqbaij_C",         "MatConvert_%s_seqsbaij_C",  "MatConvert_%s_seqdense_C",
+    "MatConvert_%s_seqsell_C",         "MatConvert_%s_is_C",        "MatConvert_%s_hypre_C",
+    "MatConvert_%s_scalapack_C",       "MatConvert_%s_elemental_C", "MatProductSetFromOptions_seqdense_%s_C",
+    "MatProductSetFromOptions_is_%s_C"};
 
 /* Lets A be found under the name of the type by what looks for a seqaij; or, with `gone`, no longer. */
 static PetscErrorCode also_known(Mat A, PetscBool gone)
@@ -240,8 +246,10 @@ PetscErrorCode MatConvert_SeqAIJ_SeqAIJHeddle(Mat A, MatType type, MatReuse reus
         PetscCall(MatSetOperation(*B, replaced[i].operation, replaced[i].ours));
     }
     PetscCall(also_known(*B, PETSC_FALSE));
-    PetscCall(PetscObjectComposeFunction((PetscObject)*B, "MatConvert_seqaijheddle_seqaij_C", MatConvert_SeqAIJHeddle_SeqAIJ));
-    PetscCall(PetscObjectComposeFunction((PetscObject)*B, "MatConvert_seqaij_seqaijheddle_C", MatConvert_SeqAIJ_SeqAIJHeddle));
+    PetscCall(PetscObjectComposeFunction((PetscObject)*B, "MatConvert_seqaijheddle_seqaij_C",
+                                         MatConvert_SeqAIJHeddle_SeqAIJ));
+    PetscCall(PetscObjectComposeFunction((PetscObject)*B, "MatConvert_seqaij_seqaijheddle_C",
+                                         MatConvert_SeqAIJ_SeqAIJHeddle));
     PetscCall(PetscObjectChangeTypeName((PetscObject)*B, MATSEQAIJHEDDLE));
     PetscFunctionReturn(PETSC_SUCCESS);
 }

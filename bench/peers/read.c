@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * The machine's own read bandwidth: all threads sum a buffer far larger than the caches, eight vectors at a time.  It takes
- * its turns among the contenders, so that it sees the same machine as they do. */
+ * The machine's own read bandwidth: all threads sum a buffer far larger than the caches, eight vectors at
+ * a time.  It takes its turns among the contenders, so that it sees the same machine as they do. */
 #include <omp.h>
 #include <stdint.h>
 #include <stdlib.h>

@@ -14,7 +14,8 @@ struct peer {
 static const double zero64, one64 = 1;
 static const float zero32, one32 = 1;
 
-void *peer_new(int64_t m, int64_t n, int64_t nnz, const int *ptr, const int *col, const void *val, int f64, int op, int threads)
+void *peer_new(int64_t m, int64_t n, int64_t nnz, const int *ptr, const int *col, const void *val, int f64,
+               int op, int threads)
 {
     static int ready;
     rsb_err_t error = RSB_ERR_NO_ERROR;
@@ -26,9 +27,9 @@ void *peer_new(int64_t m, int64_t n, int64_t nnz, const int *ptr, const int *col
     rsb_lib_set_opt(RSB_IO_WANT_EXECUTING_THREADS, &wanted);
     p->f64 = f64;
     p->op = op ? RSB_TRANSPOSITION_T : RSB_TRANSPOSITION_N;
-    p->matrix = rsb_mtx_alloc_from_csr_const(val, ptr, col, (rsb_nnz_idx_t)nnz,
-                                             f64 ? RSB_NUMERICAL_TYPE_DOUBLE : RSB_NUMERICAL_TYPE_FLOAT, (rsb_coo_idx_t)m,
-                                             (rsb_coo_idx_t)n, 1, 1, RSB_FLAG_NOFLAGS, &error);
+    p->matrix = rsb_mtx_alloc_from_csr_const(
+        val, ptr, col, (rsb_nnz_idx_t)nnz, f64 ? RSB_NUMERICAL_TYPE_DOUBLE : RSB_NUMERICAL_TYPE_FLOAT,
+        (rsb_coo_idx_t)m, (rsb_coo_idx_t)n, 1, 1, RSB_FLAG_NOFLAGS, &error);
     if (!p->matrix || error != RSB_ERR_NO_ERROR) {
         free(p);
         return NULL;
