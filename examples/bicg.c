@@ -39,9 +39,9 @@ static struct csr heat_in_the_wind(int64_t n)
     for (int64_t i = 0; i < n; i++)
         for (int64_t j = 0; j < n; j++) {
             int64_t here = i * n + j;
+            /* where the wind comes from weighs more: A is not symmetric */
             if (i > 0)
-                put(&A, here - n,
-                    -1 - wind_y); /* where the wind comes from weighs more: A is not symmetric */
+                put(&A, here - n, -1 - wind_y);
             if (j > 0)
                 put(&A, here - 1, -1 - wind_x);
             put(&A, here, 4 + wind_x + wind_y);

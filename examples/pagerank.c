@@ -15,8 +15,8 @@
  * are replaced by ones under the same pattern; the links of each page are then a product too, with a
  * vector of ones.
  *
- * The program ends with 1 unless the ranks are what probabilities are: they add up to 1, none is below (1
- * - d) / n, and another step leaves them where they are. */
+ * The program ends with 1 unless the ranks are what probabilities are: they add up to 1, none is below
+ * (1 - d) / n, and another step leaves them where they are. */
 #include "example.h"
 
 #define FOLLOW 0.85 /* d */

@@ -71,8 +71,8 @@ static double sirt_step(const struct problem *p, float *image)
     float minus = -1, plus = 1;
     double rest = 0, all = 0;
     memcpy(p->rest, p->measured, (size_t)p->rays * sizeof *p->rest);
-    must(heddle_plan_mv(p->plan, HEDDLE_T, &minus, image, &plus,
-                        p->rest)); /* rest = b - Aᵀ f, in one product */
+    /* rest = b - Aᵀ f, in one product */
+    must(heddle_plan_mv(p->plan, HEDDLE_T, &minus, image, &plus, p->rest));
     for (int64_t j = 0; j < p->rays; j++) {
         rest += (double)p->rest[j] * p->rest[j];
         all += (double)p->measured[j] * p->measured[j];
@@ -230,9 +230,9 @@ int main(int argc, char **argv)
     double rest = 0;
     for (int k = 0; k < steps; k++) {
         rest = sirt_step(&p, image);
+        /* from nothing, the first step is back-projection */
         if (k == 0)
-            memcpy(before, image,
-                   (size_t)p.pixels * sizeof *before); /* from nothing, the first step is back-projection */
+            memcpy(before, image, (size_t)p.pixels * sizeof *before);
         if (k == 0 || (k + 1) % 50 == 0 || k == steps - 1)
             printf("step %d difference %.4f error %.4f\n", k + 1, rest, distance(p.pixels, image, truth));
     }

@@ -167,8 +167,8 @@ static void plan(struct feed *f, heddle *h, const heddle_matrix *A, struct entri
 
 enum damage { NONE, INDEX, DECREASE, LAST, ARRAY_NULL, SIZE, SKEW, TYPE, BASE, WHERE, DAMAGES };
 
-struct
-    arrays { /* of a description, in the types that it names; 16 bytes of slack for pointers that are skewed */
+/* of a description, in the types that it names; 16 bytes of slack for pointers that are skewed */
+struct arrays {
     int64_t ptr[SIZE_MOST + 4], row[ENTRIES_MOST + 2], col[ENTRIES_MOST + 2];
     double val[ENTRIES_MOST + 2];
 };
@@ -402,8 +402,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     struct feed f = {data, data + size};
     for (int i = 0; i < 3 && !h[2]; i++)
         fuzz_require(heddle_open(&h[i], devices[i]) == HEDDLE_OK, "a device can be opened");
-    int kind = below(&f, 16),
-        which = below(&f, 64) == 0 ? 2 : below(&f, 2); /* threads that wait for each other are slow */
+    /* threads that wait for each other are slow */
+    int kind = below(&f, 16), which = below(&f, 64) == 0 ? 2 : below(&f, 2);
     if (kind == 0)
         device(&f);
     else if (kind == 1)

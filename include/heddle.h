@@ -74,7 +74,7 @@ HEDDLE_API const char *heddle_status_name(heddle_status status);
 HEDDLE_API const char *heddle_status_text(heddle_status status);
 
 /* What went wrong in the last call of this thread that failed: "cant.mtx:1043: column 62452 is outside
- * 1..62451". One line, in which control characters (of a file's name, say) are written as \x1b.  Valid
+ * 1..62451".  One line, in which control characters (of a file's name, say) are written as \x1b.  Valid
  * until the next failing call of the same thread; "" when nothing failed yet.  Calls that succeed leave it
  * as it is. */
 HEDDLE_API const char *heddle_last_error(void);
@@ -138,9 +138,9 @@ HEDDLE_API heddle_status heddle_device_info(int number, heddle_device_desc *desc
  *             of the CUDA and HIP runtimes can be passed in as they are;
  *   "emu"     or "emu:wave=64,seed=7": GPU kernels run on the CPU, slowly, with every rule of a GPU checked.
  * After fork the child may go on with handles of the CPU and the emulator, and their matrices, if no other
- * thread of the parent was in a call just then; drivers of GPUs do not work in a child. Errors:
- * HEDDLE_NO_DEVICE for a device that is not there, HEDDLE_BAD_ARGUMENT for an option that does not parse
- * or that the device does not have. */
+ * thread of the parent was in a call just then; drivers of GPUs do not work in a child.
+ * Errors: HEDDLE_NO_DEVICE for a device that is not there, HEDDLE_BAD_ARGUMENT for an option that does not
+ * parse or that the device does not have. */
 HEDDLE_API heddle_status heddle_open(heddle **h, const char *device);
 HEDDLE_API void heddle_close(heddle *h); /* after the plans made with it; matrices may outlive it */
 
@@ -181,20 +181,24 @@ HEDDLE_API const char *heddle_last_kernel(const heddle *h);
 
 /* -------------------------------------------------------- matrices ---------------------------- */
 
-/* Arrays are borrowed (copy = 0): they must stay valid while the matrix lives, offsets and indices
- * unchanged.  Borrowed values may change between products: heddle_mv reads them anew, and plans are told
- * by heddle_plan_update_values; those that were copied change by heddle_update_values. On a CPU creation
- * costs nothing.  On a GPU it looks at the offsets, and at a sample of the columns, once (CSR and CSC;
- * heddle_matrix_info says how long that took and what it holds): about the time of a product, and less
- * than 1 % of the matrix' memory and 64 KB.  Offsets that do not ascend from 0 to nnz are found then, and
- * products return HEDDLE_BAD_MATRIX. With copy = 1 they are copied, in parallel, each thread's part near
- * that thread.  What cannot be borrowed is copied in any case, and heddle_matrix_info says so: 64-bit
- * indices, base 1, COO that is not sorted by rows. An array may be NULL where its length is 0.  Each is
- * aligned to its elements, as C has them; nothing beyond that is asked for. Columns within a row may be
- * unsorted and may repeat: repeats add up in the product. Only sizes and pointers are looked at here, not
- * the entries: heddle_check does that. On a GPU handle, arrays that lie on the host (where =
- * HEDDLE_ON_HOST) are copied to the device; those that lie on the device (HEDDLE_ON_DEVICE) are borrowed
- * under the same rules. */
+/* What holds for the arrays of every description:
+ *   borrowed     with copy = 0: they must stay valid while the matrix lives, offsets and indices
+ *                unchanged.  Borrowed values may change between products: heddle_mv reads them anew, and
+ *                plans are told by heddle_plan_update_values; those that were copied change by
+ *                heddle_update_values.
+ *   copied       with copy = 1, in parallel, each thread's part near that thread.  What cannot be borrowed
+ *                is copied in any case, and heddle_matrix_info says so: 64-bit indices, base 1, COO that
+ *                is not sorted by rows.
+ *   on a GPU     arrays that lie on the host (where = HEDDLE_ON_HOST) are copied to the device; those that
+ *                lie on the device (HEDDLE_ON_DEVICE) are borrowed under the same rules.
+ *   pointers     may be NULL where the length is 0.  Each is aligned to its elements, as C has them;
+ *                nothing beyond that is asked for.
+ *   columns      within a row may be unsorted and may repeat: repeats add up in the product.
+ *   checks       Only sizes and pointers are looked at here, not the entries: heddle_check does that.
+ * On a CPU creation costs nothing.  On a GPU it looks at the offsets, and at a sample of the columns, once
+ * (CSR and CSC; heddle_matrix_info says how long that took and what it holds): about the time of a
+ * product, and less than 1 % of the matrix' memory and 64 KB.  Offsets that do not ascend from 0 to nnz
+ * are found then, and products return HEDDLE_BAD_MATRIX. */
 typedef struct heddle_csr_desc {
     int64_t rows, cols, nnz;
     const void *row_ptr; /* size rows+1: row i is [row_ptr[i], row_ptr[i+1]) */
@@ -228,8 +232,8 @@ typedef struct heddle_coo_desc {
     heddle_where where;
 } heddle_coo_desc;
 
-/* Create a matrix on a handle, which reserves the workspace that heddle_mv will need for it there. Errors:
- * HEDDLE_BAD_ARGUMENT (a null or misaligned pointer, negative or too large size, unknown type,
+/* Create a matrix on a handle, which reserves the workspace that heddle_mv will need for it there.
+ * Errors: HEDDLE_BAD_ARGUMENT (a null or misaligned pointer, negative or too large size, unknown type,
  * row_ptr[rows] is not nnz), HEDDLE_BAD_MATRIX (COO that must be sorted has an index out of range),
  * HEDDLE_NO_MEMORY. */
 HEDDLE_API heddle_status heddle_csr(heddle_matrix **A, heddle *h, const heddle_csr_desc *desc);
@@ -241,9 +245,9 @@ HEDDLE_API void heddle_matrix_free(heddle_matrix *A); /* after the plans made fo
  * the order of the arrays that heddle_matrix_info shows, that of the description unless COO was sorted.
  * `val` lies on the host or on A's device, and need not stay.  Products that were started before on this
  * handle are with the old values; nobody else may use A meanwhile.  Plans made for A are told by
- * heddle_plan_update_values. Errors: HEDDLE_BAD_ARGUMENT: a null or misaligned pointer, memory of nobody,
- * a matrix of another device; or values that are borrowed, which the caller changes in place, or those of
- * a mapped file. */
+ * heddle_plan_update_values.
+ * Errors: HEDDLE_BAD_ARGUMENT: a null or misaligned pointer, memory of nobody, a matrix of another device;
+ * or values that are borrowed, which the caller changes in place, or those of a mapped file. */
 HEDDLE_API heddle_status heddle_update_values(heddle *h, heddle_matrix *A, const void *val);
 
 /* Makes another handle ready for products with A (its creation did so for the handle it was created on). */
@@ -289,8 +293,8 @@ typedef struct heddle_stats {
     int64_t diagonal;                         /* rows that have an entry on the diagonal */
     int64_t repeats;                          /* entries whose position occurred before in the matrix */
     int sorted;                               /* 1: columns ascend strictly within every row */
-    double
-        pattern_symmetry; /* share of off-diagonal entries (i,j) for which (j,i) is stored too; 0 if not square */
+    double pattern_symmetry; /* share of off-diagonal entries (i,j) for which (j,i) is stored too; 0 if not
+                              * square */
     double numeric_symmetry; /* share for which the two values are equal as well */
     double numeric_skew;     /* share for which one is minus the other */
     int64_t distinct_values; /* bitwise different values, counted up to 65,537 */
@@ -307,11 +311,11 @@ HEDDLE_API heddle_status heddle_format_bytes(heddle *h, const heddle_matrix *A, 
 /* -------------------------------------------------------- product ----------------------------- */
 
 /* y = alpha op(A) x + beta y, at once: no set-up, no allocation, no waiting.
- *   alpha, beta  host pointers to one number of A's value type; NULL means alpha = 1, beta = 0. x, y
- *   of A's value type; x has cols entries and y rows entries for N, the reverse for T and H.  On a GPU
- *                handle either may lie on the host or on the device.  With both on the device the call
- *                only launches, so that it can be captured in a graph (on a stream of the caller's, and
- *                not while debugging is on, whose check waits); otherwise it copies, and waits for the
+ *   alpha, beta  host pointers to one number of A's value type; NULL means alpha = 1, beta = 0.
+ *   x, y         of A's value type; x has cols entries and y rows entries for N, the reverse for T and H.
+ *                On a GPU handle either may lie on the host or on the device.  With both on the device the
+ *                call only launches, so that it can be captured in a graph (on a stream of the caller's,
+ *                and not while debugging is on, whose check waits); otherwise it copies, and waits for the
  *                result.
  * What is promised:
  *   beta = 0     y is written and never read: NaN in y does not survive.
@@ -338,12 +342,13 @@ typedef enum heddle_cache {
 } heddle_cache;
 
 typedef struct heddle_plan_options {
-    int ops; /* HEDDLE_PLAN_N | HEDDLE_PLAN_T: what the plan must serve; 0 means N */
-    int64_t
-        expected_products; /* how often, per operation: decides how much preparation may cost; 0 means 1000 */
-    heddle_cache cache;    /* on a GPU: which products are measured */
+    int ops;                   /* HEDDLE_PLAN_N | HEDDLE_PLAN_T: what the plan must serve; 0 means N */
+    int64_t expected_products; /* how often, per operation: decides how much preparation may cost; 0 means
+                                * 1000 */
+    heddle_cache cache;        /* on a GPU: which products are measured */
     int deterministic; /* 1: bitwise the same result every run on the same device and options, or an error */
-    int values_fixed; /* 1: values never change, and the plan may make use of what they are; then it takes no new ones */
+    int values_fixed;  /* 1: values never change, and the plan may make use of what they are; then it takes
+                        * no new ones */
     int64_t memory_limit; /* bytes that the plan may hold beyond A; 0 means no limit, -1 means none at all */
     const char *kernel;   /* NULL: Heddle chooses; else a name with options: "cpu_sell:slice=8" */
 } heddle_plan_options;
@@ -372,17 +377,17 @@ HEDDLE_API heddle_status heddle_plan_mv(heddle_plan *p, heddle_op op, const void
  *   val          nnz numbers of A's value type, in the order of the arrays that heddle_matrix_info shows:
  *                that of the description, unless COO was sorted.  Borrowed like A's own arrays: it stays
  *                valid and unchanged until the next update or the end of the plan.  It may be A's own
- *                array again, after its numbers have changed in place. On a GPU handle it may lie on the
+ *                array again, after its numbers have changed in place.  On a GPU handle it may lie on the
  *                host or on the device; from the host it is copied, need not stay, and takes nnz numbers
  *                more of the device's memory as long as products read them there (heddle_plan_info counts
  *                them).
  *   order        products that were started before are with the old values, later ones with the new: it
  *                works in the order of the handle's stream, but may wait for the device and so cannot be
  *                captured in a graph.
- * A itself does not change, nor do other plans for it and heddle_mv. Errors: HEDDLE_BAD_ARGUMENT (a null
- * or misaligned pointer, memory of nobody, a plan with values_fixed), found before anything is touched;
- * HEDDLE_NO_MEMORY (also: host values would exceed the plan's memory_limit) and HEDDLE_DEVICE_ERROR, after
- * which the values are undefined until an update succeeds. */
+ * A itself does not change, nor do other plans for it and heddle_mv.
+ * Errors: HEDDLE_BAD_ARGUMENT (a null or misaligned pointer, memory of nobody, a plan with values_fixed),
+ * found before anything is touched; HEDDLE_NO_MEMORY (also: host values would exceed the plan's
+ * memory_limit) and HEDDLE_DEVICE_ERROR, after which the values are undefined until an update succeeds. */
 HEDDLE_API heddle_status heddle_plan_update_values(heddle_plan *p, const void *val);
 
 typedef struct heddle_plan_desc {
@@ -390,15 +395,15 @@ typedef struct heddle_plan_desc {
     char format[16]; /* what it stores: "csr" means the matrix itself, or its transpose */
     int transposed;  /* 1: the plan holds the transpose of A in that format */
     int deterministic;
-    int64_t bytes;     /* that the plan holds beyond A, for this operation */
-    double prepare_ms; /* conversion and preparation; 0 when there is none */
-    double
-        product_ms; /* one product, measured during preparation; 0 when not measured.  On a GPU, unless options.cache
-                          * says what the caller knows, the mean of one that finds A in the cache and one that does not */
+    int64_t bytes;       /* that the plan holds beyond A, for this operation */
+    double prepare_ms;   /* conversion and preparation; 0 when there is none */
+    double product_ms;   /* one product, measured during preparation; 0 when not measured.  On a GPU, unless
+                          * options.cache says what the caller knows, the mean of one that finds A in the
+                          * cache and one that does not */
     double immediate_ms; /* one heddle_mv, measured beside it */
-    double
-        plan_ms; /* all that the choice took: also what was made, measured and not kept, and heddle_mv beside it */
-    int64_t break_even; /* products after which the preparation has paid; 0: nothing to pay; -1: never */
+    double plan_ms;      /* all that the choice took: also what was made, measured and not kept, and heddle_mv
+                          * beside it */
+    int64_t break_even;  /* products after which the preparation has paid; 0: nothing to pay; -1: never */
 } heddle_plan_desc;
 
 HEDDLE_API heddle_status heddle_plan_info(const heddle_plan *p, heddle_op op, heddle_plan_desc *desc);
@@ -423,7 +428,8 @@ HEDDLE_API heddle_status heddle_kernel_info(int number, heddle_kernel_desc *desc
 typedef struct heddle_read_options {
     heddle_type value; /* type of the values; 0: as stored (.hdl), else HEDDLE_F64 */
     int trust;         /* 1: the contents of a .hdl file are not checked at first use */
-    int copy; /* 1: a .hdl file is copied into memory and may change or vanish afterwards; it may also be a pipe */
+    int copy;  /* 1: a .hdl file is copied into memory and may change or vanish afterwards; it may also be a
+                * pipe */
     int large; /* 1: what takes more than 1 GB and more than 100 times the file's size is read, too */
 } heddle_read_options;
 

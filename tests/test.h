@@ -55,7 +55,7 @@ const char *test_path(const char *name);
 const char *test_file(const char *name, const char *contents);
 
 /* Runs `body(argument)` again and again, making the first, second, ... allocation fail, until it succeeds
- * without a failure. Every failing run must return HEDDLE_NO_MEMORY and free what it took; checks that and
+ * without a failure.  Every failing run must return HEDDLE_NO_MEMORY and free what it took; checks that and
  * returns the number of runs. */
 int test_every_allocation(heddle_status (*body)(void *argument), void *argument);
 

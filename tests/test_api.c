@@ -219,8 +219,8 @@ TEST(nan_and_infinity_stay_in_the_rows_that_touch_them)
         double y[4], x[4] = {1, NAN, 1, 1}, xt[3] = {1, INFINITY, 1};
         CHECK_OK(heddle_mv(h, HEDDLE_N, NULL, A, x, NULL, y));
         CHECK(y[0] == 3 && y[1] == 0 && isnan(y[2]));
-        CHECK_OK(
-            heddle_mv(h, HEDDLE_T, NULL, A, xt, NULL, y)); /* row 1 is empty: its infinity touches nothing */
+        /* row 1 is empty: its infinity touches nothing */
+        CHECK_OK(heddle_mv(h, HEDDLE_T, NULL, A, xt, NULL, y));
         CHECK(y[0] == 4 && y[1] == 4 && y[2] == 2 && y[3] == 5);
         heddle_matrix_free(A);
     }

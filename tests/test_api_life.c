@@ -107,8 +107,8 @@ static void update_kernel(heddle *h, const struct pattern *q, const char *kernel
                        "%s, format %d, op %d, type %d, values %d", kernel, format, op, type, set);
         }
         CHECK_OK(heddle_plan_info(p, op, &after));
-        int64_t values =
-            q->nnz * (type == HEDDLE_F64 ? 8 : 4); /* of the host, which the device has to keep */
+        /* of the host, which the device has to keep */
+        int64_t values = q->nnz * (type == HEDDLE_F64 ? 8 : 4);
         CHECK(strcmp(before.kernel, after.kernel) == 0);
         CHECK(after.bytes == before.bytes || after.bytes == before.bytes + values);
         heddle_plan_free(p);

@@ -266,11 +266,10 @@ TEST(json_escapes_what_it_must_and_reads_back_every_number)
     json_end_object(&j);
     json_end_object(&j);
     CHECK_THAT(
-        strcmp(
-            j.text.data,
-            "{\"a\\\"b\":\"x\\\\y\\u000a\\u0001 \xc3\xa9 \\ufffd \xe2\x82\xac \xf0\x9f\x98\x80 \\ufffd(\","
-            "\"list\":[-9223372036854775808,0.1,0.3333333333333333,null,null,true,false,null],\"empty\":{}}") ==
-            0,
+        strcmp(j.text.data,
+               "{\"a\\\"b\":\"x\\\\y\\u000a\\u0001 \xc3\xa9 \\ufffd \xe2\x82\xac \xf0\x9f\x98\x80 \\ufffd(\","
+               "\"list\":[-9223372036854775808,0.1,0.3333333333333333,null,null,true,"
+               "false,null],\"empty\":{}}") == 0,
         "%s", j.text.data);
     json_free(&j);
 }

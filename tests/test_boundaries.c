@@ -235,8 +235,8 @@ TEST(rows_behind_2_to_the_31_entries_are_exact)
     static const char *const by_rows[] = {"csr_naive", "csr_vector", "csr_vector:lanes=32", "csr_naive_t"};
     struct device cpu = {.threads = 2, .isa = cpu_this()->isa};
     for (int i = 0; i < 2; i++) {
-        struct device d =
-            device_of(devices[i]); /* its memory is the host's: pages read these arrays where they are */
+        /* its memory is the host's: pages read these arrays where they are */
+        struct device d = device_of(devices[i]);
         for (size_t k = 0; k < sizeof by_rows / sizeof by_rows[0]; k++)
             far_rows(&d, by_rows[k], k == 3 ? HEDDLE_T : HEDDLE_N);
         gpu_close(d.gpu);

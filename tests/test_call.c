@@ -126,8 +126,8 @@ TEST(a_product_switches_to_the_device_once)
     struct scene s;
     scene_new(&s);
     int64_t before = fake_state_of(s.v)->switches;
-    CHECK_OK(heddle_mv(s.h, HEDDLE_T, NULL, s.A, s.x, NULL,
-                       s.y)); /* looks at two pointers and launches two kernels */
+    /* looks at two pointers and launches two kernels */
+    CHECK_OK(heddle_mv(s.h, HEDDLE_T, NULL, s.A, s.x, NULL, s.y));
     CHECK(fake_state_of(s.v)->switches == before + 1);
     scene_free(&s);
 }

@@ -290,8 +290,8 @@ TEST(out_of_memory_is_a_status_and_passes)
     CHECK(!B);
     CHECK_FAILS(bound_new(&bound, &h->device, "ell", &A->view, HEDDLE_N), HEDDLE_NO_MEMORY, "out of memory");
     CHECK(!bound);
-    heddle_status poor =
-        heddle_plan_create(&plan, h, A, NULL); /* what holds nothing will do, if its binary can be loaded */
+    /* what holds nothing will do, if its binary can be loaded */
+    heddle_status poor = heddle_plan_create(&plan, h, A, NULL);
     CHECK_THAT(poor == HEDDLE_OK || poor == HEDDLE_NO_MEMORY, "%s: %s", heddle_status_name(poor),
                heddle_last_error());
     heddle_plan_free(plan);

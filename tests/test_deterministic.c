@@ -269,8 +269,8 @@ TEST(a_matrix_from_before_must_be_reserved_again)
     CHECK_OK(heddle_set_deterministic(s.h, 1));
     scene_op(&s, HEDDLE_T);
     heddle_status before = heddle_mv(s.h, HEDDLE_T, NULL, s.A, s.x, NULL, s.y);
-    CHECK(before == HEDDLE_NO_WORKSPACE ||
-          (before == HEDDLE_OK && repeatable_now(&s))); /* never another kernel */
+    /* never another kernel */
+    CHECK(before == HEDDLE_NO_WORKSPACE || (before == HEDDLE_OK && repeatable_now(&s)));
     CHECK_OK(heddle_reserve(s.h, s.A));
     CHECK_OK(heddle_mv(s.h, HEDDLE_T, NULL, s.A, s.x, NULL, s.y));
     CHECK(repeatable_now(&s));

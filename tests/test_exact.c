@@ -137,8 +137,8 @@ static void try_row(int64_t n, heddle_type type, heddle_op op)
 {
     struct long_row r;
     struct reference rounding, exact;
-    const int64_t place[PLACES] = {n - 1, n / 2 + 1,
-                                   1 + n / 7}; /* never 0: dropped there, x[0] in its place is no error */
+    /* never 0: dropped there, x[0] in its place is no error */
+    const int64_t place[PLACES] = {n - 1, n / 2 + 1, 1 + n / 7};
     const int places = n < LONGEST ? PLACES : 1;
     int by_rounding[PLANTS] = {0}, by_integers[PLANTS] = {0};
     row_new(&r, n, type, op);
@@ -190,8 +190,8 @@ TEST(no_partial_sum_of_ten_million_terms_is_rounded_in_f32)
         sizes += fabs(t);
         largest = fmax(largest, fmax(fabs(forth), fabs(odd)));
     }
-    CHECK_THAT(2 * largest < 0x1p24 && sizes > 0x1p24, "the largest partial sum is %.0f",
-               largest); /* back: the sum less forth */
+    /* back: the sum less forth */
+    CHECK_THAT(2 * largest < 0x1p24 && sizes > 0x1p24, "the largest partial sum is %.0f", largest);
     row_free(&r);
 }
 

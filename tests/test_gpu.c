@@ -159,8 +159,8 @@ TEST(memory_is_filled_copied_and_given_back)
         CHECK(v->driver->on_device(gpu, p) && v->driver->on_device(gpu, (char *)p + 63) &&
               v->driver->on_device(gpu, pinned));
         CHECK(!v->driver->on_device(gpu, host) && !v->driver->on_device(gpu, NULL));
-        CHECK(fake_state_of(v)->last_error == 0 ||
-              v->driver == &cuda_driver); /* nothing left for hipGetLastError */
+        /* nothing left for hipGetLastError */
+        CHECK(fake_state_of(v)->last_error == 0 || v->driver == &cuda_driver);
         v->driver->release(gpu, p);
         v->driver->release(gpu, empty);
         v->driver->release(gpu, NULL);
@@ -383,8 +383,8 @@ TEST(a_launch_beyond_the_limits_says_which)
         CHECK_FAILS(v->driver->launch(gpu, f, 1, 1, 300000, a, 8, NULL), HEDDLE_BAD_ARGUMENT,
                     "300000 bytes of shared memory");
         CHECK_FAILS(v->driver->launch(gpu, f, 1, 1, 0, a, 5000, NULL), HEDDLE_BAD_ARGUMENT, "5000 bytes");
-        heddle_status wide =
-            v->driver->launch(gpu, f, 1 << 30, 1024, 0, a, 8, NULL); /* 2^40 threads: CUDA's grids can */
+        /* 2^40 threads: CUDA's grids can */
+        heddle_status wide = v->driver->launch(gpu, f, 1 << 30, 1024, 0, a, 8, NULL);
         CHECK(wide == (v->driver == &hip_driver ? HEDDLE_BAD_ARGUMENT : HEDDLE_OK));
         fake_script(v, v->launch, "=701");
         CHECK_FAILS(v->driver->launch(gpu, f, 1, 1, 0, a, 8, NULL), HEDDLE_BAD_ARGUMENT, "more registers");

@@ -39,8 +39,8 @@ struct scope {
     const char *const *devices; /* emulated or hooked */
     unsigned variants;          /* bits */
     int exact;
-    int64_t
-        rows; /* matrices with more, or as many columns, are left out: groups of lanes take the emulator long */
+    int64_t rows; /* matrices with more, or as many columns, are left out: groups of lanes take the
+                   * emulator long */
 };
 #define ANY_ROWS INT64_MAX
 #define FEW_ROWS 2100

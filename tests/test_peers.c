@@ -278,8 +278,8 @@ TEST(the_preparation_can_be_left_out)
           c.bytes == 128 + 4 * s.csr.nnz);
     candidate_free(&c);
     CHECK_OK(candidate_new(&c, s.h, s.A, HEDDLE_N, "cusparse:coo_alg2"));
-    CHECK(state->prepared ==
-          before + 3); /* the first of its kind is made twice: it loads the library's code */
+    /* the first of its kind is made twice: it loads the library's code */
+    CHECK(state->prepared == before + 3);
     candidate_free(&c);
     setenv("FAKE_FAIL", "cusparseSpMV_preprocess=10", 1);
     CHECK_OK(candidate_new(&c, s.h, s.A, HEDDLE_N, "cusparse:coo_alg1")); /* COO needs none */

@@ -17,8 +17,8 @@
 
 struct setting {
     heddle *h;
-    struct csr csr,
-        other[2]; /* others: an entry in the next column, an entry in the next row; they own what differs */
+    struct csr csr, other[2]; /* others: an entry in the next column, an entry in the next row; they own
+                               * what differs */
     heddle_matrix *A;
 };
 

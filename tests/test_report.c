@@ -60,7 +60,8 @@ TEST(broken_json_is_refused_with_its_column)
 
 #define SIZES "\"rows\":100,\"cols\":100,\"nnz\":500"
 #define RUN_OF_M                                                                                             \
-    "\"schema\":1,\"record\":\"run\",\"version\":\"0.1.0\",\"device\":\"GPU\",\"matrix\":\"m\",\"origin\":\"gen:m\","
+    "\"schema\":1,\"record\":\"run\",\"version\":\"0.1.0\",\"device\":\"GPU\",\"matrix\":\"m\","             \
+    "\"origin\":\"gen:m\","
 #define WHAT RUN_OF_M SIZES
 #define WHAT_A WHAT ",\"kernel\":\"a\",\"op\":\"N\",\"value\":\"f64\""
 #define RUN(kernel, ms)                                                                                      \
@@ -106,10 +107,10 @@ TEST(lines_that_were_cut_down_by_hand_are_runs_too)
 TEST(processors_are_known_by_model_threads_and_instructions)
 {
     struct records r;
-    read_lines(
-        &r,
-        "{\"device\":\"cpu\",\"threads\":2,\"isa\":\"avx2\",\"machine\":{\"cpu\":\"Xeon\"},\"matrix\":\"m\"," SIZES
-        ",\"kernel\":\"auto\",\"op\":\"N\",\"value\":\"f32\",\"warm_ms\":0.1,\"verified\":true}\n");
+    read_lines(&r,
+               "{\"device\":\"cpu\",\"threads\":2,\"isa\":\"avx2\",\"machine\":{\"cpu\":\"Xeon\"},"
+               "\"matrix\":\"m\"," SIZES
+               ",\"kernel\":\"auto\",\"op\":\"N\",\"value\":\"f32\",\"warm_ms\":0.1,\"verified\":true}\n");
     CHECK(r.plottable == 1 && strcmp(record_text(&r, r.run[0].device), "Xeon, 2 threads, avx2") == 0);
     records_free(&r);
 }

@@ -222,11 +222,11 @@ void trial_products(struct trial *t, int exact, int pairs)
     for (int i = 0; b && i < pairs; i++) {
         trial_multiply(t, b, scalars[i]);
         int64_t wrong = trial_wrong(t, scalars[i], exact);
-        CHECK_THAT(
-            wrong == 0,
-            "%s on %s, '%s', op %d, type %d/%d, threads %d, isa %s, alpha %g, beta %g: %lld entries are wrong",
-            t->kernel, t->name, t->matrix, t->op, t->A.value, t->A.offset, t->device.threads,
-            isa_name(t->device.isa), scalars[i].alpha, scalars[i].beta, (long long)wrong);
+        CHECK_THAT(wrong == 0,
+                   "%s on %s, '%s', op %d, type %d/%d, threads %d, isa %s, alpha %g, beta %g: "
+                   "%lld entries are wrong",
+                   t->kernel, t->name, t->matrix, t->op, t->A.value, t->A.offset, t->device.threads,
+                   isa_name(t->device.isa), scalars[i].alpha, scalars[i].beta, (long long)wrong);
     }
     bound_free(b);
 }

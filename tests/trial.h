@@ -12,8 +12,8 @@
 #define GUARD 8   /* entries before and behind y that must survive */
 #define SCALARS 6 /* pairs of them, in `scalars` */
 #define ALL_VARIANTS ((1u << VARIANT_COUNT) - 1)
-#define TWO_VARIANTS                                                                                         \
-    (1u << VARIANT_f64_i32 | 1u << VARIANT_f32_o64) /* each type once: for what does not depend on types */
+/* Each type once: for what does not depend on types. */
+#define TWO_VARIANTS (1u << VARIANT_f64_i32 | 1u << VARIANT_f32_o64)
 
 extern const struct scalars scalars[SCALARS];
 extern const heddle_type trial_types[VARIANT_COUNT][2]; /* of values and of offsets */

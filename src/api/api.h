@@ -113,8 +113,8 @@ heddle_status matrix_new(heddle_matrix **A);
 heddle_status matrix_done(heddle_matrix **out, heddle *h, heddle_matrix *A);
 /* HEDDLE_OK, or what is wrong with the contents of a file that is looked at for the first time. */
 heddle_status matrix_ready(const heddle_matrix *A);
-heddle_status matrix_check(const heddle *h,
-                           const heddle_matrix *A);              /* heddle_check, for who has the handle */
+/* heddle_check, for who has the handle. */
+heddle_status matrix_check(const heddle *h, const heddle_matrix *A);
 heddle_status handle_reserve(heddle *h, const heddle_matrix *A); /* heddle_reserve, likewise */
 /* A as CSR on the host: `csr` borrows where A is that, else it is built into `made`, which the caller
  * frees. */

@@ -8,8 +8,8 @@
 
 heddle_status matrix_ready(const heddle_matrix *A)
 {
-    heddle_matrix *file =
-        (heddle_matrix *)(uintptr_t)A; /* the note that it was looked at is not part of its value */
+    /* the note that it was looked at is not part of its value */
+    heddle_matrix *file = (heddle_matrix *)(uintptr_t)A;
     heddle_status status = HEDDLE_OK;
     if (!atomic_load(&file->unchecked))
         return HEDDLE_OK;

@@ -376,9 +376,9 @@ static heddle_status create_coo(heddle_matrix **out, heddle *h, struct arrays *a
         given.row = a->fetched[1], given.col = a->fetched[2], given.val = a->fetched[3];
     }
     given.value = a->types.value;
+    /* a matrix without entries still has coordinates, as far as everyone below is concerned */
     if (!given.row)
-        given.row =
-            &no_row; /* a matrix without entries still has coordinates, as far as everyone below is concerned */
+        given.row = &no_row;
     TRY(matrix_new(&A));
     A->view.format = HEDDLE_COO;
     if (must_copy(a)) {

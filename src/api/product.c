@@ -57,8 +57,8 @@ static int on_device(const heddle *h, const void *p)
 static heddle_status launch(heddle *h, const struct request *m, const void *x, void *y)
 {
     if (m->bound) {
-        bound_use_stream(m->bound,
-                         h->device.stream); /* the caller may have changed it since the plan was made */
+        /* the caller may have changed it since the plan was made */
+        bound_use_stream(m->bound, h->device.stream);
         return bound_run(m->bound, m->scalars, x, y);
     }
     return (h->deterministic ? repeatable_run : immediate_run)(&h->device, &m->A->view, m->op, m->scalars, x,

@@ -34,15 +34,15 @@ static void describe(void)
     for (int i = 0; i < VARIANT_COUNT; i++)
         used += snprintf(variants + used, sizeof variants - (size_t)used, "%s%s", i ? " " : "",
                          variant_name((enum variant)i));
-    snprintf(
-        info, sizeof info,
-        "compiler: %s %s\narchitecture: %s\nthreads: own pool\nfiles: %s\ninstruction sets: %s\nvariants: %s\ndrivers: cpu cuda hip emu\n",
+    snprintf(info, sizeof info,
+             "compiler: %s %s\narchitecture: %s\nthreads: own pool\nfiles: %s\n"
+             "instruction sets: %s\nvariants: %s\ndrivers: cpu cuda hip emu\n",
 #if defined(__clang__)
-        "clang", __clang_version__,
+             "clang", __clang_version__,
 #else
-        "gcc", __VERSION__,
+             "gcc", __VERSION__,
 #endif
-        ARCHITECTURE, io_features(), isas, variants);
+             ARCHITECTURE, io_features(), isas, variants);
 }
 
 const char *heddle_build_info(void)

@@ -26,8 +26,8 @@ struct cpu {
 
 const struct cpu *cpu_this(void);
 const char *isa_name(enum isa isa); /* "avx2"; of ISA_generic "sse2" or "neon" */
-int isa_by_name(
-    const char *name);      /* -1 when there is none; "generic" is the narrowest on every architecture */
-int isa_runs(enum isa isa); /* does this processor have it? */
+int isa_by_name(const char *name);  /* -1 when there is none; "generic" is the narrowest on every
+                                    * architecture */
+int isa_runs(enum isa isa);         /* does this processor have it? */
 
 #endif

@@ -15,9 +15,8 @@ static void quoted(struct json *j, const char *value)
             text_add(&j->text, "\\ufffd");
         else if (*s == '"' || *s == '\\')
             text_add(&j->text, "\\%c", *s);
-        else if ((n == 1 && code < 0x20) ||
-                 (n <= 2 && code >= 0x7f && code < 0xa0)) /* what a terminal would obey */
-            text_add(&j->text, "\\u%04x", code);
+        else if ((n == 1 && code < 0x20) || (n <= 2 && code >= 0x7f && code < 0xa0))
+            text_add(&j->text, "\\u%04x", code); /* what a terminal would obey */
         else
             text_add(&j->text, "%.*s", n, s);
         s += n ? n : 1;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
  * bench.h: matrices x types x operations x candidates, each prepared, timed, verified, and told to the
- * caller at once. One matrix is in memory at a time. */
+ * caller at once.  One matrix is in memory at a time. */
 #ifndef BENCH_BENCH_H
 #define BENCH_BENCH_H
 
@@ -31,15 +31,15 @@ struct run {
     struct timing warm, cold;
     double bytes;               /* that any product has to move: A, x and y once */
     double read_gbs, launch_ms; /* what the probe found for this matrix */
-    double
-        call_us; /* the host's time for a call, which does not wait; NaN where a call is the product itself */
+    double call_us;      /* the host's time for a call, which does not wait; NaN where a call is the product
+                          * itself */
     double bare_call_us; /* the same for a bare launch of the driver */
-    double
-        floor_ms; /* the time to read `bytes` again and again: from the cache, where they stay in it; NaN: none */
-    double
-        of_floor; /* floor_ms over the warm median; a storage that needs fewer bytes than CSR may be above 1 */
-    double
-        own_bytes; /* that this run reads and writes at least: A as it is stored, what it uses of x, y; NaN: not known */
+    double floor_ms;     /* the time to read `bytes` again and again: from the cache, where they stay in it;
+                          * NaN: none */
+    double of_floor;     /* floor_ms over the warm median; a storage that needs fewer bytes than CSR may be
+                          * above 1 */
+    double own_bytes;    /* that this run reads and writes at least: A as it is stored, what it uses of x, y;
+                          * NaN: not known */
     double own_floor_ms, of_own_floor; /* the same for these: of_own_floor 1 is as fast as memory allows */
     double others;            /* processors that other programs kept busy meanwhile; NaN: not known */
     double gflops, gbs;       /* 2 nnz and bytes over the warm median */
@@ -64,8 +64,8 @@ struct bench_events {
     void *argument;
     heddle_status (*described)(void *argument, const struct description *d);
     heddle_status (*ran)(void *argument, const struct run *r);
-    void (*begins)(void *argument,
-                   const struct run *r); /* before each run, for progress; r->kernel NULL: loading */
+    void (*begins)(void *argument, const struct run *r); /* before each run, for progress; r->kernel NULL:
+                                                          * loading */
     /* Is this run (or, with kernel NULL, this description of a matrix) there already?  Then it is left
      * out, and a matrix of which everything is there is not even loaded. */
     int (*known)(void *argument, const struct run *r);
@@ -78,11 +78,11 @@ struct bench {
     heddle_type type[2];
     heddle_op op[2];
     struct rule warm, cold; /* cold.most 0: no cold runs */
-    int64_t
-        memory_limit; /* bytes for A, one converted copy and vectors; larger matrices are skipped; 0: no limit */
-    int launches;     /* times of the kernels within products are taken, too */
-    int keep_going;              /* a matrix that cannot be loaded is skipped and counted, not an error */
-    int unreadable;              /* how many there were */
+    int64_t memory_limit;   /* bytes for A, one converted copy and vectors; larger matrices are skipped; 0:
+                             * no limit */
+    int launches;           /* times of the kernels within products are taken, too */
+    int keep_going;         /* a matrix that cannot be loaded is skipped and counted, not an error */
+    int unreadable;         /* how many there were */
     volatile sig_atomic_t *stop; /* not NULL and set: what is left is left out */
     struct bench_events events;
     struct probe probe;

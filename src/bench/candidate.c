@@ -82,8 +82,8 @@ static double peer_reads(const struct peer *p)
         return NAN;
     if (p->row->format == PEER_csr)
         return (double)csr_bytes(&p->A);
-    return p->row->format == PEER_bsr ? fmin(entries, (double)p->arrays.bytes)
-                                      : entries; /* sell: without padding; coo: and rows */
+    /* sell: without padding; coo: and rows */
+    return p->row->format == PEER_bsr ? fmin(entries, (double)p->arrays.bytes) : entries;
 }
 
 static heddle_status new_peer(struct candidate *c, const char *name)

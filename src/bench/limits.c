@@ -219,8 +219,8 @@ heddle_status limits_measure(struct probe *p, int64_t memory, limit_heard *heard
     TRY(stopwatch_new(&b.watch, &p->device));
     TRY(device_alloc(&p->device, &index, b.sizes.gathers * (int64_t)sizeof *b.index));
     b.index = index;
-    TRY(device_fill(&p->device, b.buffer, 0,
-                    b.bytes)); /* what is read is never negative, and no number slows a CPU down */
+    /* what is read is never negative, and no number slows a CPU down */
+    TRY(device_fill(&p->device, b.buffer, 0, b.bytes));
     TRY(tell_wide_read(&b, heard, argument));
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
         b.row = &rows[i];

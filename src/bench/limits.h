@@ -19,8 +19,8 @@ struct limit {
     struct timing timing; /* of a repetition */
     double figure;        /* in `unit` */
     const char *unit;     /* "GB/s", "G/s" (gathers, additions), "us" */
-    double
-        floor_us; /* what a million nonzeros take at least, or (launch) any product; NaN where neither follows */
+    double floor_us;      /* what a million nonzeros take at least, or (launch) any product; NaN where neither
+                           * follows */
 };
 
 /* Hears of each limit as soon as it is known. */

@@ -26,9 +26,9 @@ struct past {
     char **matrix; /* size matrices: origins that are described; sorted */
     int64_t matrices, matrix_capacity;
     int64_t lines, broken;
-    int64_t
-        foreign; /* the first line, from 1, that is no record, nor at the end of the file the beginning of one; 0: none */
-    int64_t whole; /* bytes of the file up to the end of its last whole line */
+    int64_t foreign; /* the first line, from 1, that is no record, nor at the end of the file the beginning
+                      * of one; 0: none */
+    int64_t whole;   /* bytes of the file up to the end of its last whole line */
 };
 
 /* Adds the records of a file.  A last line without its end, which a killed run leaves behind, is passed over.

@@ -189,9 +189,9 @@ static heddle_status new_on_cpu(struct probe *p)
     p->words = buffer_bytes(cpu_this()->cache, cpu_this()->memory, CPU_CACHES) / 8;
     TRY(NEW(p->data, p->words));
 #ifdef MADV_HUGEPAGE
-    uintptr_t page = 4096,
-              begin = ((uintptr_t)p->data + page - 1) / page * page; /* as the arrays of formats have them: */
-    madvise((void *)begin, (size_t)(p->words * 8 - (int64_t)page) / page * page, MADV_HUGEPAGE); /* a hint */
+    /* A hint, as the arrays of formats have it. */
+    uintptr_t page = 4096, begin = ((uintptr_t)p->data + page - 1) / page * page;
+    madvise((void *)begin, (size_t)(p->words * 8 - (int64_t)page) / page * page, MADV_HUGEPAGE);
 #endif
     TRY(NEW_ZEROED(p->sums, 8 * (int64_t)p->threads));
     team_run(p->threads, touch_part, p);
@@ -257,9 +257,8 @@ double probe_call_us(struct probe *p)
     return 1e3 * best;
 }
 
-#define FEW_BYTES                                                                                            \
-    (4                                                                                                       \
-     << 20) /* below, one thread may be faster than all of them, which have to be started, and wait for each other */
+/* Below, one thread may be faster than all of them, which have to be started and wait for each other. */
+#define FEW_BYTES (4 << 20)
 
 double probe_again_ms(struct probe *p, double bytes)
 {

@@ -22,8 +22,8 @@ struct probe {
     read_loop *from_memory; /* the fastest over the whole buffer; NULL: not known yet */
     double most_gbs;        /* that probe_read_gbs has found so far; the GPU's too */
     uint64_t *data;         /* size words, each thread's share touched by that thread first */
-    uint64_t *
-        sums; /* size threads * 8: where the read loops leave their results, so that they are not optimised away */
+    uint64_t *sums; /* size threads * 8: where the read loops leave their results, so that they are not
+                     * optimised away */
 };
 
 heddle_status probe_new(struct probe *p, const struct device *device);

@@ -26,7 +26,7 @@ heddle_status proof_new(struct proof *p, heddle *h, const heddle_matrix *A, cons
 void proof_free(struct proof *p); /* takes a zeroed one as well */
 
 /* The candidate multiplies with the whole numbers from here on; what else it says of itself stays.  Text
- * as verdict_text gives. One whose values are fixed passes: it takes no others, and has been judged by its
+ * as verdict_text gives.  One whose values are fixed passes: it takes no others, and has been judged by its
  * own. */
 heddle_status proof_of(const struct proof *p, struct candidate *c, struct verdict *v,
                        char text[VERDICT_TEXT]);

@@ -226,8 +226,8 @@ static void rate(struct stage *s, struct run *r, const struct candidate *c)
     r->own_bytes = own_bytes(s, c);
     r->own_floor_ms = floor_beside_ms(&s->floors, r->own_bytes, ms);
     r->of_own_floor = r->own_floor_ms / ms;
-    if (r->own_bytes >
-        0) /* faster a byte than the product was: its own floor was not disturbed, so CSR's should not be */
+    /* faster a byte than the product was: its own floor was not disturbed, so CSR's should not be */
+    if (r->own_bytes > 0)
         r->floor_ms = floor_beside_ms(&s->floors, r->bytes, ms * r->bytes / r->own_bytes);
     r->of_floor = r->floor_ms / ms;
     r->gflops = 2 * (double)r->nnz / (ms * 1e6);
@@ -263,8 +263,8 @@ heddle_status stage_run(struct stage *s, struct run *r)
         TRY(stage_absorb(s, candidate_new(&candidate, s->b->h, s->A, r->op, r->kernel), 0));
     if (!s->skip[0]) {
         struct quiet before_it = quiet_now();
-        TRY(stage_absorb(s, take_times(r, &timed),
-                         0)); /* another library may refuse even a product that it has prepared */
+        /* another library may refuse even a product that it has prepared */
+        TRY(stage_absorb(s, take_times(r, &timed), 0));
         r->others = quiet_others(&before_it);
     }
     if (!s->skip[0])

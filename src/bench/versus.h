@@ -8,12 +8,12 @@
 #include "bench/candidate.h"
 #include "subject/subject.h"
 
-#define VERSUS_LEVEL                                                                                         \
-    0.97 /* a matrix below it is named: the peer is faster by more than measurements scatter */
+/* A matrix below it is named: the peer is faster by more than measurements scatter. */
+#define VERSUS_LEVEL 0.97
 
 struct versus_time {
-    char *
-        matrix; /* owned: its name and, behind the zero, its origin, which tells two of the same name apart */
+    char *matrix; /* owned: its name and, behind the zero, its origin, which tells two of the same name
+                   * apart */
     const char *origin;
     char kernel[CANDIDATE_NAME];
     heddle_type value;

@@ -147,8 +147,8 @@ void benching_head(struct benching *k)
     k->headed = 1;
     benching_device(k);
     if (gpu_is_emulated(k->bench.h->device.gpu))
-        out(k->s,
-            "\nThe times are the emulator's and say nothing of a GPU: GFLOP/s, GB/s, the floor and speed-ups are left out.\n\n");
+        out(k->s, "\nThe times are the emulator's and say nothing of a GPU: GFLOP/s, GB/s, the floor and "
+                  "speed-ups are left out.\n\n");
     else
         out(k->s, "\nmemory read at %.1f GB/s, an empty launch %.1f us\n\n", probe_read_gbs(&k->bench.probe),
             1e3 * probe_launch_ms(&k->bench.probe));
@@ -486,18 +486,19 @@ const struct page page_bench = {
     .usage = "MATRIX... [--kernel K,...|all] [--peer P,...] [--type f32,f64] [--op N,T] [--json [FILE]]\n"
              "heddle bench --limits [--device DEVICE] [--json [FILE]]",
     .details =
-        "Times products, verifies each one, and prints a table.  cold ms is the median of products with flushed\n"
-        "caches, ms that of warm ones, ± half the distance of their quartiles; GFLOP/s counts 2 operations a nonzero;\n"
-        "GB/s counts A in CSR, x and y once.  The floor is the time of the fastest loop that only reads as many bytes\n"
-        "as this kernel does, again and again; of CSR's is the share for the bytes of CSR, which a smaller storage\n"
-        "may exceed.  Records in --json also hold conversion and preparation times and a description of each matrix;\n"
-        "a run that was interrupted goes on where its file ends.  Peers are other libraries, measured by the same clock\n"
-        "on the same arrays; the summary then tells how the best of them compares.  With auto or plan beside auto:deterministic=1 or\n"
-        "plan:deterministic=1 it tells for each matrix what a bitwise repeatable result costs.  The exit status is 1\n"
-        "when a result is wrong.\n"
+        "Times products, verifies each one, and prints a table.  cold ms is the median of products with\n"
+        "flushed caches, ms that of warm ones, ± half the distance of their quartiles; GFLOP/s counts 2\n"
+        "operations a nonzero; GB/s counts A in CSR, x and y once.  The floor is the time of the fastest\n"
+        "loop that only reads as many bytes as this kernel does, again and again; of CSR's is the share\n"
+        "for the bytes of CSR, which a smaller storage may exceed.  Records in --json also hold conversion\n"
+        "and preparation times and a description of each matrix; a run that was interrupted goes on where\n"
+        "its file ends.  Peers are other libraries, measured by the same clock on the same arrays; the\n"
+        "summary then tells how the best of them compares.  With auto or plan beside auto:deterministic=1\n"
+        "or plan:deterministic=1 it tells for each matrix what a bitwise repeatable result costs.  The\n"
+        "exit status is 1 when a result is wrong.\n"
         "\n"
-        "With --limits: what a product is made of, measured alone (reading and copying memory, gathering x, adding to\n"
-        "y atomically, launching), and the time that no product can therefore go below.\n"
+        "With --limits: what a product is made of, measured alone (reading and copying memory, gathering\n"
+        "x, adding to y atomically, launching), and the time that no product can therefore go below.\n"
         "\n"
         "Examples:\n"
         "  heddle bench a.mtx\n"

@@ -16,8 +16,9 @@ static const struct column columns[] = {{"limit", 0, 0},
                                         {0}};
 
 static const char floors[] =
-    "The floor is what 1M nonzeros take at least: of read, a column and a value each; of gather (A x), an entry of x; of add\n"
-    "(T without a transpose), an addition to y.  A launch is the floor of any product.  The largest one counts.\n";
+    "The floor is what 1M nonzeros take at least: of read, a column and a value each; of gather (A x), an\n"
+    "entry of x; of add (T without a transpose), an addition to y.  A launch is the floor of any product.\n"
+    "The largest one counts.\n";
 
 static void add_row(struct benching *k, const struct limit *l)
 {

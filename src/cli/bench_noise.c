@@ -22,6 +22,6 @@ void benching_noise(struct benching *k)
     if (scatter)
         out(k->s, " %lld of %lld times scatter by more than %.0f %%", (long long)k->scattered,
             (long long)k->times, 100 * SCATTERED);
-    out(k->s,
-        "\n  close what else runs and measure again; heddle compare counts only what is beyond the scatter\n");
+    out(k->s, "\n  close what else runs and measure again; heddle compare counts only what is beyond "
+              "the scatter\n");
 }

@@ -15,11 +15,11 @@ heddle_status benching_records(struct benching *k, const char *path, int fresh)
     if (stat(path, &info) == 0 && S_ISREG(info.st_mode)) {
         TRY(past_read(&k->past, path));
         if (k->past.foreign > 0)
-            TRY(fail(
-                HEDDLE_BAD_FILE,
-                "%.400s:%lld: this is no record of heddle bench, so nothing is added to the file or taken from "
-                "it; name another file",
-                path, (long long)k->past.foreign));
+            TRY(fail(HEDDLE_BAD_FILE,
+                     "%.400s:%lld: this is no record of heddle bench, so nothing is added to the file or "
+                     "taken from "
+                     "it; name another file",
+                     path, (long long)k->past.foreign));
         if (fresh)
             past_free(&k->past);
     }

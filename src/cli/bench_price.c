@@ -81,7 +81,8 @@ void benching_prices_told(struct benching *k)
     if (!any)
         return;
     out(k->s,
-        "\nWhat determinism costs, %s: the usual kernel, the deterministic one, and how many times longer it takes\n\n",
+        "\nWhat determinism costs, %s: the usual kernel, the deterministic one, and how many times longer "
+        "it takes\n\n",
         k->bench.cold.most > 0 ? "cold" : "warm");
     table_begin(&table, columns);
     for (int64_t i = 0; i < k->prices; i++) {

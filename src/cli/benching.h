@@ -41,12 +41,12 @@ struct benching {
     struct subject_list list;
     struct table table;
     struct output_file file;
-    int to_file, to_stdout; /* where records go */
-    struct past past;       /* what the file held before */
-    int64_t done, total, verified, wrong, skipped, cached,
-        kept;                 /* kept: of done, those that were there before */
-    double begin;             /* of the first run */
-    struct quiet quiet;       /* what the machine did until then */
+    int to_file, to_stdout;                                      /* where records go */
+    struct past past;                                            /* what the file held before */
+    int64_t done, total, verified, wrong, skipped, cached, kept; /* kept: of done, those that were there
+                                                                  * before */
+    double begin;                                                /* of the first run */
+    struct quiet quiet;                                          /* what the machine did until then */
     int64_t times, scattered; /* of warm products; those with a wide spread */
     struct mean gflops, of_floor, plan_gain, best_gain;
     struct mean call_us, bare_call_us; /* of `auto` on a GPU */

@@ -397,17 +397,17 @@ done:
 const struct page page_check = {
     .usage = "MATRIX... [--device D] [--kernel K,...|all] [--type f32,f64] [--op N,T] [--json [FILE]]",
     .details =
-        "Multiplies with every kernel, in both types, with A and its transpose, for several alpha and beta, and compares\n"
-        "each entry of y with a reference of twice the precision.  A number below 1 is the largest error as a share of\n"
-        "what rounding may cause.  y lies on the device, full of NaN where beta is 0 and between guard words: a kernel that\n"
-        "reads y, leaves out a row or writes outside of y is wrong, too.  One more product, of integers, must be right to the\n"
-        "last bit.  The exit status is 1 when a result is wrong, 2 when something could not be read\n"
-        "or was skipped for want of memory.\n"
+        "Multiplies with every kernel, in both types, with A and its transpose, for several alpha and\n"
+        "beta, and compares each entry of y with a reference of twice the precision.  A number below 1 is\n"
+        "the largest error as a share of what rounding may cause.  y lies on the device, full of NaN where\n"
+        "beta is 0 and between guard words: a kernel that reads y, leaves out a row or writes outside of y\n"
+        "is wrong, too.  One more product, of integers, must be right to the last bit.  The exit status is\n"
+        "1 when a result is wrong, 2 when something could not be read or was skipped for want of memory.\n"
         "\n"
         "Examples:\n"
         "  heddle check a.mtx\n"
         "  heddle check set:smoke --kernel cpu_csr,cpu_sell:slice=8,window=64\n"
-        "  heddle check gen:band:n=4145852,lower=249,upper=268 --type f32 --op N   (more than 2^31 entries)\n",
+        "  heddle check gen:band:n=4145852,lower=249,upper=268 --type f32 --op N  (over 2^31 entries)\n",
     .option = options,
     .least = 1,
     .most = 1 << 20,

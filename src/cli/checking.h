@@ -33,8 +33,8 @@ struct checking {
     int several, unread; /* matrices: one of several that cannot be read is skipped, one alone is an error */
     int unreadable;      /* of several: how many are broken, as one that Heddle has no kernel for is not */
     int64_t done, total, wrong, skipped, products;
-    int64_t
-        starved; /* of the skipped ones, those that memory did not suffice for: nobody knows whether they are right */
+    int64_t starved; /* of the skipped ones, those that memory did not suffice for: nobody knows whether
+                      * they are right */
 };
 
 /* check_told.c */

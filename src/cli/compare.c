@@ -14,8 +14,8 @@
 #include "cli/cli.h"
 
 #define REPETITIONS_LEAST 3 /* below, a spread says nothing, and neither does a change */
-#define LEAST_CHANGE                                                                                         \
-    0.02 /* smaller ones are never named: clocks and neighbours change by that much from day to day */
+/* Smaller ones are never named: clocks and neighbours change by that much from day to day. */
+#define LEAST_CHANGE 0.02
 
 struct choices {
     int all;
@@ -179,7 +179,8 @@ static heddle_status told(struct session *s, struct comparing *c, const struct c
     if (rows > 0 && !s->quiet)
         table_end(&table, s);
     out(s,
-        "%s%lld time%s in both: %lld slower, %lld faster, the others within their scatter; new over old %.3f (geometric "
+        "%s%lld time%s in both: %lld slower, %lld faster, the others within their scatter; "
+        "new over old %.3f (geometric "
         "mean)\n",
         rows > 0 && !s->quiet ? "\n" : "", (long long)c->count, c->count == 1 ? "" : "s",
         (long long)c->slower, (long long)c->faster, c->count ? exp(c->logs / (double)c->count) : 1.0);
@@ -236,11 +237,12 @@ done:
 const struct page page_compare = {
     .usage = "OLD NEW [--all] [--least PERCENT] [--fail PERCENT] [--json [FILE]]",
     .details =
-        "Compares two files of records that heddle bench --json wrote, cold and warm, and names what changed: the median\n"
-        "by more than both measurements scatter (their quartile distances) and by more than 2 %, and the shortest time\n"
-        "as well, which a busy machine seldom changes.  Fewer than 3 repetitions are never enough.  The largest losses\n"
-        "come first.  The exit status is 1 when a result of the new file is wrong, or with --fail when a time that\n"
-        "counts is slower by more than so many percent.  Files may be packed by gzip or xz.\n"
+        "Compares two files of records that heddle bench --json wrote, cold and warm, and names what\n"
+        "changed: the median by more than both measurements scatter (their quartile distances) and by\n"
+        "more than 2 %, and the shortest time as well, which a busy machine seldom changes.  Fewer than 3\n"
+        "repetitions are never enough.  The largest losses come first.  The exit status is 1 when a result\n"
+        "of the new file is wrong, or with --fail when a time that counts is slower by more than so many\n"
+        "percent.  Files may be packed by gzip or xz.\n"
         "\n"
         "Examples:\n"
         "  heddle compare before.jsonl after.jsonl\n"

@@ -18,8 +18,8 @@ static void list_commands(struct session *s)
 static void list_kernels(struct session *s)
 {
     heddle_kernel_desc k;
-    out(s,
-        "all\nauto\nauto:deterministic=1\nplan\nplan:deterministic=1\nplan:cache=cold\nplan:cache=warm\nplan:values=fixed\n");
+    out(s, "all\nauto\nauto:deterministic=1\n"
+           "plan\nplan:deterministic=1\nplan:cache=cold\nplan:cache=warm\nplan:values=fixed\n");
     for (int i = 0; i < heddle_kernel_count() && heddle_kernel_info(i, &k) == HEDDLE_OK; i++)
         out(s, "%s\n", k.name);
 }

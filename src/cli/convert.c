@@ -36,10 +36,11 @@ done:
 const struct page page_convert = {
     .usage = "IN OUT [--type f32|f64]",
     .details =
-        "Reads a matrix and writes it in the format that OUT's ending names: .mtx, .mtx.gz, .rb, .rb.gz, .hdl,\n"
-        ".petsc or .petsc64 (PETSc's binary matrices, as its builds with 32- or 64-bit indices read them).\n"
-        "IN is a file, gen:FAMILY:... or set:SET/MEMBER.  A .hdl file opens at once, whatever its size: convert\n"
-        "what you read often.  OUT appears only when it is complete.\n"
+        "Reads a matrix and writes it in the format that OUT's ending names: .mtx, .mtx.gz, .rb, .rb.gz,\n"
+        ".hdl, .petsc or .petsc64 (PETSc's binary matrices, as its builds with 32- or 64-bit indices read\n"
+        "them).\n"
+        "IN is a file, gen:FAMILY:... or set:SET/MEMBER.  A .hdl file opens at once, whatever its size:\n"
+        "convert what you read often.  OUT appears only when it is complete.\n"
         "\n"
         "Examples:\n"
         "  heddle convert cant.tar.gz cant.hdl\n"

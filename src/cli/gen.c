@@ -149,9 +149,9 @@ done:
 const struct page page_gen = {
     .usage = "FAMILY[:key=value,...] -o FILE",
     .details =
-        "Makes a matrix; the same spec gives the same matrix on every machine.  --list shows the families with their\n"
-        "parameters, --list set:NAME the members of a set.  FILE ends in .mtx, .mtx.gz, .rb, .rb.gz, .hdl,\n"
-        ".petsc or .petsc64.\n"
+        "Makes a matrix; the same spec gives the same matrix on every machine.  --list shows the families\n"
+        "with their parameters, --list set:NAME the members of a set.  FILE ends in .mtx, .mtx.gz, .rb,\n"
+        ".rb.gz, .hdl, .petsc or .petsc64.\n"
         "\n"
         "Examples:\n"
         "  heddle gen grid3d:n=100 -o a.mtx\n"

@@ -222,8 +222,9 @@ done:
 const struct page page_info = {
     .usage = "MATRIX... [--json [FILE]]",
     .details =
-        "Size, row and column lengths, bandwidth, symmetry, distinct values, and the bytes that the matrix takes in\n"
-        "every storage format.  A member of a set that stands in for a published matrix is shown beside it.\n"
+        "Size, row and column lengths, bandwidth, symmetry, distinct values, and the bytes that the matrix\n"
+        "takes in every storage format.  A member of a set that stands in for a published matrix is shown\n"
+        "beside it.\n"
         "\n"
         "Examples:\n"
         "  heddle info a.mtx\n"

@@ -166,9 +166,9 @@ static heddle_status list_resources(struct session *s, const char *json)
     if (json)
         return resources_as_json(s);
     if (gpu_resource_count() == 0) {
-        out(s,
-            "This build has no device code: no compiler for GPUs was there, or none was wanted (HEDDLE_CUDA_COMPILER and\n"
-            "HEDDLE_HIP_COMPILER in CMake).  The emulator runs GPU kernels without it.\n");
+        out(s, "This build has no device code: no compiler for GPUs was there, or none was wanted\n"
+               "(HEDDLE_CUDA_COMPILER and HEDDLE_HIP_COMPILER in CMake).  The emulator runs GPU kernels\n"
+               "without it.\n");
         return HEDDLE_OK;
     }
     table_begin(&t, resource_columns);
@@ -195,14 +195,15 @@ static heddle_status run(struct session *s, void *into)
 const struct page page_kernels = {
     .usage = "[--options | --resources] [--json [FILE]]",
     .details =
-        "Each kernel computes the operations in the column op on its storage format.  repeatable: bitwise the\n"
-        "same result every run.  Options, shown with their defaults, follow the name after a colon:\n"
+        "Each kernel computes the operations in the column op on its storage format.  repeatable: bitwise\n"
+        "the same result every run.  Options, shown with their defaults, follow the name after a colon:\n"
         "cpu_sell:slice=8,window=512.  Two more names are taken wherever a kernel is: auto (what heddle_mv\n"
         "runs, with no set-up) and plan (what a plan chooses and prepares).\n"
         "\n"
-        "--resources: registers a thread, bytes of static shared memory a block, bytes a thread that did not fit into\n"
-        "registers, and how floating-point numbers are added to memory: by an instruction (hardware), by a loop of\n"
-        "compare-and-swap, or both.  ?: PTX is compiled where it runs, so nobody has said yet.\n"
+        "--resources: registers a thread, bytes of static shared memory a block, bytes a thread that did\n"
+        "not fit into registers, and how floating-point numbers are added to memory: by an instruction\n"
+        "(hardware), by a loop of compare-and-swap, or both.  ?: PTX is compiled where it runs, so nobody\n"
+        "has said yet.\n"
         "\n"
         "Examples:\n"
         "  heddle kernels\n"

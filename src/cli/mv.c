@@ -205,8 +205,8 @@ done:
 const struct page page_mv = {
     .usage = "MATRIX [--x FILE] [--op N|T] [--alpha A] [--beta B --y FILE] [-o FILE]",
     .details =
-        "Computes y = alpha op(A) x + beta y.  x is all ones unless a file gives it: a Matrix Market array or plain\n"
-        "numbers.  y goes to standard output, one number a line, unless -o names a file.\n"
+        "Computes y = alpha op(A) x + beta y.  x is all ones unless a file gives it: a Matrix Market array\n"
+        "or plain numbers.  y goes to standard output, one number a line, unless -o names a file.\n"
         "\n"
         "Examples:\n"
         "  heddle mv a.mtx\n"

@@ -69,8 +69,8 @@ static heddle_status write_page(struct session *s, const struct records *r, cons
     heddle_status status = HEDDLE_OK;
     struct text page = {0};
     char runs[NUMBER_TEXT], bytes[NUMBER_TEXT], folder[PATH_MAX];
-    int below = path[0] != '/' &&
-                getcwd(folder, sizeof folder) != NULL; /* a name that needs the folder in front of it */
+    /* a name that needs the folder in front of it */
+    int below = path[0] != '/' && getcwd(folder, sizeof folder) != NULL;
     TRY(report_page(&page, r));
     TRY(output_text(path, &page));
     if (!s->quiet)
@@ -131,11 +131,11 @@ done:
 const struct page page_report = {
     .usage = "RECORDS... [-o PAGE.html] [--svg DIR]",
     .details =
-        "Turns the records of heddle bench --json into one page that opens in any browser, offline: performance\n"
-        "profiles, GFLOP/s and share of the floor over nonzeros, speed-ups over a baseline, geometric means by class,\n"
-        "what formats cost and when they pay, and a page for each matrix.  With --svg, the main figures as drawings\n"
-        "instead.  Lines that are broken, of a later version, not verified or contradictory are named and left out.\n"
-        "RECORDS may be packed by gzip or xz.\n"
+        "Turns the records of heddle bench --json into one page that opens in any browser, offline:\n"
+        "performance profiles, GFLOP/s and share of the floor over nonzeros, speed-ups over a baseline,\n"
+        "geometric means by class, what formats cost and when they pay, and a page for each matrix.  With\n"
+        "--svg, the main figures as drawings instead.  Lines that are broken, of a later version, not\n"
+        "verified or contradictory are named and left out.  RECORDS may be packed by gzip or xz.\n"
         "\n"
         "Examples:\n"
         "  heddle bench set:smoke --kernel all --op N,T --json r.jsonl\n"

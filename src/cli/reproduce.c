@@ -462,11 +462,12 @@ done:
 const struct page page_reproduce = {
     .usage = "EXPERIMENT...|all [--device D] [-o DIR] [--type f32,f64]",
     .details =
-        "Runs the tables and figures of four papers on whatever device there is: naive-spmv-2016, ellpack-r-2011,\n"
-        "hola-spmv-2017 and ginkgo-race-2020 (--list names each).  The paper's numbers stand beside Heddle's, each\n"
-        "figure is drawn as SVG, and each experiment gets a page with its tables and with what differs from the paper.\n"
-        "Runs that several experiments show are measured once; what was interrupted goes on where the records end.\n"
-        "Matrices are generated stand-ins; what no longer exists (CUSP, the vendors' HYB) has a named substitute.\n"
+        "Runs the tables and figures of four papers on whatever device there is: naive-spmv-2016,\n"
+        "ellpack-r-2011, hola-spmv-2017 and ginkgo-race-2020 (--list names each).  The paper's numbers\n"
+        "stand beside Heddle's, each figure is drawn as SVG, and each experiment gets a page with its\n"
+        "tables and with what differs from the paper.  Runs that several experiments show are measured\n"
+        "once; what was interrupted goes on where the records end.  Matrices are generated stand-ins; what\n"
+        "no longer exists (CUSP, the vendors' HYB) has a named substitute.\n"
         "\n"
         "Examples:\n"
         "  heddle reproduce --list\n"

@@ -16,8 +16,8 @@ static heddle_status run(struct session *s, void *into)
 
 const struct page page_version = {
     .usage = "",
-    .details =
-        "The version of the library and what was built into it: compiler, threads, compression, instruction sets.\n",
+    .details = "The version of the library and what was built into it: compiler, threads, compression,\n"
+               "instruction sets.\n",
     .least = 0,
     .most = 0,
     .size = 1,

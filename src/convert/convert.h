@@ -16,8 +16,8 @@ heddle_status device_coo_validate(const struct device *d, const struct coo *A);
 heddle_status device_row_lengths(const struct device *d, heddle_lengths *lengths, const struct csr *A);
 
 /* B is allocated on the device; device_csr_free frees it. */
-heddle_status device_csr_from_coo(const struct device *d, struct csr *B,
-                                  const struct coo *A); /* A sorted by rows */
+/* A is sorted by rows. */
+heddle_status device_csr_from_coo(const struct device *d, struct csr *B, const struct coo *A);
 heddle_status device_csr_transpose(const struct device *d, struct csr *B, const struct csr *A);
 /* The same into a B that is there, such as the transpose of A with its values of before. */
 heddle_status device_csr_transpose_into(const struct device *d, struct csr *B, const struct csr *A);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
  * limits.h: loops that do one of the things a product is made of, and nothing else: read, copy, gather,
- * add atomically, start. How fast they run bounds how fast any product can be.  The same loops for every
+ * add atomically, start.  How fast they run bounds how fast any product can be.  The same loops for every
  * device, but CPUs have no atomic one. */
 #ifndef CONVERT_LIMITS_H
 #define CONVERT_LIMITS_H

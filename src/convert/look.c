@@ -10,7 +10,7 @@
  * Order      integers: the same every run.
  *
  * Offsets may be anything: what is read and written stays within the arrays, and `bad` tells that they do
- * not ascend from 0 to nnz. Three launches follow one another, and nothing is waited for but what they
+ * not ascend from 0 to nnz.  Three launches follow one another, and nothing is waited for but what they
  * found. */
 #include "convert/look.h"
 
@@ -154,7 +154,7 @@ KERNEL_UP_TO(look_scan, 1024)(struct product p)
 
 /* How many lanes should sum a row, as the log2?  Rows are done in rounds; each costs something for itself,
  * for the exchange between lanes and for the length of its rows, and the longest row, if it has no more
- * lanes than others, delays one of them. The weights are rough counts of instructions. */
+ * lanes than others, delays one of them.  The weights are rough counts of instructions. */
 DEVICE int steps_for(int rows, int entries, int longest, int threads)
 {
     const int mean = entries / rows;

@@ -13,8 +13,8 @@
 struct row_block {
     int64_t begin;
     int32_t row;
-    int32_t
-        work; /* above 0: whole rows, 1 + log2 of the lanes that sum one; ONE_ROW; below: -1 - the number of the piece */
+    int32_t work; /* above 0: whole rows, 1 + log2 of the lanes that sum one; ONE_ROW; below: -1 - the
+                   * number of the piece */
 } __attribute__((aligned(16)));
 
 #define ONE_ROW 0

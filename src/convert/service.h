@@ -44,19 +44,18 @@ heddle_status gpu_bundle_count(const struct device *d, struct counted *c, const 
 heddle_status gpu_csr16_count(const struct device *d, struct counted *c, const struct csr *A);
 
 /* Conversions of a valid matrix; arrays of the result are allocated, nothing is waited for. */
-heddle_status gpu_csr_to_coo(const struct device *d, int32_t *row,
-                             const struct csr *A); /* the row of every entry */
-heddle_status gpu_coo_to_csr(const struct device *d, struct csr *B,
-                             const int32_t *row); /* B's row_ptr; row ascends */
-heddle_status gpu_csr_to_ell(const struct device *d, struct stored *s,
-                             const struct csr *A); /* ell and ellr */
+/* row: the row of every entry. */
+heddle_status gpu_csr_to_coo(const struct device *d, int32_t *row, const struct csr *A);
+/* B's row_ptr from rows that ascend. */
+heddle_status gpu_coo_to_csr(const struct device *d, struct csr *B, const int32_t *row);
+/* Also ellr. */
+heddle_status gpu_csr_to_ell(const struct device *d, struct stored *s, const struct csr *A);
 /* csr_transpose: the whole of B; has scratch memory about the size of A, and waits. */
 heddle_status gpu_csr_transpose(const struct device *d, struct csr *B, const struct csr *A);
 heddle_status gpu_csr_to_csr5(const struct device *d, struct stored *s, const struct csr *A);
-heddle_status gpu_csr_to_tmpl_values(const struct device *d, struct stored *s,
-                                     const struct csr *A); /* its pattern is there */
-heddle_status gpu_csr_to_bundle_values(const struct device *d, struct stored *s,
-                                       const struct csr *A); /* likewise */
+/* New values; the pattern is there. */
+heddle_status gpu_csr_to_tmpl_values(const struct device *d, struct stored *s, const struct csr *A);
+heddle_status gpu_csr_to_bundle_values(const struct device *d, struct stored *s, const struct csr *A);
 /* These wait. */
 heddle_status gpu_csr_to_bundle(const struct device *d, struct stored *s, const struct csr *A);
 heddle_status gpu_csr_to_tmpl(const struct device *d, struct stored *s, const struct csr *A,

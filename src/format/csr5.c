@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
  * csr5: tiles of equally many entries, each with a short description of where its rows begin (Liu and
- * Vinter 2015, ICS). Entries stand so that a wave that walks through a tile reads neighbouring ones, and a
+ * Vinter 2015, ICS).  Entries stand so that a wave that walks through a tile reads neighbouring ones, and a
  * lane meets those that are neighbours in their row.  Nothing depends on how long the rows are, and
  * nothing is padded but the last tile; the authors leave that one in CSR, which costs a launch of its own.
  *

@@ -30,8 +30,8 @@ struct option {
 #define VALUES(...) (int)(sizeof((int64_t[]){__VA_ARGS__}) / sizeof(int64_t)), {__VA_ARGS__}, NULL
 #define WORDS(words)                                                                                         \
     WORDS_COUNTED(sizeof words / sizeof *words), {0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11}, words
-#define WORDS_COUNTED(count)                                                                                 \
-    (int)((count) + 0 * sizeof(char[(count) <= OPTION_VALUES ? 1 : -1])) /* no more than there is room for */
+/* No more than there is room for. */
+#define WORDS_COUNTED(count) (int)((count) + 0 * sizeof(char[(count) <= OPTION_VALUES ? 1 : -1]))
 
 /* The initial values of a table (NULL: there are none to set). */
 void options_initial(int64_t value[OPTIONS_MOST], const struct option *table);
@@ -111,8 +111,8 @@ heddle_status stored_build(struct stored *s, const struct source *A);
 void stored_free(struct stored *s);
 int64_t stored_bytes(const struct stored *s); /* all arrays */
 int64_t stored_owned(const struct stored *s); /* those that are not borrowed */
-int64_t stored_read(
-    const struct stored *s); /* what a product reads at least: no padding, and not what it may do without */
+int64_t stored_read(const struct stored *s);  /* what a product reads at least: no padding, and not what it
+                                               * may do without */
 
 /* HEDDLE_NO_KERNEL when `positions` places for nnz entries waste more than a padded format may: more than
  * PADDING_RATIO times the entries, and more than PADDING_FREE bytes. */
@@ -146,8 +146,8 @@ struct tmpl_functions {
      * arrays are there, fills all but the values of slices and rest. */
     heddle_status (*inspect)(struct counted *c, const struct csr *A, int64_t height, int valued,
                              struct stored *s);
-    void (*fill)(struct stored *s, const struct csr *A,
-                 int valued); /* values and columns of slices and rest */
+    /* values and columns of slices and rest */
+    void (*fill)(struct stored *s, const struct csr *A, int valued);
     /* The matrix that s was made of, into arrays of its size: in the order of the input, bit by bit. */
     void (*restore)(struct csr *A, const struct stored *s, int valued);
 };

@@ -33,7 +33,7 @@ enum { CSR16_FIRST /* int32_t[rows+1] */, CSR16_COL, CSR16_VAL };
 #define CSR16_UNIT 16
 
 /* sell: rows are sorted by length within windows and cut into slices of `height`; each slice is an ELL of
- * its own. Entry j of the slice's row r stands at slice_ptr[s] + j*height + r of val.  Its column stands
+ * its own.  Entry j of the slice's row r stands at slice_ptr[s] + j*height + r of val.  Its column stands
  * at the same place, counted from col_ptr[s], in one of two widths:
  *   base[s] >= 0   16 bits: column - base[s], for slices whose columns span less than 65,536;
  *   base[s] <  0   32 bits: the column itself, in two 16-bit words.
@@ -79,9 +79,9 @@ static inline int layout_bundle(int left)
  * template share its list.  Where fewer than TMPL_LEAST(height) rows would be left for a slice, and where
  * a row has no template to share, rows go to the rest, which is a CSR of its own. */
 enum {
-    TMPL_SLICE, /* uint32_t[4*slices]: the members below */
-    TMPL_ROW, /* uint16_t[slices*height]: the row, counted from the slice's window; TMPL_OFF and the slice's first row where
-                    * there is none, whose values are 0 */
+    TMPL_SLICE,    /* uint32_t[4*slices]: the members below */
+    TMPL_ROW,      /* uint16_t[slices*height]: the row, counted from the slice's window; TMPL_OFF and the
+                    * slice's first row where there is none, whose values are 0 */
     TMPL_OFFSET,   /* int32_t[offsets]: the lists, one behind the other; an empty one takes one place */
     TMPL_VAL,      /* [the lengths of all slices * height] */
     TMPL_REST_ROW, /* int32_t[rest] */
@@ -121,13 +121,14 @@ enum { TMPL_AT_VAL, TMPL_AT_OFFSET, TMPL_AT_WINDOW /* its first row */, TMPL_AT_
  * many rows; each bundle has BUNDLE_LANES neighbouring lanes.  Entry j of a row is step j/BUNDLE_LANES of
  * lane j%BUNDLE_LANES: its column stands at col*height + step*height + lane, its value, for row r of d, at
  * (val + step*d + r)*height + lane.  Columns are 16 bits wide, counted from `base`, or 32, in two words
- * (base < 0), as in sell. Padding holds column 0 and value 0; kernels stay within the length of the bundle
+ * (base < 0), as in sell.  Padding holds column 0 and value 0; kernels stay within the length of the bundle
  * and never multiply it. */
 enum {
     BUNDLE_SLICE, /* uint32_t[4*slices]: the members below */
-    BUNDLE_ROW, /* int32_t[2*slices*height/BUNDLE_LANES]: a bundle's first row, and how many entries its rows have; -1 and 0 for none */
-    BUNDLE_COL, /* uint16_t[] */
-    BUNDLE_VAL  /* [] */
+    BUNDLE_ROW,   /* int32_t[2*slices*height/BUNDLE_LANES]: a bundle's first row, and how many entries its
+                   * rows have; -1 and 0 for none */
+    BUNDLE_COL,   /* uint16_t[] */
+    BUNDLE_VAL    /* [] */
 };
 enum { BUNDLE_HEIGHT, BUNDLE_SLICES };
 enum {
@@ -154,14 +155,16 @@ enum {
  * tile is padded (column 0, value 0).  An entry is flagged when it is the first of its row, and the first
  * of a tile is taken for flagged in any case: the rows of a tile are counted by these flags. */
 enum {
-    CSR5_TILE_PTR, /* uint32_t[tiles+1]: the row of the tile's first entry, with CSR5_GAPS where the tile's rows do not
-                        * follow one upon another, because empty ones lie between; at the end `rows` */
+    CSR5_TILE_PTR,   /* uint32_t[tiles+1]: the row of the tile's first entry, with CSR5_GAPS where the tile's
+                      * rows do not follow one upon another, because empty ones lie between; at the end
+                      * `rows` */
     CSR5_DESCRIPTOR, /* uint32_t[tiles*omega]: see below */
-    CSR5_EMPTY_OFFSET, /* int32_t[rows+tiles], none without empty rows: flag n of a tile t with gaps belongs to row
-                        * r + this[r+t+n], r the tile's first row; 0 where nobody looks */
-    CSR5_EMPTY, /* uint32_t[(rows+31)/32], none without empty rows: bit i%32 of word i/32 is set when row i is empty */
-    CSR5_COL, /* int32_t[tiles*omega*sigma] */
-    CSR5_VAL  /* [tiles*omega*sigma] */
+    CSR5_EMPTY_OFFSET, /* int32_t[rows+tiles], none without empty rows: flag n of a tile t with gaps
+                        * belongs to row r + this[r+t+n], r the tile's first row; 0 where nobody looks */
+    CSR5_EMPTY, /* uint32_t[(rows+31)/32], none without empty rows: bit i%32 of word i/32 is set when row i
+                 * is empty */
+    CSR5_COL,   /* int32_t[tiles*omega*sigma] */
+    CSR5_VAL    /* [tiles*omega*sigma] */
 };
 enum { CSR5_OMEGA, CSR5_SIGMA, CSR5_TILES, CSR5_EMPTY_ROWS };
 

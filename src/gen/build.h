@@ -22,7 +22,8 @@ struct maker {
     int64_t (*place)(const void *self, int64_t row, int64_t length, int32_t *col);
     /* The value of an entry in units of 1/1024, so that f32 holds it exactly; NULL: weight_random. */
     int32_t (*weight)(const struct maker *m, int64_t row, int64_t col);
-    int full; /* 1: instead of that, as many bits as the type has, the last one set; the same for (i,j) and (j,i) */
+    int full; /* 1: instead of that, as many bits as the type has, the last one set; the same for (i,j) and
+               * (j,i) */
 };
 
 heddle_status build(struct csr *A, const struct maker *m);

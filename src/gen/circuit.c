@@ -67,7 +67,7 @@ static int64_t circuit_length(const void *self, int64_t row)
 }
 
 /* Neighbour k of a node: its partner in pairing k of its neighbourhood, or of all nodes in `far` percent
- * of the cases. Neighbourhoods of about 4 sigma nodes (a power of two: pairing is cheapest then) begin at
+ * of the cases.  Neighbourhoods of about 4 sigma nodes (a power of two: pairing is cheapest then) begin at
  * other places for odd k, so that they overlap. */
 static int64_t neighbour(const struct circuit *c, int64_t node, int64_t k)
 {
@@ -125,8 +125,8 @@ static heddle_status read_rails(struct circuit *c, struct spec *spec)
         c->rails = 0;
     TRY(spec_int(spec, "dense", 0, c->n / 4 < RAILS_MOST ? c->n / 4 : RAILS_MOST, &c->rails));
     int64_t longest = c->n / 2;
-    TRY(spec_int(spec, "longest", 1, c->n - c->rails + (c->rails > 0),
-                 &longest)); /* rails do not meet each other */
+    /* rails do not meet each other */
+    TRY(spec_int(spec, "longest", 1, c->n - c->rails + (c->rails > 0), &longest));
     for (int64_t d = 0; d < c->rails; d++) {
         c->rail[d].at = c->n * (2 * d + 1) / (2 * c->rails);
         c->rail[d].size = (longest - 1) >> d;
@@ -142,8 +142,8 @@ static heddle_status share_entries(struct options *o, const struct circuit *c)
     int64_t most = 40, nodes = c->n - c->rails;
     for (int64_t d = 0; d < c->rails; d++)
         o->nnz -= 2 * c->rail[d].size + 1;
-    if (o->nnz < nodes &&
-        !o->nnz_given) /* the diagonal and the rails are more than the mean of a small matrix */
+    /* the diagonal and the rails are more than the mean of a small matrix */
+    if (o->nnz < nodes && !o->nnz_given)
         o->nnz = nodes;
     if (o->nnz < nodes)
         return fail(HEDDLE_BAD_ARGUMENT,
@@ -191,8 +191,11 @@ done:
 /* -------------------------------------------------------- kkt --------------------------------- */
 
 /* The saddle point of a constrained optimisation: H on the variables, in blocks of 2, constraints C and
- * their transpose, and a regularised zero block:   [ H  C' ]
- *                                 [ C  D  ]   with D diagonal.
+ * their transpose, and a regularised zero block D, which is diagonal:
+ *
+ *     [ H  C' ]
+ *     [ C  D  ]
+ *
  * C is made first and transposed, so that the whole is symmetric in structure and in values. */
 struct kkt {
     int64_t variables;

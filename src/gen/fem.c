@@ -129,8 +129,8 @@ static int64_t mesh_place(const void *self, int64_t row, int64_t length, int32_t
     int64_t dof = m->dof, blocks = (length + dof - 1) / dof;
     if (length == 0)
         return 0;
-    if (row >= m->nodes * dof ||
-        blocks > m->nodes) /* beyond the whole groups, or so full that groups are no matter */
+    /* beyond the whole groups, or so full that groups are no matter */
+    if (row >= m->nodes * dof || blocks > m->nodes)
         place_neighbours(m, row, m->n, length - 1, col);
     else if (blocks == 1)
         place_within(col, length, row, dof);

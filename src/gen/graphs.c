@@ -37,8 +37,8 @@ static void set_degrees(struct rmat *g)
         g->degree[ones] = poisson_for(expected);
         highest = expected > highest ? expected : highest;
     }
-    g->most = (highest >> 16) + 64 +
-              (root2((uint64_t)highest) >> 8) * 9; /* normal numbers end at eight deviations */
+    /* normal numbers end at eight deviations */
+    g->most = (highest >> 16) + 64 + (root2((uint64_t)highest) >> 8) * 9;
     g->most = g->most < g->n ? g->most : g->n;
 }
 

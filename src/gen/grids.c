@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
  * grids.c: matrices of regular structure: stencils on grids, Markov chains on grids, bands, diagonals,
- * arrows, dense. Everything about a row follows from its number; only values may be random. */
+ * arrows, dense.  Everything about a row follows from its number; only values may be random. */
 #include "gen/families.h"
 
 /* -------------------------------------------------------- stencils ---------------------------- */

@@ -8,7 +8,7 @@
 /* -------------------------------------------------------- qcd --------------------------------- */
 
 /* The hopping term of lattice quantum chromodynamics: 4 spins and 3 colours on every site of a periodic
- * 4-D lattice. A row meets all colours of each of its 8 neighbours.  In the three directions of space two
+ * 4-D lattice.  A row meets all colours of each of its 8 neighbours.  In the three directions of space two
  * spins take part; in that of time the spin matrix is diagonal, so that a spin hops forward or backward
  * only: 6 * 2 * 3 + 3 = 39 entries, always. */
 #define SPINS 4

@@ -33,7 +33,8 @@ static int64_t height_at(const struct profile_wish *w, int64_t rank)
     int64_t under = log2_fixed((uint64_t)(2 * (w->rows - rank) - 1)) - all; /* and of the shorter ones */
     int64_t height;
     switch (w->shape) {
-    case SHAPE_NORMAL: /* Tukey's lambda distribution with lambda = 0.14 is the normal one to a few per cent */
+    /* Tukey's lambda distribution with lambda = 0.14 is the normal one to a few per cent */
+    case SHAPE_NORMAL:
         return power_of(under, 14) - power_of(above, 14);
     case SHAPE_EXPONENTIAL:
         return -above;

@@ -75,8 +75,8 @@ static inline int64_t random_normal(struct random *r, int64_t sigma)
  * mean < 2^46.  Up to 64 it is the sum of pieces of at most 4, each drawn exactly; above, normal.  Ask for
  * the law once, it takes some time. */
 struct poisson {
-    int64_t mean, pieces,
-        none; /* none: the probability of 0 for one piece, with FRACTION bits; pieces 0: normal */
+    int64_t mean, pieces, none; /* none: the probability of 0 for one piece, with FRACTION bits; pieces 0:
+                                 * normal */
 };
 struct poisson poisson_for(int64_t mean);
 int64_t random_poisson(struct random *r, const struct poisson *p);

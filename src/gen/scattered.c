@@ -122,8 +122,8 @@ heddle_status make_powerlaw(struct csr *A, struct spec *spec, heddle_type value)
     TRY(spec_hundredths(spec, "exponent", 110, 1000, &exponent));
     TRY(spec_int(spec, "local", 0, 100, &local));
     s.far = 100 - local;
-    if (o.longest ==
-        0) /* what a row may take of the columns: a square root's worth times the mean, as in webs */
+    /* what a row may take of the columns: a square root's worth times the mean, as in webs */
+    if (o.longest == 0)
         o.longest = o.rows > 400 ? root2((uint64_t)o.rows) * (1 + o.nnz / o.rows) : 0;
     struct profile_wish wish = options_wish(&o);
     TRY(options_empty(&wish, &o, spec));

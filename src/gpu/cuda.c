@@ -10,10 +10,10 @@
 enum {
     COMPUTE_CAPABILITY_MAJOR = 75,
     COMPUTE_CAPABILITY_MINOR = 76,
-    SHARED_PER_BLOCK_OPTIN =
-        97, /* what a kernel can get when it asks; 48 KB is what it gets when it does not */
-    FUNCTION_SHARED_BYTES = 1, /* CUfunction_attribute: static shared memory */
-    FUNCTION_PTX_VERSION = 5,  /* CUfunction_attribute: 90 for compute_90 */
+    SHARED_PER_BLOCK_OPTIN = 97, /* what a kernel can get when it asks; 48 KB is what it gets when it does
+                                  * not */
+    FUNCTION_SHARED_BYTES = 1,   /* CUfunction_attribute: static shared memory */
+    FUNCTION_PTX_VERSION = 5,    /* CUfunction_attribute: 90 for compute_90 */
     FUNCTION_MOST_DYNAMIC = 8, /* CUfunction_attribute: the dynamic shared memory that launches may ask for */
 };
 
@@ -74,8 +74,8 @@ static struct {
 
 static struct vendor cuda;
 struct launch_config;
-static int (*launch_ex)(const struct launch_config *config, void *function, void **arguments,
-                        void **extra);       /* since 11.8 */
+/* Since CUDA 11.8. */
+static int (*launch_ex)(const struct launch_config *config, void *function, void **arguments, void **extra);
 static int (*function_load)(void *function); /* 12.4 */
 
 static int copy(void *to, const void *from, size_t bytes, void *stream)

@@ -29,8 +29,8 @@
 #define EMU_GRID 2147483647
 #define EMU_SLOTS 32       /* SHARED declarations a kernel */
 #define EMU_SHARED_ZONE 64 /* bytes before, between and behind them */
-#define EMU_BEYOND                                                                                           \
-    (1 << 20) /* bytes behind all of it: where an index leads that nobody has written, no process need end */
+/* Bytes behind all of it: where an index leads that nobody has written, no process need end. */
+#define EMU_BEYOND (1 << 20)
 #define EMU_POISON 0xff /* NaN in every type of real, -1 in every integer: what nobody has written */
 #define EMU_ZONE 0xa5   /* what nobody may write */
 
@@ -130,8 +130,8 @@ void emu_shared_begin(struct emu_worker *w);
 /* 0 when the block has failed, or fails now because a store went past an array. */
 int emu_shared_end(struct emu_worker *w);
 const struct emu_slot *emu_slot_at(const struct emu_worker *w, int64_t offset); /* NULL: a red zone */
-const struct emu_slot *emu_slot_near(const struct emu_worker *w,
-                                     int64_t offset); /* the one whose zone that is */
+/* The one whose zone that is */
+const struct emu_slot *emu_slot_near(const struct emu_worker *w, int64_t offset);
 int64_t emu_slot_element(const struct emu_slot *slot, int64_t offset);
 
 /* -- emu_launch.c */

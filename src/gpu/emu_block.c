@@ -223,8 +223,8 @@ heddle_status emu_worker_new(struct emu_worker **worker, int width, int64_t shar
     if (!fibre_create(&w->stack[0])) {
         TRY(fail(HEDDLE_NO_MEMORY, "emu: no memory for a stack"));
     }
-    w->stacks =
-        1; /* the first runner is always there, so that every failure happens on a stack that can be left */
+    /* the first runner is always there, so that every failure happens on a stack that can be left */
+    w->stacks = 1;
     reset_stacks(w);
     for (int i = 0; i < EMU_THREADS; i++)
         w->thread[i] = (struct emu_thread){i, i % width, i / width, width, &w->view, NULL};

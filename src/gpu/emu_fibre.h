@@ -28,8 +28,8 @@ struct fibre {
     void *sp;    /* where its registers are saved while it does not run */
     char *stack; /* NULL: the stack that the operating system gave */
     size_t bytes;
-    const void *
-        bottom; /* of the stack, also of the system's; for AddressSanitizer, which keeps `fake` for each stack */
+    const void *bottom; /* of the stack, also of the system's; for AddressSanitizer, which keeps `fake` for
+                         * each stack */
     void *fake;
 #ifdef EMU_UCONTEXT
     ucontext_t context;

@@ -9,7 +9,7 @@
  *
  * A word remembers its last write, in 64 bits that are loaded and stored as one, so that processors need
  * no lock for it.  Reads are not remembered: one that comes before the write that it races with is found
- * in an order of blocks that has the write first. Through which word two blocks order themselves is not
+ * in an order of blocks that has the write first.  Through which word two blocks order themselves is not
  * asked.  Both may let a race pass, but no legal kernel is called wrong. */
 #include "gpu/emu_global.h"
 
@@ -20,8 +20,8 @@
 
 #define WORD 4
 #define SPANS 16 /* allocations that a worker has at hand: more than a kernel has arguments */
-#define PLACES                                                                                               \
-    256 /* of code, each with the allocation that it touched last, which is nearly always the same */
+/* Of code, each with the allocation that it touched last, which is nearly always the same. */
+#define PLACES 256
 
 /* A write, packed: when, by whom, which bytes of the word, and whether it was a plain one.  0: none. */
 struct trace {
@@ -83,9 +83,9 @@ struct emu_watch {
     uint32_t tick, barrier;    /* counts fences and barriers; at the last barrier */
     uint32_t heard[EMU_WAVES]; /* the clock when the wave last looked at something atomically */
     uint32_t sees[EMU_WAVES];  /* what it had heard at its last fence */
-    int64_t fence
-        [EMU_WAVES]; /* one more than the number of the wave's last fence that no atomic change has followed */
-    int open;        /* how many waves have one */
+    int64_t fence[EMU_WAVES];  /* one more than the number of the wave's last fence that no atomic change
+                                * has followed */
+    int open;                  /* how many waves have one */
 };
 
 heddle_status emu_watch_new(struct emu_watch **watch)
@@ -238,13 +238,13 @@ static _Noreturn void race(struct emu_worker *w, const struct emu_span *s, int64
                            enum emu_access_kind kind, const struct trace *t, const void *code)
 {
     char here[128];
-    emu_stop(
-        w, emu_now->thread,
-        "race on global memory, byte %lld of an allocation of %lld: wave %d of block %lld %s (%s) what wave %u of "
-        "block %u %s; no barrier, and no simt_fence and atomic on either side, lies between",
-        (long long)offset, (long long)s->bytes, emu_now->wave, (long long)w->view.id,
-        verb((kind & EMU_WRITES) != 0, !(kind & EMU_ATOMIC)), emu_place(here, code), t->wave, t->block,
-        verb(1, (int)t->plain));
+    emu_stop(w, emu_now->thread,
+             "race on global memory, byte %lld of an allocation of %lld: wave %d of block %lld %s (%s) "
+             "what wave %u of "
+             "block %u %s; no barrier, and no simt_fence and atomic on either side, lies between",
+             (long long)offset, (long long)s->bytes, emu_now->wave, (long long)w->view.id,
+             verb((kind & EMU_WRITES) != 0, !(kind & EMU_ATOMIC)), emu_place(here, code), t->wave, t->block,
+             verb(1, (int)t->plain));
 }
 
 void emu_global_access(struct emu_worker *w, uintptr_t p, int64_t size, enum emu_access_kind kind,

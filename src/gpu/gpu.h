@@ -58,8 +58,8 @@ struct gpu_driver {
 
     heddle_status (*alloc)(struct gpu *gpu, void **p, int64_t bytes);
     void (*release)(struct gpu *gpu, void *p);
-    heddle_status (*alloc_pinned)(struct gpu *gpu, void **p,
-                                  int64_t bytes); /* host memory that copies run at full speed from */
+    /* host memory that copies run at full speed from */
+    heddle_status (*alloc_pinned)(struct gpu *gpu, void **p, int64_t bytes);
     void (*release_pinned)(struct gpu *gpu, void *p);
     /* Asynchronous where the vendor allows; either side may be host or device memory. */
     heddle_status (*copy)(struct gpu *gpu, void *to, const void *from, int64_t bytes, void *stream);
@@ -81,7 +81,7 @@ struct gpu_driver {
     heddle_status (*launch_pair)(struct gpu *gpu, const struct gpu_launch pair[2], const void *argument,
                                  int64_t bytes, void *stream);
     /* The host's time for `count` launches of one block, with nothing of Heddle's in between: what a call
-     * is measured against. One more goes ahead of them, which wakes the device.  Does not wait for them.
+     * is measured against.  One more goes ahead of them, which wakes the device.  Does not wait for them.
      * NULL: a launch is the run itself. */
     heddle_status (*launches_ms)(struct gpu *gpu, double *ms, struct gpu_function *function,
                                  const void *argument, int count, void *stream);
@@ -90,8 +90,8 @@ struct gpu_driver {
     heddle_status (*event_new)(struct gpu *gpu, struct gpu_event **event);
     void (*event_free)(struct gpu *gpu, struct gpu_event *event);
     heddle_status (*event_record)(struct gpu *gpu, struct gpu_event *event, void *stream);
-    heddle_status (*event_ms)(struct gpu *gpu, double *ms, struct gpu_event *from,
-                              struct gpu_event *to); /* waits for `to` */
+    /* waits for `to` */
+    heddle_status (*event_ms)(struct gpu *gpu, double *ms, struct gpu_event *from, struct gpu_event *to);
     /* What is given to `stream` from now on comes after `event` as it was last recorded; the host does not
      * wait.  NULL: there is one order for all streams. */
     heddle_status (*stream_wait)(struct gpu *gpu, void *stream, struct gpu_event *event);
@@ -110,11 +110,11 @@ struct gpu_watch {
 struct gpu_head {
     const struct gpu_driver *driver;
     struct gpu_info info;
-    int number; /* among the devices of the driver */
-    _Atomic(struct gpu_loaded *)
-        loaded;              /* module.c's: the kernels that gpu_kernel has found so far; NULL at first */
-    struct gpu_watch *watch; /* NULL: nobody */
-    _Atomic double load_ms;  /* that gpu_kernel has taken so far to load and to find */
+    int number;                          /* among the devices of the driver */
+    _Atomic(struct gpu_loaded *) loaded; /* module.c's: the kernels that gpu_kernel has found so far; NULL
+                                          * at first */
+    struct gpu_watch *watch;             /* NULL: nobody */
+    _Atomic double load_ms;              /* that gpu_kernel has taken so far to load and to find */
 };
 
 #define DRIVER(name) extern const struct gpu_driver name##_driver;

@@ -164,10 +164,10 @@ static heddle_status load_embedded(struct gpu *gpu, struct found_module *m, stru
     if (!built[0] || (absent && !why[0]))
         return fail(HEDDLE_NO_KERNEL, "%s: this build of Heddle has no %s binaries of %s for %s",
                     driver->name, driver->name, page, variant);
-    return fail(
-        HEDDLE_NO_KERNEL,
-        "%s: %s for %s is built for%s, not for %s: build Heddle for that, or give a file in HEDDLE_MODULE_DIR%s",
-        driver->name, page, variant, built, gpu_info_of(gpu)->arch, why);
+    return fail(HEDDLE_NO_KERNEL,
+                "%s: %s for %s is built for%s, not for %s: build Heddle for that, or give a file in "
+                "HEDDLE_MODULE_DIR%s",
+                driver->name, page, variant, built, gpu_info_of(gpu)->arch, why);
 }
 
 /* The emulator's kernels are linked in: its module is a name. */

@@ -6,8 +6,8 @@
  *
  * With HEDDLE_MODULE_DIR=DIRECTORY in the environment, binaries are read from there instead, under the
  * names that the build gives them in its folder `device` (it makes no fatbins, but nvcc does):
- *     PAGE__VARIANT.sm_90.cubin, PAGE__VARIANT.fatbin, PAGE__VARIANT.ptx    for NVIDIA, the first that is there
- *     PAGE__VARIANT.gfx90a.co                                               for AMD
+ *     PAGE__VARIANT.sm_90.cubin, PAGE__VARIANT.fatbin, PAGE__VARIANT.ptx   NVIDIA, the first that is there
+ *     PAGE__VARIANT.gfx90a.co                                              AMD
  * and what is not there is an error: embedded binaries are then never used. */
 #ifndef GPU_MODULE_H
 #define GPU_MODULE_H

@@ -66,8 +66,8 @@ static heddle_status find_symbols(struct vendor *v, void *library)
         if (!address && !s->optional)
             return fail(HEDDLE_NO_DEVICE, "%s: the driver has no %s: it is too old, %s is needed", v->name,
                         s->name, v->oldest_text);
-        memcpy(s->slot, &address,
-               sizeof address); /* POSIX: a function pointer has the representation of void * */
+        /* POSIX: a function pointer has the representation of void * */
+        memcpy(s->slot, &address, sizeof address);
     }
     return HEDDLE_OK;
 }

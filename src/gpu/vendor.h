@@ -60,10 +60,9 @@ struct vendor {
     int (*launch_early)(const struct gpu_launch *launch, void *stream, void **arguments);
     /* Both at once; ONE_BY_ONE when that is not possible.  NULL: it never is. */
     int (*launch_pair)(struct gpu *gpu, const struct gpu_launch pair[2], void *stream, void **arguments);
-    int (*prepare)(
-        struct gpu *gpu,
-        struct gpu_function *function);          /* once for each that is found; NULL: they can be launched */
-    int (*capturing)(void *stream, int *status); /* status: 0 where it is not */
+    int (*prepare)(struct gpu *gpu, struct gpu_function *function); /* once for each that is found; NULL: they
+                                                                     * can be launched */
+    int (*capturing)(void *stream, int *status);                    /* status: 0 where it is not */
     const char *(*error_name)(int code);
     void (*forget_error)(void); /* NULL: failed calls leave nothing behind */
 

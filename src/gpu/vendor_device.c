@@ -131,8 +131,8 @@ heddle_status vendor_alloc(struct gpu *gpu, void **p, int64_t bytes)
     heddle_status status = enter(gpu, &before);
     if (status != HEDDLE_OK)
         return status;
-    int code =
-        gpu->vendor->call.alloc(p, bytes > 0 ? (size_t)bytes : 1); /* a size of 0 is an error to CUDA */
+    /* a size of 0 is an error to CUDA */
+    int code = gpu->vendor->call.alloc(p, bytes > 0 ? (size_t)bytes : 1);
     if (code) {
         *p = NULL;
         status = no_memory(gpu, code, CALL_alloc, bytes);

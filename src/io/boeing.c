@@ -8,7 +8,7 @@
  *   line 5   only where right-hand sides follow
  *
  * Line 2 is only used to tell whether there are values and a line 5: many files in circulation have wrong
- * numbers there. What the data says is checked, number by number, when it is read; arrays grow with it. */
+ * numbers there.  What the data says is checked, number by number, when it is read; arrays grow with it. */
 #include "io/boeing.h"
 
 #include <stdio.h>
@@ -121,7 +121,7 @@ static int header_numbers(const char *p, const char *end, int most, int64_t *n)
 }
 
 /* Values: real, complex, pattern, integer, auxiliary.  Shape: unsymmetric, symmetric, hermitian, skew (z),
- * rectangular. Assembled or elements. */
+ * rectangular.  Assembled or elements. */
 static int is_type(const char *p)
 {
     return memchr("rcpiqRCPIQ", p[0], 10) && memchr("ushzrUSHZR", p[1], 10) && memchr("aeAE", p[2], 4);

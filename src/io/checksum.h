@@ -4,10 +4,13 @@
  * damage.  It is no defence against someone who changes a file on purpose.
  *
  * The bytes are cut into blocks of CHECKSUM_BLOCK; a block is read as little-endian 64-bit words (zeros
- * fill the last one), word i goes to lane i mod 4, and a lane takes a word w by  lane = rotate((lane ^ w)
- * * odd, 29), which is one-to-one in w.  The lanes and the length are folded into the sum of the block in
- * the same way, and the sums of the blocks, in order, into the sum of the whole.  Blocks are independent:
- * that is what makes it parallel. */
+ * fill the last one), word i goes to lane i mod 4, and a lane takes a word w by
+ *
+ *     lane = rotate((lane ^ w) * odd, 29)
+ *
+ * which is one-to-one in w.  The lanes and the length are folded into the sum of the block in the same
+ * way, and the sums of the blocks, in order, into the sum of the whole.  Blocks are independent: that is
+ * what makes it parallel. */
 #ifndef IO_CHECKSUM_H
 #define IO_CHECKSUM_H
 

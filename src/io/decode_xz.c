@@ -143,8 +143,8 @@ static void lzma_stop(struct decoder *d)
 /* Why liblzma did not go on. */
 static heddle_status lzma_failed(const struct decoder *d, lzma_ret code)
 {
-    if (code ==
-        LZMA_MEMLIMIT_ERROR) { /* a dictionary that is out of all proportion, unless more is said to be welcome */
+    /* a dictionary that is out of all proportion, unless more is said to be welcome */
+    if (code == LZMA_MEMLIMIT_ERROR) {
         heddle_status status = input_affords(d->input, d->name, (double)lzma_memusage(d->state));
         return status != HEDDLE_OK
                  ? status

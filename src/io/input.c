@@ -45,7 +45,8 @@ static heddle_status take_all(struct input *in, int file, const char *path)
                 TRY(fail(
                     HEDDLE_NO_MEMORY,
                     "%.400s: a pipe or device that gave 1 GB and has not ended, and all of it is kept in "
-                    "memory; write it to a file, or set large in heddle_read_options, or --large on the command line",
+                    "memory; write it to a file, or set large in heddle_read_options, or --large on the "
+                    "command line",
                     path));
             if (!(more = mem_resize(in->taken, capacity, next, 1)))
                 TRY(HEDDLE_NO_MEMORY);

@@ -21,8 +21,8 @@ struct file_matrix {
 
 /* Symmetric storage is expanded; entries keep the file's order within a row.  `trust` is not looked at. */
 heddle_status file_read_as(struct file_matrix *F, const char *path, const heddle_read_options *options);
-heddle_status file_read(struct file_matrix *F, const char *path,
-                        heddle_type value); /* other options are left at 0 */
+/* Other options are left at 0 */
+heddle_status file_read(struct file_matrix *F, const char *path, heddle_type value);
 /* Checksum and indices of a mapped matrix; does nothing if F is checked already. */
 heddle_status file_matrix_check(struct file_matrix *F, const char *path);
 void file_matrix_free(struct file_matrix *F);

@@ -275,8 +275,8 @@ static heddle_status read_block(struct reading *r)
         }
     }
     TRY(make_room(r, entry, left));
-    io_parallel(r->count, parse_part, left == s->end - s->at ? NULL : read_ahead,
-                r); /* nothing else is left: no need to look */
+    /* nothing else is left: no need to look */
+    io_parallel(r->count, parse_part, left == s->end - s->at ? NULL : read_ahead, r);
     for (int64_t i = 0; i < r->count; i++)
         if (r->chunks[i].error_line > 0)
             TRY(source_fail(s, HEDDLE_BAD_FILE, r->chunks[i].error_line, "%s", r->chunks[i].error));

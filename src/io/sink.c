@@ -272,9 +272,9 @@ static heddle_status put_wave(struct sink *s, struct wave *w, int64_t pieces)
 {
     heddle_status status = HEDDLE_OK;
     for (int64_t i = 0; i < pieces; i++) {
+        /* its text is in another thread */
         if (status == HEDDLE_OK && w->piece[i].status != HEDDLE_OK)
-            status = fail(w->piece[i].status, "%s: no memory to compress it",
-                          s->path); /* its text is in another thread */
+            status = fail(w->piece[i].status, "%s: no memory to compress it", s->path);
         if (status == HEDDLE_OK)
             status = w->gzip ? put(s, w->piece[i].packed, w->piece[i].packed_size)
                              : put(s, w->piece[i].text, w->piece[i].size);

@@ -213,8 +213,8 @@ heddle_status source_line(struct text_source *s, const char **line, int64_t *siz
     *size = 0;
     if (status != HEDDLE_OK || s->at == s->end)
         return status;
-    const char *newline =
-        memchr(s->at, '\n', (size_t)(s->end - s->at)); /* there is one: see the top of source.h */
+    /* there is one: see the top of source.h */
+    const char *newline = memchr(s->at, '\n', (size_t)(s->end - s->at));
     *line = s->at;
     *size = newline - s->at;
     s->at = newline + 1;

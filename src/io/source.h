@@ -3,7 +3,7 @@
  * source.h: a text as a sequence of lines, or of blocks of whole lines, whatever the file is packed in.
  *
  * Blocks always end in a newline (one is put after a last line that has none), so that parsers need no
- * other bound. Text goes through two buffers, one parsed while the other is filled: what is parsed is
+ * other bound.  Text goes through two buffers, one parsed while the other is filled: what is parsed is
  * Heddle's own copy, which nobody changes between two looks at it. */
 #ifndef IO_SOURCE_H
 #define IO_SOURCE_H

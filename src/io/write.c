@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
  * Matrices are written as general real coordinates, row by row, each value in the fewest digits that give
- * it back. Entries are cut into pieces of equal number, not into rows: one full row does not keep the
+ * it back.  Entries are cut into pieces of equal number, not into rows: one full row does not keep the
  * other threads waiting. */
 #include "io/write.h"
 

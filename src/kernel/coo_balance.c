@@ -11,7 +11,7 @@
  * Memory     row, col and val are streamed, coalesced, four loads of each under way a lane; x is gathered.
  *            A wave adds once to each of its rows.  Beyond the paper, its sum of a row is carried along,
  *            not only within a round but to its end; with beta = 0 all rows but the first and last of a
- *            wave have no other one, and are stored. Transposed, only neighbours of the same column are
+ *            wave have no other one, and are stored.  Transposed, only neighbours of the same column are
  *            summed; all other entries are additions of their own.
  * Wins       uneven rows; rows of which most are empty; a matrix that comes as COO.
  * Loses      even rows: four bytes more an entry than CSR.  Long columns, transposed: their additions

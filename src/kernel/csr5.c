@@ -5,7 +5,7 @@
  * Computes   y = alpha A x + beta y,  A in CSR5.
  * Source     Liu and Vinter 2015 (ICS).  A lane adds up its sigma entries between the flags of its
  *            descriptor; what it has behind its last flag is joined with the lanes behind it that belong
- *            to the same row, as seg_offset says. That is a sum of just those lanes, where the authors
+ *            to the same row, as seg_offset says.  That is a sum of just those lanes, where the authors
  *            take differences of a prefix sum: those cancel, and carry NaN and Inf from row to row.  What
  *            a tile has of a row that began before it is a carry (carry.h), the authors' calibrator.
  * Balance    perfect in entries, whatever the rows look like; empty rows are written by blocks of their

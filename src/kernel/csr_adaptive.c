@@ -4,7 +4,7 @@
  *
  * Computes   y = alpha A x + beta y,  A in CSR.
  * Source     CSR-adaptive, Greathouse and Daga 2014, as analysed in hola-spmv-2017 section 2.1.  Row
- *            blocks are found once. There a greedy pass, row after row, packs them; here all are cut at
+ *            blocks are found once.  There a greedy pass, row after row, packs them; here all are cut at
  *            once (look.c).
  * Balance    a block of threads has one of three kinds of work, about equally much of it (capacity =
  *            threads x npt):
@@ -13,7 +13,7 @@
  *              of this very block suggest;
  *            - vector: one row, up to four times the capacity, summed by the whole block;
  *            - long: a piece of a longer row.  Its sum goes to the workspace, and whoever comes last adds
- *              the pieces up. Nobody waits for anybody.
+ *              the pieces up.  Nobody waits for anybody.
  * Memory     col and val are streamed, coalesced whatever the rows look like, up to npt of each in flight
  *            a thread, beside the offsets of the rows; x is gathered.  Products go through shared memory,
  *            with a gap every 128 bytes so that rows of 4, 8 or 16 entries do not all begin in the same

@@ -4,7 +4,7 @@
  *
  * Computes   y = alpha A x + beta y,  A in CSR.
  * Source     ginkgo-race-2020 Alg. 2: the group is the largest power of two that the longest row fills, at
- *            most the wave. The option lanes sets it instead.  Beyond the paper, a group has the first
+ *            most the wave.  The option lanes sets it instead.  Beyond the paper, a group has the first
  *            entries of four rows under way at once where there are rows enough (option rows), and the
  *            four sums are folded together.
  * Balance    one row is the unit of work, and the longest row decides for all: csr_vector goes by the mean

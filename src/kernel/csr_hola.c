@@ -4,7 +4,7 @@
  *
  * Computes   y = alpha A x + beta y,  A in CSR.
  * Source     hola-spmv-2017 (Steinberger, Zayer, Seidel), Alg. 2 to 6.  hola.h says how rows are found and
- *            where that differs. The paper zeroes all of y first; here only empty rows and rows that
+ *            where that differs.  The paper zeroes all of y first; here only empty rows and rows that
  *            several blocks share are scaled, by the kernel that finds the block starts, and every other
  *            entry of y is written once.  The paper adds what threads have left over to shared memory
  *            atomically unless it is much; shared memory adds floating-point numbers by compare-and-swap

@@ -10,7 +10,7 @@
  *            of y.  cas=1 adds by compare-and-swap loops.
  * Balance    npt entries a thread, whatever the rows are.
  * Memory     val and col are read once, coalesced.  alpha x is read once a row and block, in order, and
- *            kept in shared memory. Every entry is an addition to y in L2.  One kernel scales y and finds
+ *            kept in shared memory.  Every entry is an addition to y in L2.  One kernel scales y and finds
  *            the block starts.
  * Wins       skewed rows, long rows; the first few products with Aᵀ: no preparation, no second copy of A.
  * Loses      columns with many entries, whose additions queue up; many products: a plan transposes once.

@@ -31,8 +31,8 @@
 
 #define ITEMS_MOST 9
 #define BLOCK_MOST 256
-#define NEAR                                                                                                 \
-    16 /* so close to the guess the first look of the search begins: what lies between takes one more look */
+/* So close to the guess the first look of the search begins: what lies between takes one more look. */
+#define NEAR 16
 
 /* How many rows end in the first `steps` steps of the path: row i is the step row_end[i] + i.  The whole
  * wave looks at once, at first near where the border would be if all rows were alike, at distances that
@@ -172,8 +172,8 @@ DEVICE void merge_tile(const struct product *p, const struct merge_tile *t, int6
     load_tile(p, t, items, products, row_end);
     simt_sync();
     walk(&w, t, items, products, row_end);
-    const int left =
-        t->entries - (t->rows > 0 ? row_end[t->rows - 1] : 0); /* entries of the row that goes on */
+    /* entries of the row that goes on */
+    const int left = t->entries - (t->rows > 0 ? row_end[t->rows - 1] : 0);
     real carry = carry_in(&w, &out);
     for (int i = 0, row = w.row; i < items; i++)
         if (w.ended >> i & 1) {

@@ -6,7 +6,7 @@
  * Source     ellpack-r-2011 section 3.3, with padding that is recognised by its column (-1).
  * Balance    a row is a thread's work, and all rows have the same number of places.
  * Memory     entry j of all rows stands together: lanes read neighbouring col and val, coalesced and
- *            streamed; x is gathered. A thread has eight columns under way, then their values and x.  nvcc
+ *            streamed; x is gathered.  A thread has eight columns under way, then their values and x.  nvcc
  *            spares registers and lets some of them wait; not so in ell_few, for matrices with too few
  *            rows to hide that.  Of padding only columns are read, and behind the first eight with some in
  *            them not even those.

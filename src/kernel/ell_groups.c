@@ -10,7 +10,7 @@
  *            + groups, ... belong to group g.  With 16 groups a row may be shared by several blocks, so
  *            that few rows still fill the GPU.
  * Memory     neighbouring threads read neighbouring rows, as in ell: coalesced and streamed, unlike lanes
- *            that share a row. A thread stops at the first padding that it meets.
+ *            that share a row.  A thread stops at the first padding that it meets.
  * Wins       short and wide matrices: fewer rows than the GPU has threads.
  * Loses      where ell does: padding.  With enough rows to fill the GPU it is ell.
  * Order      partial sums in a fixed order: bitwise repeatable, for the same GPU and options.

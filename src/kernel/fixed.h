@@ -11,7 +11,7 @@
  *
  * With |term| < 2^E and at most 2^c terms in all, W = min(40, 62 - c) bits of a term go to `high`, which
  * cannot overflow; f64 sends the next W to `low`.  What is cut off is below 2^(E-W) or 2^(E-2W) a term:
- * less than a rounding of the largest term. Terms that are infinite or NaN are remembered by sign: both
+ * less than a rounding of the largest term.  Terms that are infinite or NaN are remembered by sign: both
  * signs, or NaN, make NaN. */
 #ifndef KERNEL_FIXED_H
 #define KERNEL_FIXED_H
@@ -82,8 +82,8 @@ DEVICE void fixed_note(const struct fixed *f, int64_t i, real term)
     if (e == FIXED_EXPONENTS) {
         const int nan = fixed_bits(term) << (64 - FIXED_FRACTION) != 0, minus = term < 0;
         simt_atomic_or(f->odd + i, nan ? FIXED_PLUS | FIXED_MINUS : minus ? FIXED_MINUS : FIXED_PLUS);
-    } else if (term != 0 &&
-               simt_fresh(f->top + i) < (e > 0 ? e : 1)) { /* seldom, once a few terms are there */
+    } else if (term != 0 && simt_fresh(f->top + i) < (e > 0 ? e : 1)) {
+        /* seldom, once a few terms are there */
         simt_atomic_max(f->top + i, e > 0 ? e : 1);
     }
 }

@@ -58,8 +58,8 @@ static inline int64_t ginkgo_share(const struct work *w, int64_t over, int64_t i
         share = share < floor ? floor : share;
     }
     share = share / info->wave * info->wave + info->wave;
-    return share < (int64_t)1 << 30 ? share
-                                    : (int64_t)1 << 30; /* places within a share are counted in 32 bits */
+    /* places within a share are counted in 32 bits */
+    return share < (int64_t)1 << 30 ? share : (int64_t)1 << 30;
 }
 
 #endif

@@ -26,10 +26,11 @@
 #define HOLA_NPT 8     /* entries a thread at most */
 #define HOLA_ROWS 4    /* rows whose offsets a thread has under way */
 
+/* In product.fact. */
 enum {
-    HOLA_PER_BLOCK,
-    HOLA_PART
-}; /* in product.fact: entries a block, a power of two; the part of block 0 */
+    HOLA_PER_BLOCK, /* entries a block, a power of two */
+    HOLA_PART       /* the part of block 0 */
+};
 
 #ifdef HEDDLE_DEVICE
 #include "run/gpu_page.h"
@@ -45,19 +46,19 @@ enum {
 /* One block's entries and rows.  An array that the block shares is as long as entries, or threads. */
 struct share {
     const off *row_ptr;
-    off begin;   /* its first entry */
-    int entries; /* how many */
-    int first,
-        last; /* rows: that of the first entry; that of the next block's first entry, or of the last entry of all */
-    int reaches; /* row `last` has entries in the block */
-    int before,
-        behind; /* the first row has entries before the block; row `last` has some here and some behind it */
-    int ranks;  /* rows that have entries here */
-    int dense;  /* there are no empty ones among them */
-    int searches;     /* there are very many */
-    uint32_t *ends;   /* a byte an entry */
-    uint32_t *ranked; /* a thread: rank of its first entry's row, and 8 bits: its mask */
-    int32_t *counts;  /* a wave: flags */
+    off begin;          /* its first entry */
+    int entries;        /* how many */
+    int first, last;    /* rows: that of the first entry; that of the next block's first entry, or of the last
+                         * entry of all */
+    int reaches;        /* row `last` has entries in the block */
+    int before, behind; /* the first row has entries before the block; row `last` has some here and some
+                         * behind it */
+    int ranks;          /* rows that have entries here */
+    int dense;          /* there are no empty ones among them */
+    int searches;       /* there are very many */
+    uint32_t *ends;     /* a byte an entry */
+    uint32_t *ranked;   /* a thread: rank of its first entry's row, and 8 bits: its mask */
+    int32_t *counts;    /* a wave: flags */
 };
 
 /* -------------------------------------------------------- dealing to blocks ------------------- */

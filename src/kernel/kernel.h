@@ -32,7 +32,7 @@ struct kernel {
         *entries; /* gpu: the KERNELs of the device half, ended by NULL; NULL: one, with the page's name */
 
     /* HEDDLE_NO_KERNEL, with the reason, where the kernel cannot run with these options on this device;
-     * NULL: it always can. Knows sizes and dimensions, no arrays. */
+     * NULL: it always can.  Knows sizes and dimensions, no arrays. */
     heddle_status (*applies)(const struct work *w);
     /* Into how many parts the work is cut; NULL: as many as the device has threads. */
     int64_t (*parts)(const struct work *w);
@@ -42,7 +42,7 @@ struct kernel {
     int64_t (*counters)(const struct work *w);
     /* What the kernel derives from the pattern (not the values, which may change) once, for all products:
      * how many bytes it holds in product.prepared (from sizes and dimensions alone), and the derivation,
-     * which may also leave numbers in product.fact, allocate for a while, and wait. Of immediate products
+     * which may also leave numbers in product.fact, allocate for a while, and wait.  Of immediate products
      * only the one from CSR on a GPU prepares, once a matrix (struct look).  NULL: it derives nothing; no
      * bytes. */
     int64_t (*held)(const struct work *w);

@@ -2,7 +2,7 @@
  *
  * matrix.h: matrices in host memory.  Plain structures whose owner is whoever made them: *_new allocates
  * all arrays, *_free gives them back and zeroes the structure, and a structure on the stack may borrow
- * arrays from elsewhere. Everything here is parallel and gives the same result for any number of threads. */
+ * arrays from elsewhere.  Everything here is parallel and gives the same result for any number of threads. */
 #ifndef MATRIX_MATRIX_H
 #define MATRIX_MATRIX_H
 
@@ -53,7 +53,7 @@ static inline double value_at(const void *val, heddle_type type, int64_t k)
 }
 
 /* The first row that begins at or after entry k: rows [0, result) hold all entries before k, as far as
- * whole rows can. Balanced shares of a matrix are found this way: csr_row_at(A, nnz * part / parts). */
+ * whole rows can.  Balanced shares of a matrix are found this way: csr_row_at(A, nnz * part / parts). */
 int64_t csr_row_at(const struct csr *A, int64_t k);
 
 /* HEDDLE_OK or HEDDLE_BAD_MATRIX with the first bad position in the text (offsets first, then columns).
@@ -63,8 +63,8 @@ heddle_status coo_validate(const struct coo *A);
 
 /* Conversions.  All are stable: entries of a row keep the order in which the source stores them.  Input
  * must be valid. */
-heddle_status csr_from_coo(struct csr *B,
-                           const struct coo *A); /* linear for any input: no sort by comparison */
+heddle_status csr_from_coo(struct csr *B, const struct coo *A); /* linear for any input: no sort by
+                                                                 * comparison */
 heddle_status coo_from_csr(struct coo *B, const struct csr *A);
 heddle_status csr_transpose(struct csr *B, const struct csr *A);      /* rows of B come out sorted */
 heddle_status csr_transpose_into(struct csr *B, const struct csr *A); /* B is allocated, in its sizes */

@@ -174,8 +174,8 @@ static uint64_t bits_of(const real *value)
 {
     uint64_t bits = 0;
     memcpy(&bits, value, sizeof *value);
-    return bits +
-           1; /* the one value whose bits are all ones, a NaN, shares the free mark and is not counted */
+    /* the one value whose bits are all ones, a NaN, shares the free mark and is not counted */
+    return bits + 1;
 }
 
 static void collect_part(void *argument, int part)

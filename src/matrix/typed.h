@@ -24,8 +24,8 @@ struct matrix_functions {
     enum order (*order)(const struct csr *A);
     void (*lengths)(heddle_lengths *lengths, const struct csr *A);
     void (*positions)(heddle_stats *stats, const struct csr *A); /* bandwidths, diagonal; rows sorted */
-    void (*symmetry)(heddle_stats *stats, const struct csr *A,
-                     const struct csr *T); /* both with sorted rows */
+    /* both with sorted rows */
+    void (*symmetry)(heddle_stats *stats, const struct csr *A, const struct csr *T);
     heddle_status (*distinct)(int64_t *count, const struct csr *A);
 };
 

@@ -20,8 +20,8 @@ struct route {
 struct bound {
     struct device device;
     struct route route;
-    struct csr
-        made; /* CSR made from COO, or the transpose; empty when A serves as it is or the format needs it no more */
+    struct csr made; /* CSR made from COO, or the transpose; empty when A serves as it is or the format
+                      * needs it no more */
     struct stored stored;
     struct work work;
     void *workspace, *counters;

@@ -46,9 +46,9 @@ struct wish {
     int deterministic, values_fixed;
     heddle_cache cache;
     const heddle_lengths *rows; /* of A as it is stored; NULL: not known */
-    int64_t
-        turned_bytes; /* A is the transpose of the one that was given, made for the plan, and so large; else 0 */
-    double turned_ms; /* what making it took */
+    int64_t turned_bytes; /* A is the transpose of the one that was given, made for the plan, and so large;
+                           * else 0 */
+    double turned_ms;     /* what making it took */
 };
 
 struct candidate {

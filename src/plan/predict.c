@@ -28,7 +28,8 @@
 static const struct effort {
     double start;      /* us, launches included */
     double entry, row; /* bytes */
-    int lanes; /* that share the longest row; -n: as many as do the mean row in n rounds; 0: rows are not the unit of work */
+    int lanes; /* that share the longest row; -n: as many as do the mean row in n rounds; 0: rows are not
+                * the unit of work */
 } efforts[KERNEL_COUNT] = {
     [KERNEL_csr_weave] = {2.8, 8, 10, 128},
     [KERNEL_csr_naive] = {2.8, 0, 10, 4},

@@ -32,8 +32,8 @@ struct immediate {
     const struct room *room;
 };
 heddle_status arrays_load(const struct device *device, const struct view *A, selector *select);
-void arrays_room(struct room *room, const struct device *device, const struct view *A,
-                 selector *select); /* grows to what they need */
+/* Grows to what they need */
+void arrays_room(struct room *room, const struct device *device, const struct view *A, selector *select);
 heddle_status arrays_run(const struct immediate *r, selector *select, const char **ran);
 
 /* What A's look found, for a work with A's own arrays whose kernel it was made for; 0: it was not. */
@@ -58,12 +58,12 @@ heddle_status bound_make(struct bound **b, const struct device *device, const st
 /* What bound_make would hold and what a product would then cost, without making it.  `rows` are the
  * lengths of A's rows as it is stored; NULL: not known. */
 struct estimate {
-    double cost;   /* of a product, for comparison: `predict` */
-    int64_t bytes; /* held beyond A */
-    int64_t peak;  /* held beyond A while it is made */
-    int turns, converts,
-        derives; /* what there is to do: a transpose; arrays in another format; a kernel's own preparation */
-    int borrows; /* products read arrays of A itself, or of its transpose */
+    double cost;                  /* of a product, for comparison: `predict` */
+    int64_t bytes;                /* held beyond A */
+    int64_t peak;                 /* held beyond A while it is made */
+    int turns, converts, derives; /* what there is to do: a transpose; arrays in another format; a kernel's
+                                   * own preparation */
+    int borrows;                  /* products read arrays of A itself, or of its transpose */
 };
 heddle_status bound_estimate(struct estimate *e, const struct device *device, const struct kernel *kernel,
                              const int64_t option[OPTIONS_MOST], const struct view *A, heddle_op op,

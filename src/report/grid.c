@@ -314,8 +314,8 @@ static void draw_bars(struct chart *c, const struct grid *g)
         row_name(c, g, k, y);
         for (int s = 0; s < g->series; s++, y += ROW) {
             double v = grid_at(g, s, k);
-            double end =
-                is_number(v) ? axis_at(&c->x, v) : c->x.from; /* what is below 0 has its number alone */
+            /* what is below 0 has its number alone */
+            double end = is_number(v) ? axis_at(&c->x, v) : c->x.from;
             if (!isfinite(v))
                 continue;
             if (is_number(v))

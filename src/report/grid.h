@@ -34,13 +34,13 @@ struct grid_kind {
 extern const struct grid_kind grid_rows;   /* a line for each column, a dot for each series on it */
 extern const struct grid_kind grid_points; /* a dot for each number, over x */
 extern const struct grid_kind grid_lines;  /* the numbers of a series joined, over x */
-extern const struct grid_kind
-    grid_trend; /* geometric means of neighbouring columns joined, with a band of their deviation */
-extern const struct grid_kind
-    grid_profile; /* numbers are times: the share of columns within a factor of the best series */
+/* geometric means of neighbouring columns joined, with a band of their deviation */
+extern const struct grid_kind grid_trend;
+/* numbers are times: the share of columns within a factor of the best series */
+extern const struct grid_kind grid_profile;
 extern const struct grid_kind grid_bars; /* a bar for each number, grouped by columns */
-extern const struct grid_kind
-    grid_stack; /* a bar for each column, the numbers of its series behind each other */
+/* a bar for each column, the numbers of its series behind each other */
+extern const struct grid_kind grid_stack;
 
 /* A whole drawing; one of a grid without any value says so. */
 void grid_draw(struct text *svg, const struct grid *g, const struct grid_kind *kind);

@@ -106,8 +106,8 @@ struct line {
     int64_t size, capacity;
 };
 
-#define LINE_MOST                                                                                            \
-    (64 << 20) /* bytes: what is longer is no record, and a device without an end would take all memory */
+/* Bytes: what is longer is no record, and a device without an end would take all memory. */
+#define LINE_MOST (64 << 20)
 
 /* The next line without its end; *more is 0 at the end of the file. */
 static heddle_status next_line(struct line *l, FILE *file, int *more)

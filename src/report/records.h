@@ -2,7 +2,7 @@
  *
  * records.h: what a report is made of, read from the files that `heddle bench --json` writes.  A line that
  * is broken, comes from a later version, is not verified or contradicts itself or another line is named in
- * a warning and left out. Members that are not known are passed over, and so are kinds of records. */
+ * a warning and left out.  Members that are not known are passed over, and so are kinds of records. */
 #ifndef REPORT_RECORDS_H
 #define REPORT_RECORDS_H
 

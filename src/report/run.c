@@ -178,8 +178,8 @@ static heddle_status again(struct records *r, int64_t at, const struct record_ru
     struct record_run *known = &r->run[at];
     int same_moment = known->date >= 0 && known->date == run->date && known->version == run->version;
     int both = known->skipped < 0 && run->skipped < 0;
-    int bytes = known->version == run->version &&
-                differ(known->bytes, run->bytes); /* a version may count them otherwise */
+    /* a version may count them otherwise */
+    int bytes = known->version == run->version && differ(known->bytes, run->bytes);
     if (bytes || (same_moment && both && differ(known->warm_ms, run->warm_ms))) {
         records_warn(
             r, run->place, "contradictory: the same run as %s:%lld, with other %s; both are left out",

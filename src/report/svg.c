@@ -175,7 +175,8 @@ void chart_begin(struct chart *c, const char *title, const char *note)
     text_add(
         c->svg,
         "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 %.0f %.0f\" width=\"%.0f\" height=\"%.0f\" "
-        "role=\"img\" font-family=\"system-ui, -apple-system, 'Segoe UI', 'Helvetica Neue', Arial, sans-serif\" "
+        "role=\"img\" font-family=\"system-ui, -apple-system, 'Segoe UI', 'Helvetica Neue', "
+        "Arial, sans-serif\" "
         "font-size=\"12\">\n<title>",
         c->width, c->height, c->width, c->height);
     put_escaped(c->svg, title);

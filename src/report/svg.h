@@ -30,10 +30,10 @@ enum anchor { ANCHOR_START, ANCHOR_MIDDLE, ANCHOR_END };
 
 /* The head of the drawing: a title, a line below it, and the same for screen readers. */
 void chart_begin(struct chart *c, const char *title, const char *note);
-void chart_x(struct chart *c, const char *label,
-             enum tick_text text); /* ticks, lines of the grid and the label below */
-void chart_y(struct chart *c, const char *label,
-             enum tick_text text); /* likewise; the label stands over the axis */
+/* Ticks, lines of the grid and the label below. */
+void chart_x(struct chart *c, const char *label, enum tick_text text);
+/* Likewise; the label stands over the axis */
+void chart_y(struct chart *c, const char *label, enum tick_text text);
 void chart_end(struct chart *c);
 
 void svg_text(struct text *svg, double x, double y, enum anchor anchor, const char *colour,

@@ -306,8 +306,8 @@ double panel_statistic(const struct panel *p, int series, enum size_class size, 
             continue;
         ++*count;
         best += is_best(p, series, c);
-        if (value > 0 &&
-            !p->subjects.item[p->subject[c]].transposed) { /* which no paper counts as a further matrix */
+        /* which no paper counts as a further matrix */
+        if (value > 0 && !p->subjects.item[p->subject[c]].transposed) {
             sum += value;
             shown++;
         }

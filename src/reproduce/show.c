@@ -312,10 +312,10 @@ static heddle_status show(struct reproduction *r, const struct experiment *e)
     text_add(&w.page, "%.*s\n\n", (int)(words && e->comment[words - 1] == ' ' ? words - 1 : words),
              e->comment);
     if (r->group_instead[e->group])
-        text_add(
-            &w.page,
-            "The matrices of the paper are too large for --most %lld: small generated ones took their place.\n\n",
-            (long long)r->most);
+        text_add(&w.page,
+                 "The matrices of the paper are too large for --most %lld: small generated ones took "
+                 "their place.\n\n",
+                 (long long)r->most);
     TRY(show_devices(&w));
     out_wrapped(r->s, e->comment);
     if (r->group_instead[e->group])

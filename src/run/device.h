@@ -41,8 +41,8 @@ heddle_status device_enter(const struct device *d, void **before);
 void device_leave(const struct device *d, void *before);
 
 /* A matrix whose arrays lie in the memory of the device. */
-heddle_status device_csr_new(const struct device *d, struct csr *A,
-                             const struct csr *shape); /* sizes and types of `shape` */
+/* Sizes and types of `shape` */
+heddle_status device_csr_new(const struct device *d, struct csr *A, const struct csr *shape);
 void device_csr_free(const struct device *d, struct csr *A);
 /* B on the device, A in host memory; and the reverse, where csr_free frees B.  Both wait. */
 heddle_status device_csr_upload(const struct device *d, struct csr *B, const struct csr *A);

@@ -12,7 +12,8 @@
 struct arch {
     const char *begins; /* what its name begins with */
     int amd;            /* the papers' rules for AMD hold */
-    int block; /* threads, up to 256: enough to fill a multiprocessor with few blocks, few enough to leave early */
+    int block;    /* threads, up to 256: enough to fill a multiprocessor with few blocks, few enough to leave
+                   * early */
     int waves;    /* resident on a multiprocessor at most */
     int cores;    /* of a multiprocessor: what the papers count threads by */
     int sigma[4]; /* csr5: the numbers of its rule (format/csr5.c) */

@@ -2,12 +2,12 @@
  *
  * collective.h: what waves and blocks do together, written once on top of simt.h.
  *
- *   wave_sum, wave_max (v, lanes)             of the group of `lanes`, the same in all of its lanes: a fixed tree
- *   wave_scan(v, lanes)                       sum of the lanes of the group up to and with one's own
- *   wave_scan_before(v, lanes)                the same without one's own
- *   wave_segment_scan(v, head, lanes)         wave_scan that begins anew at each lane whose head is not 0
- *   block_sum, block_max (v)                  of all threads of the block, the same in all of them
- *   block_scan_before(v, &total)              sum of the threads before one's own, and of all threads
+ *   wave_sum, wave_max (v, lanes)         of the group of `lanes`, the same in all of its lanes: a fixed tree
+ *   wave_scan(v, lanes)                   sum of the lanes of the group up to and with one's own
+ *   wave_scan_before(v, lanes)            the same without one's own
+ *   wave_segment_scan(v, head, lanes)     wave_scan that begins anew at each lane whose head is not 0
+ *   block_sum, block_max (v)              of all threads of the block, the same in all of them
+ *   block_scan_before(v, &total)          sum of the threads before one's own, and of all threads
  *
  * All exist for `real`, and with the ending _int for int32_t and _long for int64_t (wave_sum_int).
  * Everyone who is meant must come, and the groups must be full: a block has a multiple of `lanes` threads,

@@ -17,8 +17,8 @@ struct emu_facts {
 
 /* Each member is a distance from its own place. */
 struct emu_kernel {
-    int32_t
-        call; /* void (const void *argument): one thread, which copies the argument, as a launch does, and runs */
+    int32_t call; /* void (const void *argument): one thread, which copies the argument, as a launch does,
+                   * and runs */
     int32_t facts;
     int32_t name; /* "csr_vector__f64_i32" */
 };

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
  * simt_hip.h: the dialect for AMD GPUs, by clang.  Mirrors simt_cuda.h and simt_emu.h; simt.h says what
- * each name means. Nothing but builtins of the compiler: no header of ROCm is needed. */
+ * each name means.  Nothing but builtins of the compiler: no header of ROCm is needed. */
 #ifndef SIMT_SIMT_HIP_H
 #define SIMT_SIMT_HIP_H
 

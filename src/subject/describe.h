@@ -12,8 +12,8 @@
 
 void record_lengths(struct json *j, const char *key, const heddle_lengths *l);
 void record_statistics(struct json *j, const heddle_stats *stats);
-void record_published(struct json *j,
-                      const struct subject *subject); /* null unless its set has it from a paper */
+/* Null unless its set has it from a paper */
+void record_published(struct json *j, const struct subject *subject);
 
 const char *op_name(heddle_op op);       /* "N" */
 const char *type_name(heddle_type type); /* "f64", "i32" */

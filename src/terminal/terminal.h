@@ -60,8 +60,8 @@ struct table {
 };
 
 void table_begin(struct table *t, const struct column *column);
-void table_add(struct table *t, const char *format, ...)
-    __attribute__((format(printf, 2, 3)));           /* "a\tb\tc" */
+/* "a\tb\tc" */
+void table_add(struct table *t, const char *format, ...) __attribute__((format(printf, 2, 3)));
 void table_head(struct table *t, struct session *s); /* with the widths known so far */
 void table_rows(struct table *t, struct session *s); /* the rows added since the last call */
 void table_end(struct table *t, struct session *s);  /* widths by contents, head, rows; frees */
@@ -85,8 +85,8 @@ struct output_file {
 heddle_status output_grow(struct output_file *f, const char *path, int64_t keep);
 heddle_status output_line(struct output_file *f, const char *line);
 heddle_status output_commit(struct output_file *f);
-void output_drop(struct output_file *
-                     f); /* removes it if it was not there before and holds nothing; nothing after a commit */
+void output_drop(struct output_file *f); /* removes it if it was not there before and holds nothing;
+                                          * nothing after a commit */
 
 /* SIGINT, SIGTERM and SIGHUP remove temporary files before they end the command. */
 void ends_by_signal(int number);

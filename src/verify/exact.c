@@ -27,8 +27,8 @@
 /* Another seed is far away in the sequence: entry k and column k + 1 must not share a sign. */
 static uint64_t hash(uint64_t i, uint64_t seed)
 {
-    uint64_t z =
-        (i + 1) * UINT64_C(0x9e3779b97f4a7c15) + seed * UINT64_C(0xd1342543de82ef95); /* splitmix64 */
+    /* splitmix64 */
+    uint64_t z = (i + 1) * UINT64_C(0x9e3779b97f4a7c15) + seed * UINT64_C(0xd1342543de82ef95);
     z = (z ^ (z >> 30)) * UINT64_C(0xbf58476d1ce4e5b9);
     z = (z ^ (z >> 27)) * UINT64_C(0x94d049bb133111eb);
     return z ^ (z >> 31);

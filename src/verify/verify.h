@@ -5,11 +5,11 @@
  * Numbers of all bits (reference_new) against a compensated product on the host.  Each row has an error
  * bound of its own,
  *
- *     |y_i - ref_i| <= min(gamma(k), 4 sqrt(k) u) * (|alpha| sum |a_ij| |x_j| + |beta| |y0_i|),    gamma(k) = k u / (1 - k u)
+ *     |y_i - ref_i| <= min(gamma(k), 4 sqrt(k) u) * (|alpha| sum |a_ij| |x_j| + |beta| |y0_i|)
  *
- * with k = n_i + 2, n_i the entries of the row and u the unit roundoff of y's type.  Every order of
- * summation, fused or not, stays below the first; below the second stay those whose roundings are
- * independent (Higham and Mary 2019), at seven standard deviations.
+ * with gamma(k) = k u / (1 - k u), k = n_i + 2, n_i the entries of the row and u the unit roundoff of y's
+ * type.  Every order of summation, fused or not, stays below the first; below the second stay those whose
+ * roundings are independent (Higham and Mary 2019), at seven standard deviations.
  *
  * Integers (reference_exact), chosen so that sums are exact in any order: here every bit of y must be
  * right, so that no dropped, doubled or misplaced entry hides, however long its row.  A reference is made

@@ -30,15 +30,15 @@ struct fake_state {
     int64_t switches; /* of context or device */
     int last_error;   /* what hipGetLastError would say */
     int unordered;    /* launches that need not wait for an earlier one in another stream; since fake_reset */
-    void *
-        captured; /* a stream that is being captured, for the test to set: launches there are not run, and events are refused */
+    void *captured;   /* a stream that is being captured, for the test to set: launches there are not run,
+                       * and events are refused */
     struct {
         char kernel[128];
         unsigned grid, block, shared;
         void *stream;
-        int64_t argument; /* its first eight bytes */
-        int count, early,
-            together; /* early: those that need not wait for what was launched before; together: in a graph */
+        int64_t argument;           /* its first eight bytes */
+        int count, early, together; /* early: those that need not wait for what was launched before;
+                                     * together: in a graph */
     } launch;
 };
 

@@ -5,7 +5,8 @@
 #include "fake.h"
 
 #ifdef HAVE_CUDA_H
-#define __CUDA_API_VERSION_INTERNAL /* plain names stay plain: the versions are written out here as in calls.def */
+/* Plain names stay plain: the versions are written out here as in calls.def. */
+#define __CUDA_API_VERSION_INTERNAL
 #include <cuda.h>
 #else
 typedef int CUresult, CUdevice, CUdevice_attribute, CUpointer_attribute, CUjit_option, CUfunction_attribute;

@@ -79,10 +79,10 @@ static heddle_status upload(struct peer *p, const struct made *m)
     heddle_status status = HEDDLE_OK;
     struct peer_arrays *a = &p->arrays;
     int narrow = m->ptr[m->count] < INDEX_LIMIT;
+    /* in place: the narrow one never overtakes the wide one */
     if (narrow)
         for (int64_t i = 0; i <= m->count; i++)
-            ((int32_t *)m->ptr)[i] =
-                (int32_t)m->ptr[i]; /* in place: the narrow one never overtakes the wide one */
+            ((int32_t *)m->ptr)[i] = (int32_t)m->ptr[i];
     a->offset = narrow ? HEDDLE_I32 : HEDDLE_I64;
     a->stored = m->stored;
     TRY(put(p, 0, &a->ptr, m->ptr, (m->count + 1) * (narrow ? 4 : 8)));

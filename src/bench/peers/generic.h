@@ -58,8 +58,8 @@ struct generic_calls {
 #undef CALL
     const char *(*error_name)(int status); /* optional */
     const char *library;                   /* "cusparse", for messages */
-    int op_oldest,
-        op_newest; /* versions whose SpMVOp takes the arguments above: it came and changed with them */
+    int op_oldest, op_newest; /* versions whose SpMVOp takes the arguments above: it came and changed with
+                               * them */
 };
 
 /* The functions of struct peer_library, whose `calls` is a table as above. */

@@ -36,8 +36,8 @@ static struct {
     struct gpu *gpu; /* that the handle is for */
     int has_handle;
     char version[16];
-    unsigned char warm[PEER_ROWS]
-                      [4]; /* by row, type and operation: 1: it has been prepared with this handle before */
+    unsigned char warm[PEER_ROWS][4]; /* by row, type and operation: 1: it has been prepared with this
+                                       * handle before */
 } libraries[PEER_LIBRARIES] = {
 #define PEER_LIBRARY(id, devices, variable)                                                                  \
     {#id, devices, variable, &peer_##id, NULL, NULL, NULL, 0, "", {{0}}},
@@ -162,8 +162,8 @@ static heddle_status find_symbols(int number, void *opened)
         if (!address && !s->optional)
             return fail(HEDDLE_NOT_SUPPORTED, "%s: the library has no %s: it is too old",
                         libraries[number].name, s->name);
-        memcpy(s->slot, &address,
-               sizeof address); /* POSIX: a function pointer has the representation of void * */
+        /* POSIX: a function pointer has the representation of void * */
+        memcpy(s->slot, &address, sizeof address);
     }
     return HEDDLE_OK;
 }

@@ -3,7 +3,7 @@
  * peer_scipy.c: SciPy's compiled product, called as scipy.sparse calls it for A @ x, by a Python that
  * lives in this process: the library that is opened is libpython.  Arrays are views of the caller's,
  * nothing is copied; y is set to 0 first, because the product adds to it, as SciPy does with a new y.  A
- * call through Python costs about a microsecond, which is SciPy's own cost, too. One thread, whatever the
+ * call through Python costs about a microsecond, which is SciPy's own cost, too.  One thread, whatever the
  * device has. */
 #define _GNU_SOURCE /* dladdr */
 #include <dlfcn.h>
@@ -47,7 +47,8 @@ static const char script[] =
     "    return heddle_np.frombuffer((heddle_c.c_char * size).from_address(address), kind, count)\n"
     "def heddle_new(rows, cols, nnz, ptr, col, val, kind, wide, transposed):\n"
     "    offset = 'i8' if wide else 'i4'\n"
-    "    ptr, col, val = heddle_view(ptr, rows + 1, offset), heddle_view(col, nnz, 'i4'), heddle_view(val, nnz, kind)\n"
+    "    ptr, col = heddle_view(ptr, rows + 1, offset), heddle_view(col, nnz, 'i4')\n"
+    "    val = heddle_view(val, nnz, kind)\n"
     "    if wide: col = col.astype('i8')\n"
     "    multiply = heddle_tools.csc_matvec if transposed else heddle_tools.csr_matvec\n"
     "    if transposed: rows, cols = cols, rows\n"

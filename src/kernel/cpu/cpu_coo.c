@@ -17,7 +17,7 @@
 #include "kernel/cpu/scatter.h"
 
 /* The first row that belongs to the part that starts with entry k: the row of k, unless an earlier part
- * has its beginning. Part 0 also has the empty rows at the top, the last part those at the bottom. */
+ * has its beginning.  Part 0 also has the empty rows at the top, the last part those at the bottom. */
 static int64_t first_row(const struct product *p, int64_t k)
 {
     const idx *row = (const idx *)p->array[COO_ROW];

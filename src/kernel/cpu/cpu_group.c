@@ -17,7 +17,7 @@
 #include "kernel/cpu/simd.h"
 
 /* sum[r] = row r of `rows`, which is a constant where this is inlined: the running sums, 4 x 8 at most,
- * stay in registers. Returns the place behind the values used. */
+ * stay in registers.  Returns the place behind the values used. */
 static inline const real *dot_rows(real *sum, const int rows, const real *val, const idx *col, int64_t n,
                                    const real *x)
 {

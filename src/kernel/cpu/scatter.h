@@ -5,7 +5,7 @@
  * Part 0 adds to y itself; every other part adds to a private copy of y.  Most parts touch little of y
  * (the columns near their rows), so a copy is not cleared as a whole: it is cut into pages of 4,096
  * entries, a page is zeroed when it is first touched, and a flag a page remembers that.  At the end the
- * touched pages are added to y in the order of the parts. Memory that nobody touched costs nothing, not
+ * touched pages are added to y in the order of the parts.  Memory that nobody touched costs nothing, not
  * even a page of the system's.
  *
  * The number of parts is limited so that all copies together hold at most four times as many entries as
