@@ -105,7 +105,7 @@ typedef enum heddle_op { HEDDLE_N = 0, HEDDLE_T = 1, HEDDLE_H = 2 } heddle_op;
 
 typedef enum heddle_format { HEDDLE_CSR = 0, HEDDLE_CSC = 1, HEDDLE_COO = 2 } heddle_format;
 
-/* Where the arrays of a description lie. */
+/* Where the arrays of a description lie, or alpha and beta. */
 typedef enum heddle_where { HEDDLE_ON_HOST = 0, HEDDLE_ON_DEVICE = 1 } heddle_where;
 
 /* -------------------------------------------------------- devices ----------------------------- */
@@ -162,6 +162,17 @@ HEDDLE_API heddle_status heddle_sync(heddle *h);
  *            among other products of that handle is up to the caller: not at the same time.  A handle of
  *            its own makes a graph independent. */
 HEDDLE_API heddle_status heddle_set_stream(heddle *h, void *stream);
+
+/* Where later products of this handle find alpha and beta: HEDDLE_ON_HOST, as at first, or
+ * HEDDLE_ON_DEVICE.  Then they are pointers to device memory, which kernels read when they run: in the order
+ * of the stream, behind whatever computes them there, and anew each time that a graph with the product is
+ * launched.  A solver whose scalars are sums of its vectors so neither waits for them nor copies them, and
+ * can be captured as a whole.  NULL means 1 and 0 as ever, and x and y may lie where they like.
+ *   life         The numbers stay as they are until the product has run, and do not lie in y.
+ *   promises     All that is promised for alpha = 0 and beta = 0 holds, but for one thing: where the device
+ *                finds out that alpha is 0, A and x are read.  Whatever they hold, y = beta y.
+ * On a CPU handle the memory of the device is that of the host, and both are the same. */
+HEDDLE_API heddle_status heddle_set_scalars(heddle *h, heddle_where where);
 
 /* Checks A (as heddle_check does) before every product when `on` is not 0.  For debugging: it costs more
  * than the product itself.  Also switched on for a whole process by the environment variable
@@ -311,7 +322,8 @@ HEDDLE_API heddle_status heddle_format_bytes(heddle *h, const heddle_matrix *A, 
 /* -------------------------------------------------------- product ----------------------------- */
 
 /* y = alpha op(A) x + beta y, at once: no set-up, no allocation, no waiting.
- *   alpha, beta  host pointers to one number of A's value type; NULL means alpha = 1, beta = 0.
+ *   alpha, beta  pointers to one number of A's value type, on the host unless heddle_set_scalars says
+ *                otherwise; NULL means alpha = 1, beta = 0.
  *   x, y         of A's value type; x has cols entries and y rows entries for N, the reverse for T and H.
  *                On a GPU handle either may lie on the host or on the device.  With both on the device the
  *                call only launches, so that it can be captured in a graph (on a stream of the caller's,
@@ -319,7 +331,7 @@ HEDDLE_API heddle_status heddle_format_bytes(heddle *h, const heddle_matrix *A, 
  *                result.
  * What is promised:
  *   beta = 0     y is written and never read: NaN in y does not survive.
- *   alpha = 0    y = beta y; neither A nor x is read.
+ *   alpha = 0    y = beta y; neither A nor x is read, or (scalars on the device) whatever they hold.
  *   NaN and Inf  in A or x follow IEEE arithmetic in exactly the rows that touch them.
  *   sizes of 0   are valid; x or y may be NULL where its length is 0.
  *   overlap      of x and y is rejected.

@@ -68,6 +68,10 @@ static int products(struct scene *s)
         CHECK_OK(heddle_set_deterministic(s->h, 0));
         CHECK_OK(heddle_plan_mv(s->plan, op, NULL, s->x, NULL, s->y));
         CHECK_OK(heddle_plan_mv(s->plan, op, &zero, s->x, &two, s->y));
+        CHECK_OK(heddle_set_scalars(s->h, HEDDLE_ON_DEVICE)); /* any memory there will do */
+        CHECK_OK(heddle_mv(s->h, op, s->x, s->A, s->x, s->x, s->y));
+        CHECK_OK(heddle_plan_mv(s->plan, op, s->x, s->x, NULL, s->y));
+        CHECK_OK(heddle_set_scalars(s->h, HEDDLE_ON_HOST));
     }
     return fake_state_of(s->v)->launch.count - before;
 }

@@ -75,11 +75,13 @@ struct scene {
     struct csr csr;
     void *x, *y[PRODUCTS], *stream, *graph, *exec;
     double *host_x, *got, *want;
+    double alpha, beta, zero;
+    double *there; /* the three on the device; NULL: scalars of the host */
 };
 
 static void scene_new(struct scene *s)
 {
-    *s = (struct scene){0};
+    *s = (struct scene){.alpha = 2, .beta = -1};
     heddle_plan_options options = {.ops = HEDDLE_PLAN_N | HEDDLE_PLAN_T};
     CHECK_OK(gen_matrix(&s->csr, "powerlaw:n=30000,mean=12,longest=4000", HEDDLE_F64));
     int64_t n = s->csr.rows;
@@ -99,6 +101,7 @@ static void scene_new(struct scene *s)
 static void scene_free(struct scene *s)
 {
     device_free(&s->h->device, s->x);
+    device_free(&s->h->device, s->there);
     for (int i = 0; i < PRODUCTS; i++)
         device_free(&s->h->device, s->y[i]);
     mem_free(s->host_x);
@@ -112,17 +115,16 @@ static void scene_free(struct scene *s)
     csr_free(&s->csr);
 }
 
-static const double alpha = 2, beta = -1, zero = 0;
-
 /* Product number i with the given handle, matrix and vectors: N and T, plain, with scalars, without a
  * product, by a plan. */
 static heddle_status product(struct scene *s, int i, int on_gpu, const void *x, void *y)
 {
     heddle_op op = i % 2 ? HEDDLE_T : HEDDLE_N;
-    const double *a = i / 2 == 1 ? &alpha
-                    : i / 2 == 2 ? &zero
+    const double *const of = on_gpu && s->there ? s->there : &s->alpha;
+    const double *a = i / 2 == 1 ? &of[0]
+                    : i / 2 == 2 ? &of[2]
                                  : NULL,
-                 *b = i / 2 == 1 || i / 2 == 2 ? &beta : NULL;
+                 *b = i / 2 == 1 || i / 2 == 2 ? &of[1] : NULL;
     if (on_gpu && i / 2 == 3)
         return heddle_plan_mv(s->plan, op, a, x, b, y);
     return heddle_mv(on_gpu ? s->h : s->cpu, op, a, on_gpu ? s->A : s->on_cpu, x, b, y);
@@ -148,7 +150,8 @@ static void fill(double *x, int64_t n, uint64_t seed)
         x[i] = (double)(int64_t)(test_random(&seed) >> 44) / 1048576 - 0.5;
 }
 
-/* Launches the graph with a new x and other y, and compares with the CPU. */
+/* Launches the graph with a new x, other y and, where they lie on the device, other scalars, and compares
+ * with the CPU. */
 static void replay(struct scene *s, int round)
 {
     int64_t n = s->csr.rows, bytes = n * 8;
@@ -156,6 +159,11 @@ static void replay(struct scene *s, int round)
     fill(s->host_x, n, (uint64_t)round + 1);
     fill(s->want, n, (uint64_t)round + 100);
     CHECK_OK(device_copy(d, s->x, s->host_x, bytes));
+    if (s->there) {
+        s->alpha = round == 1 ? 0 : round + 2;
+        s->beta = round;
+        CHECK_OK(device_copy(d, s->there, &s->alpha, 3 * 8));
+    }
     for (int i = 0; i < PRODUCTS; i++)
         CHECK_OK(device_copy(d, s->y[i], s->want, bytes));
     CHECK_OK(device_sync(d));
@@ -171,14 +179,15 @@ static void replay(struct scene *s, int round)
     }
 }
 
-TEST(products_are_captured_into_a_graph_and_replayed_with_new_vectors)
+static void capture_and_replay(heddle_where scalars)
 {
     struct scene s;
     void *context = NULL;
-    if (!device_name() || !driver_ready())
-        SKIP("there is no NVIDIA GPU");
     scene_new(&s);
     int number = ((struct gpu_head *)s.h->device.gpu)->number;
+    if (scalars == HEDDLE_ON_DEVICE)
+        CHECK_OK(device_alloc(&s.h->device, (void **)&s.there, 3 * 8));
+    CHECK_OK(heddle_set_scalars(s.h, scalars));
     CHECK(cu.retain(&context, number) == 0 && cu.use(context) == 0);
     capture(&s);
     for (int round = 0; round < 3; round++)
@@ -189,6 +198,20 @@ TEST(products_are_captured_into_a_graph_and_replayed_with_new_vectors)
     scene_free(&s);
     cu.use(NULL);
     cu.release(number);
+}
+
+TEST(products_are_captured_into_a_graph_and_replayed_with_new_vectors)
+{
+    if (!device_name() || !driver_ready())
+        SKIP("there is no NVIDIA GPU");
+    capture_and_replay(HEDDLE_ON_HOST);
+}
+
+TEST(scalars_on_the_device_change_between_launches_of_a_graph)
+{
+    if (!device_name() || !driver_ready())
+        SKIP("there is no NVIDIA GPU");
+    capture_and_replay(HEDDLE_ON_DEVICE);
 }
 
 /* Far more are under way at once than anybody waits for, and each has its own scalars, vectors and

@@ -104,6 +104,7 @@ TEST(every_function_refuses_a_handle_that_is_in_use)
     REFUSED(heddle_set_stream(s.h, NULL));
     REFUSED(heddle_set_debug(s.h, 1));
     REFUSED(heddle_set_deterministic(s.h, 1));
+    REFUSED(heddle_set_scalars(s.h, HEDDLE_ON_DEVICE));
     handle_give(s.h);
     CHECK_OK(heddle_mv(s.h, HEDDLE_N, NULL, s.A, s.x, NULL, s.y));
     CHECK(s.y[0] == s.right[0][0]);

@@ -9,7 +9,8 @@
 #include "convert/service.h"
 
 const struct scalars scalars[SCALARS] = {
-    {.alpha = 1}, {.alpha = -2, .beta = 0.5}, {.alpha = 1, .beta = 1}, {.beta = 3}, {.alpha = 0}, {.alpha = 3}};
+    {.alpha = 1}, {.alpha = -2, .beta = 0.5}, {.alpha = 1, .beta = 1}, {.beta = 3}, {.alpha = 0},
+    {.alpha = 3}};
 
 const heddle_type trial_types[VARIANT_COUNT][2] = {
 #define VARIANT(name, real, off, value, offset) {value, offset},

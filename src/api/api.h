@@ -33,7 +33,8 @@ struct heddle {
     int used;          /* the stream may have work of this handle that nobody has waited for */
     int debug;         /* check the matrix before every product */
     int deterministic; /* immediate products are repeatable */
-    struct room room;  /* of the immediate product, on the device; grows by heddle_reserve only */
+    heddle_where scalars;      /* where alpha and beta lie: on a CPU it makes no difference */
+    struct room room;          /* of the immediate product, on the device; grows by heddle_reserve only */
     struct outgrown *outgrown; /* rooms that became too small: graphs may know their addresses */
     void *stage;               /* GPU: where x and y of the host go, on the device; grows likewise */
     int64_t stage_bytes;

@@ -174,6 +174,20 @@ heddle_status heddle_set_deterministic(heddle *h, int on)
     RETURN_ALONE(h, (h->deterministic = on != 0, HEDDLE_OK));
 }
 
+static heddle_status set_scalars(heddle *h, heddle_where where)
+{
+    if (where != HEDDLE_ON_HOST && where != HEDDLE_ON_DEVICE)
+        return fail(HEDDLE_BAD_ARGUMENT, "scalars are HEDDLE_ON_HOST or HEDDLE_ON_DEVICE, not %d",
+                    (int)where);
+    h->scalars = where;
+    return HEDDLE_OK;
+}
+
+heddle_status heddle_set_scalars(heddle *h, heddle_where where)
+{
+    RETURN_ALONE(h, set_scalars(h, where));
+}
+
 const char *heddle_last_kernel(const heddle *h)
 {
     return h ? h->last_kernel : "";

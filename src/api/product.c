@@ -19,6 +19,35 @@ static double scalar_of(const void *value, heddle_type type, double absent)
     return value ? value_at(value, type, 0) : absent;
 }
 
+/* Kernels will read it when they run: it must be aligned, and y must not write over it. */
+static heddle_status check_scalar(const char *name, const void *scalar, uintptr_t size, const void *y,
+                                  int64_t y_count)
+{
+    if (!scalar)
+        return HEDDLE_OK;
+    if ((uintptr_t)scalar % size)
+        return fail(HEDDLE_BAD_ARGUMENT, "%s is not aligned to its %d bytes", name, (int)size);
+    if ((uintptr_t)scalar >= (uintptr_t)y && (uintptr_t)scalar - (uintptr_t)y < (uintptr_t)y_count * size)
+        return fail(HEDDLE_BAD_ARGUMENT, "%s lies in y: the product would write over it", name);
+    return HEDDLE_OK;
+}
+
+/* The numbers, or where they lie on the device. */
+static heddle_status read_scalars(const heddle *h, const struct call *c, int64_t y_count, struct scalars *s)
+{
+    heddle_status status = HEDDLE_OK;
+    heddle_type type = view_value(&c->A->view);
+    int there = h->scalars == HEDDLE_ON_DEVICE && h->shared;
+    *s = (struct scalars){.alpha = scalar_of(there ? NULL : c->alpha, type, 1),
+                          .beta = scalar_of(there ? NULL : c->beta, type, 0),
+                          .alpha_at = there ? c->alpha : NULL,
+                          .beta_at = there ? c->beta : NULL};
+    TRY(check_scalar("alpha", s->alpha_at, type_size(type), c->y, y_count));
+    TRY(check_scalar("beta", s->beta_at, type_size(type), c->y, y_count));
+done:
+    return status;
+}
+
 static heddle_status check_call(heddle *h, const struct call *c, struct scalars *s)
 {
     heddle_status status = usable(c->A);
@@ -43,9 +72,10 @@ static heddle_status check_call(heddle *h, const struct call *c, struct scalars 
     if (x % size || y % size)
         return fail(HEDDLE_BAD_ARGUMENT, "%s is not aligned to its elements of %d bytes",
                     x % size ? "x" : "y", (int)size);
-    s->alpha = scalar_of(c->alpha, view_value(v), 1);
-    s->beta = scalar_of(c->beta, view_value(v), 0);
-    return h->debug ? matrix_check(h, c->A) : HEDDLE_OK;
+    TRY(read_scalars(h, c, y_count, s));
+    TRY(h->debug ? matrix_check(h, c->A) : HEDDLE_OK);
+done:
+    return status;
 }
 
 /* May kernels of the handle's device follow this pointer? */
@@ -95,7 +125,7 @@ static heddle_status launch_staged(heddle *h, const struct request *m)
     if (!on_device(h, y)) {
         TRY(on_host("y", y, y_bytes));
         y = (char *)h->stage + stage_y(v, m->op);
-        if (m->scalars.beta != 0)
+        if (m->scalars.beta_at || m->scalars.beta != 0)
             TRY(device_copy(&h->device, y, m->y, y_bytes));
     }
     TRY(launch(h, m, x, y));
@@ -106,6 +136,16 @@ done:
     return status;
 }
 
+/* A kernel that follows a pointer of the host takes the device with it. */
+static heddle_status scalar_there(const heddle *h, const char *name, const void *scalar)
+{
+    if (on_device(h, scalar))
+        return HEDDLE_OK;
+    return fail(HEDDLE_BAD_ARGUMENT,
+                "%s (%p) is not memory of the device, where heddle_set_scalars has put scalars", name,
+                scalar);
+}
+
 heddle_status multiply(heddle *h, const struct request *m)
 {
     void *before;
@@ -114,11 +154,14 @@ heddle_status multiply(heddle *h, const struct request *m)
     heddle_status status = gpu_hold(h->device.gpu, &before); /* once, and not for each of the calls below */
     if (status != HEDDLE_OK)
         return status;
-    status = stream_use(h);
-    if (status == HEDDLE_OK && on_device(h, m->x) && on_device(h, m->y))
-        status = launch(h, m, m->x, m->y);
-    else if (status == HEDDLE_OK)
-        status = launch_staged(h, m);
+    TRY(scalar_there(h, "alpha", m->scalars.alpha_at));
+    TRY(scalar_there(h, "beta", m->scalars.beta_at));
+    TRY(stream_use(h));
+    if (on_device(h, m->x) && on_device(h, m->y))
+        TRY(launch(h, m, m->x, m->y));
+    else
+        TRY(launch_staged(h, m));
+done:
     gpu_let_go(h->device.gpu, before);
     return status;
 }

@@ -7,7 +7,8 @@
  * The order matters.  A GPU fetches arguments from memory by the line, and a small product waits for each:
  * 0.3 us on an H200, where by all signs a line has 128 bytes and ends behind the first 48 bytes or the
  * first 112.  So the first 48 are what a product from CSR needs until it multiplies, and what it needs in
- * the end lies with facts that it may ask for while it waits for its first loads. */
+ * the end, scalars or where they lie, is with facts that it may ask for while it waits for its first
+ * loads. */
 #ifndef RUN_PRODUCT_H
 #define RUN_PRODUCT_H
 

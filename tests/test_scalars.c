@@ -1,0 +1,273 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Scalars on the device: every GPU kernel reads them there, keeps all promises for alpha = 0 and beta = 0,
+ * and gives bit by bit what it gives for the same numbers of the host.  HEDDLE_TEST_DEVICES="cuda:0" tries
+ * the kernels there. */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "api/api.h"
+#include "base/memory.h"
+#include "small.h"
+#include "trial.h"
+
+/* ---- kernels ---- */
+
+#define ENTRIES_MOST 20000 /* larger matrices take the emulator too long */
+#define SMALL 300          /* rows of matrices that every option meets */
+
+/* Two numbers of the trial's type on the device; where kernels look, and what they would find in the
+ * product itself: other numbers. */
+static struct scalars there(const struct trial *t, void *at, struct scalars s)
+{
+    double here[2];
+    awkward_put(here, t->A.value, 0, s.alpha);
+    awkward_put(here, t->A.value, 1, s.beta);
+    CHECK_OK(device_copy(&t->device, at, here, 2 * (int64_t)type_size(t->A.value)));
+    CHECK_OK(device_sync(&t->device));
+    return (struct scalars){
+        .alpha = NAN, .beta = 7, .alpha_at = at, .beta_at = (char *)at + type_size(t->A.value)};
+}
+
+/* x is NaN where alpha is 0. */
+static void try_pair(struct trial *t, struct bound *b, void *at, void *nan, void *want, struct scalars s)
+{
+    const size_t bytes = (size_t)trial_bytes(t);
+    trial_multiply(t, b, s);
+    CHECK(trial_wrong(t, s, 1) == 0);
+    memcpy(want, t->got, bytes);
+    void *x = t->x;
+    t->x = s.alpha == 0 ? nan : x;
+    struct scalars apart = there(t, at, s);
+    trial_set_y(t, s.beta);
+    CHECK_OK(bound_run(b, apart, t->x, trial_at(t, t->y, GUARD)));
+    CHECK_OK(device_read(&t->device, t->got, t->y, trial_bytes(t)));
+    t->x = x;
+    CHECK_THAT(memcmp(want, t->got, bytes) == 0, "%s on %s, '%s', op %d, type %d: alpha %g, beta %g there",
+               t->kernel, t->name, t->matrix, t->op, t->A.value, s.alpha, s.beta);
+}
+
+static void try_kernel(struct trial *t, void *at, void *nan, void *want)
+{
+    struct bound *b = trial_bind(t);
+    for (int i = 0; b && i < SCALARS; i++)
+        try_pair(t, b, at, nan, want, scalars[i]);
+    bound_free(b);
+}
+
+static void try_options(struct trial *t, void *at, void *nan, void *want)
+{
+    const char *name = t->kernel;
+    const struct option *o = kernel_options(kernel_by_name(name));
+    for (int i = 0; o[i].name; i++)
+        for (int j = 0; j < o[i].count; j++) {
+            char spec[64], value[OPTION_SPELLED];
+            option_spell(value, &o[i], o[i].value[j]);
+            snprintf(spec, sizeof spec, "%s:%s=%s", name, o[i].name, value);
+            t->kernel = spec;
+            try_kernel(t, at, nan, want);
+        }
+    t->kernel = name;
+}
+
+static void try_matrix(const struct device *d, const struct awkward *w, int variant, heddle_op op)
+{
+    struct trial t = {.name = gpu_info_of(d->gpu)->arch, .device = *d};
+    trial_new(&t, w, variant, op, 1);
+    void *at, *nan, *none = awkward_vector(t.n_x, t.A.value, 3, 1), *want = mem_alloc(trial_bytes(&t), 1);
+    for (int64_t i = 0; i < t.n_x; i++)
+        awkward_put(none, t.A.value, i, NAN);
+    CHECK_OK(device_alloc(d, &at, 32));
+    CHECK_OK(device_alloc(d, &nan, t.n_x * (int64_t)type_size(t.A.value)));
+    CHECK_OK(device_copy(d, nan, none, t.n_x * (int64_t)type_size(t.A.value)));
+    CHECK_OK(device_sync(d));
+    for (int k = 0; k < kernel_count(); k++)
+        if (kernel_at(k)->device == DEVICE_gpu && awkward_wants(kernel_at(k)->name) &&
+            (op == HEDDLE_N || kernel_at(k)->ops & OPS_T)) {
+            t.kernel = kernel_at(k)->name;
+            if (w->rows <= SMALL && w->cols <= SMALL && !trial_brief())
+                try_options(&t, at, nan, want);
+            try_kernel(&t, at, nan, want);
+        }
+    device_free(d, at);
+    device_free(d, nan);
+    mem_free(none);
+    mem_free(want);
+    trial_free(&t);
+}
+
+static void try_all(const struct device *d)
+{
+    const int64_t most = trial_brief() ? SMALL : trial_slow() ? INT64_MAX : 2100;
+    for (int m = 0; m < awkward_count; m++) {
+        int64_t entries = 0;
+        for (int64_t i = 0; i < awkward[m].rows; i++)
+            entries += awkward[m].length(i, awkward[m].rows, awkward[m].cols);
+        if (awkward[m].rows > most || awkward[m].cols > most || entries > ENTRIES_MOST)
+            continue;
+        for (int op = HEDDLE_N; op <= HEDDLE_T; op++)
+            for (int variant = 0; variant < VARIANT_COUNT; variant++)
+                if (TWO_VARIANTS >> variant & 1)
+                    try_matrix(d, &awkward[m], variant, (heddle_op)op);
+    }
+}
+
+TEST(every_kernel_reads_its_scalars_on_the_device)
+{
+    trial_on_devices(try_all);
+}
+
+/* ---- handles ---- */
+
+static const char *const devices[] = {"emu:wave=32", "emu:wave=64", "cpu"};
+
+/* A small matrix and vectors on the device of a handle; on a CPU that is the host. */
+struct scene {
+    heddle *h;
+    heddle_matrix *A;
+    double *x, *y, *alpha, *beta; /* 4 entries, 4 entries, and a number each */
+};
+
+static double *on_the_device(heddle *h, int64_t n)
+{
+    void *p;
+    CHECK_OK(device_alloc(&h->device, &p, n * 8));
+    return p;
+}
+
+static void put(const heddle *h, double *there, double value)
+{
+    CHECK_OK(device_copy(&h->device, there, &value, 8));
+    CHECK_OK(device_sync(&h->device));
+}
+
+static void scene_new(struct scene *s, const char *device, heddle_format format)
+{
+    s->h = open_cpu(device);
+    s->A = make_from(s->h, format, 0);
+    s->x = on_the_device(s->h, 4);
+    s->y = on_the_device(s->h, 4);
+    s->alpha = on_the_device(s->h, 1);
+    s->beta = on_the_device(s->h, 1);
+    for (int i = 0; i < 4; i++)
+        put(s->h, s->x + i, i + 1);
+    CHECK_OK(heddle_set_scalars(s->h, HEDDLE_ON_DEVICE));
+}
+
+static void scene_free(struct scene *s)
+{
+    device_free(&s->h->device, s->x);
+    device_free(&s->h->device, s->y);
+    device_free(&s->h->device, s->alpha);
+    device_free(&s->h->device, s->beta);
+    heddle_matrix_free(s->A);
+    heddle_close(s->h);
+}
+
+/* A x is 7, 0, 31 for x = 1, 2, 3, 4, and Aᵀ x is 10, 12, 2, 15 for x = 1, 2, 3. */
+static void multiply_as(struct scene *s, heddle_plan *plan, heddle_op op, const double *alpha,
+                        const double *beta, double want_alpha, double want_beta)
+{
+    static const double product[2][4] = {{7, 0, 31, 0}, {10, 12, 2, 15}};
+    const int n = op == HEDDLE_N ? 3 : 4;
+    double got[4];
+    for (int i = 0; i < 4; i++)
+        put(s->h, s->y + i, want_beta == 0 ? NAN : 100 * i);
+    CHECK_OK(plan ? heddle_plan_mv(plan, op, alpha, s->x, beta, s->y)
+                  : heddle_mv(s->h, op, alpha, s->A, s->x, beta, s->y));
+    CHECK_OK(heddle_sync(s->h));
+    CHECK_OK(device_read(&s->h->device, got, s->y, n * 8));
+    for (int i = 0; i < n; i++)
+        CHECK_THAT(got[i] == want_alpha * product[op != HEDDLE_N][i] + want_beta * 100 * i,
+                   "op %d, alpha %g, beta %g: y[%d] = %g", op, want_alpha, want_beta, i, got[i]);
+}
+
+TEST(a_handle_takes_scalars_of_the_device_in_every_product)
+{
+    static const double numbers[][2] = {{1, 0}, {2, 1}, {-1, 3}, {0, 2}, {0, 0}};
+    for (int i = 0; i < 9; i++)
+        for (int deterministic = 0; deterministic <= 1; deterministic++) {
+            struct scene s;
+            heddle_plan *plan;
+            heddle_plan_options options = {.ops = HEDDLE_PLAN_N | HEDDLE_PLAN_T, .expected_products = 1};
+            scene_new(&s, devices[i / 3], (heddle_format)(i % 3));
+            CHECK_OK(heddle_set_deterministic(s.h, deterministic));
+            CHECK_OK(heddle_reserve(s.h, s.A));
+            CHECK_OK(heddle_plan_create(&plan, s.h, s.A, &options));
+            for (int k = 0; k < 20; k++) {
+                const double *number = numbers[k / 4];
+                heddle_op op = k % 2 ? HEDDLE_T : HEDDLE_N;
+                heddle_plan *p = k / 2 % 2 ? plan : NULL;
+                put(s.h, s.alpha, number[0]);
+                put(s.h, s.beta, number[1]);
+                multiply_as(&s, p, op, s.alpha, s.beta, number[0], number[1]);
+                multiply_as(&s, p, op, s.alpha, NULL, number[0], 0);
+                multiply_as(&s, p, op, NULL, s.beta, 1, number[1]);
+                multiply_as(&s, p, op, NULL, NULL, 1, 0);
+            }
+            heddle_plan_free(plan);
+            scene_free(&s);
+        }
+}
+
+/* x and y may stay on the host, where y is copied from in any case: beta is not known here. */
+TEST(vectors_of_the_host_are_multiplied_with_scalars_of_the_device)
+{
+    for (int i = 0; i < 4; i++) {
+        struct scene s;
+        scene_new(&s, devices[i / 2], HEDDLE_CSR);
+        const double x[] = {1, 2, 3, 4}, beta = i % 2 ? 2 : 0;
+        double y[] = {1, beta == 0 ? NAN : 2, 3};
+        put(s.h, s.alpha, -1);
+        put(s.h, s.beta, beta);
+        CHECK_OK(heddle_mv(s.h, HEDDLE_N, s.alpha, s.A, x, s.beta, y));
+        CHECK(y[0] == -7 + beta && y[1] == 2 * beta && y[2] == -31 + 3 * beta);
+        scene_free(&s);
+    }
+}
+
+TEST(a_matrix_without_entries_leaves_beta_y)
+{
+    for (int i = 0; i < 3; i++) {
+        struct scene s;
+        heddle_matrix *empty;
+        const int32_t no_rows[5] = {0};
+        double got[4];
+        scene_new(&s, devices[i], HEDDLE_CSR);
+        CHECK_OK(heddle_csr(&empty, s.h, &(heddle_csr_desc){.rows = 4, .cols = 4, .row_ptr = no_rows}));
+        put(s.h, s.alpha, NAN);
+        put(s.h, s.beta, 3);
+        for (int k = 0; k < 4; k++)
+            put(s.h, s.y + k, k);
+        CHECK_OK(heddle_mv(s.h, HEDDLE_N, s.alpha, empty, s.x, s.beta, s.y));
+        CHECK_OK(heddle_sync(s.h));
+        CHECK_OK(device_read(&s.h->device, got, s.y, sizeof got));
+        CHECK(got[0] == 0 && got[1] == 3 && got[2] == 6 && got[3] == 9);
+        heddle_matrix_free(empty);
+        scene_free(&s);
+    }
+}
+
+TEST(scalars_that_kernels_cannot_read_are_refused_before_y_is_touched)
+{
+    const double one = 1;
+    double got;
+    struct scene s;
+    scene_new(&s, "emu", HEDDLE_CSR);
+    put(s.h, s.y, 5);
+    CHECK_FAILS(heddle_set_scalars(s.h, (heddle_where)2), HEDDLE_BAD_ARGUMENT, "not 2");
+    CHECK_FAILS(heddle_set_scalars(NULL, HEDDLE_ON_HOST), HEDDLE_BAD_ARGUMENT, "NULL");
+    CHECK_FAILS(heddle_mv(s.h, HEDDLE_N, &one, s.A, s.x, NULL, s.y), HEDDLE_BAD_ARGUMENT, "alpha (");
+    CHECK_FAILS(heddle_mv(s.h, HEDDLE_N, NULL, s.A, s.x, &one, s.y), HEDDLE_BAD_ARGUMENT, "beta (");
+    CHECK_FAILS(heddle_mv(s.h, HEDDLE_N, (char *)s.alpha + 4, s.A, s.x, NULL, s.y), HEDDLE_BAD_ARGUMENT,
+                "alpha is not aligned");
+    CHECK_FAILS(heddle_mv(s.h, HEDDLE_N, NULL, s.A, s.x, s.y + 2, s.y), HEDDLE_BAD_ARGUMENT,
+                "beta lies in y");
+    CHECK_OK(device_read(&s.h->device, &got, s.y, 8));
+    CHECK(got == 5);
+    CHECK_OK(heddle_mv(s.h, HEDDLE_N, s.x, s.A, s.x, s.y + 3, s.y)); /* N has three entries of y */
+    CHECK_OK(heddle_set_scalars(s.h, HEDDLE_ON_HOST));
+    CHECK_OK(heddle_mv(s.h, HEDDLE_N, &one, s.A, s.x, NULL, s.y));
+    scene_free(&s);
+}
