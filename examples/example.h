@@ -4,7 +4,7 @@
  *
  * Everything about Heddle here is must() and matrix_from(); the rest is arithmetic on vectors in host
  * memory.  A handle of a GPU takes such vectors too (it copies them there and back), so each example runs
- * on any device.  A solver that is to be fast on a GPU keeps its vectors there: see cg_cuda.cu. */
+ * on any device.  A solver that is to be fast on a GPU keeps its vectors there: see cg_graph.cu. */
 #ifndef EXAMPLE_INCLUDED
 #define EXAMPLE_INCLUDED
 

@@ -4,7 +4,7 @@
 # The examples are built as a user's project is, from the installed tree, by their Makefile and by their CMakeLists.txt, without
 # a warning; they run on the CPU and on the emulator; and their results have the properties that they should have.  In a build
 # with sanitizers they are built with them too, so that what they do to memory is watched.  HEDDLE_TEST_DEVICES ("cuda:0") runs
-# them there too, and cg_cuda; HEDDLE_SLOW_TESTS makes the picture of the README again.
+# them there too, and cg_graph; HEDDLE_SLOW_TESTS makes the picture of the README again.
 set -u
 build=$(cd "$1" && pwd) passed=0 failed=0 scratch=$(mktemp -d)
 cd "$2" || exit 2
@@ -25,7 +25,7 @@ export PKG_CONFIG_PATH=$libdir/pkgconfig
 source=$PWD
 cp -r examples "$scratch/examples"
 cd "$scratch/examples" || exit 2
-rm -f cg bicg pagerank tomography cg_cuda tomography.png
+rm -f cg bicg pagerank tomography cg_graph tomography.png
 flags="-O2 -g -Wall -Wextra -Wpedantic -Wshadow -Wconversion -Werror${sanitize:+ -fsanitize=$sanitize -fno-sanitize-recover=all}"
 pkg_config="pkg-config --define-variable=prefix=$prefix"
 if command -v pkg-config >/dev/null; then
@@ -132,13 +132,16 @@ fi
 
 # ---------------------------------------------------------------- CUDA
 if [ -z "$sanitize" ] && command -v nvcc >/dev/null; then
-  try "make cg_cuda" make cg_cuda PKG_CONFIG="$pkg_config" \
+  try "make cg_graph" make cg_graph PKG_CONFIG="$pkg_config" \
     NVCCFLAGS="-O2 -arch=sm_90 -Werror all-warnings -Xcompiler -Wall,-Wextra,-Werror"
+  try "bench/cg_peers.cu" nvcc -std=c++17 -arch=sm_90 -Werror all-warnings -Xcompiler -Wall,-Wextra,-Werror \
+    -I"$prefix/include" -c -o cg_peers.o "$source/bench/cg_peers.cu"
   for device in ${HEDDLE_TEST_DEVICES:-}; do
     [[ $device == cuda* ]] || continue
-    ends 0 ./cg_cuda "$device" gen:grid3d:n=60
-    holds "cg_cuda solves" residual "< 1e-9"
-    ends 1 ./cg_cuda "$device" gen:grid3d:n=60 20
+    ends 0 ./cg_graph "$device" gen:grid3d:n=60
+    holds "cg_graph solves" residual "< 1e-9"
+    holds "cg_graph leaves the host alone" host "< 2"
+    ends 1 ./cg_graph "$device" gen:grid3d:n=60 20
   done
 fi
 echo "$passed passed, $failed failed, ${skipped:-0} skipped"
