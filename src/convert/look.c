@@ -295,19 +295,19 @@ done:
 
 /* -------------------------------------------------------- for immediate products -------------- */
 
-/* Row blocks of at most LOOK_WINDOW_MOST rows and entries, fewer where that gives every multiprocessor
- * BLOCKS_EACH of them, four rounds of what it holds, but not so few that threads have nothing to do.  The
- * capacity has room for a last row that is not much longer than others; a tile holds it.  Measured on an
- * H200: 1,024 and blocks of 128 threads, and 8 or 16 row blocks each, are 1 to 3 % slower. */
+/* Row blocks of at most LOOK_WINDOW_MOST rows and entries, as many as the device holds at once, or up to
+ * ROUNDS times as many where each has still WINDOW_LEAST.  The capacity has room for a last row that is
+ * not much longer than others; a tile holds it.  Measured on an H200: more rounds, and blocks of 128
+ * threads, are 1 to 3 % slower; a round that is not full costs as much as one that is. */
 #define WINDOW_LEAST (3 * LOOK_THREADS)
-#define BLOCKS_EACH 24
+#define ROUNDS 4
 #define WHOLE_PIECES 2 /* of a row that is not cut */
 struct row_cut look_cut(const struct work *w)
 {
     const struct product *p = &w->product;
-    const int64_t all = p->nnz + p->rows,
-                  even = all / (BLOCKS_EACH * gpu_info_of(w->device->gpu)->multiprocessors);
-    const int64_t share = even + even / 32 + 1; /* one block too many would be a round of its own */
+    const int64_t held = LOOK_RESIDENT * gpu_info_of(w->device->gpu)->multiprocessors, all = p->nnz + p->rows;
+    const int64_t fit = all / (held * WINDOW_LEAST), rounds = fit < 1 ? 1 : fit < ROUNDS ? fit : ROUNDS;
+    const int64_t even = all / (rounds * held), share = even + even / 32 + 1; /* not one block too many */
     const int64_t window = share < WINDOW_LEAST     ? WINDOW_LEAST
                          : share < LOOK_WINDOW_MOST ? share
                                                     : LOOK_WINDOW_MOST;

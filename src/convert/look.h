@@ -21,6 +21,8 @@ struct row_block {
 
 /* Threads of a block that has a row block of immediate products. */
 #define LOOK_THREADS 256
+/* Such blocks that a multiprocessor should hold. */
+#define LOOK_RESIDENT 6
 /* Rows and entries of such a row block, but for a quarter more that its last row may have. */
 #define LOOK_WINDOW_MOST (8 * LOOK_THREADS)
 

@@ -32,7 +32,9 @@
 
 /* Threads of a block that has a row block, and how many such a multiprocessor should have registers for. */
 #define BLOCK LOOK_THREADS
-#define RESIDENT 6
+#define RESIDENT LOOK_RESIDENT
+/* The same for blocks whose rows are read directly. */
+#define RESIDENT_ROWS(real_bytes) ((real_bytes) == 4 ? 8 : 6)
 
 /* Entries that a lane has under way. */
 #define UNDER_WAY 4
@@ -88,7 +90,7 @@ DEVICE void short_rows(const struct product *p, const int lanes, const int under
 
 /* A kernel per number of lanes, so that loads are unrolled. */
 #define SHORT_ROWS(name, lanes, under_way)                                                                   \
-    KERNEL_RESIDENT(name, SIMT_USUAL_BLOCK, sizeof(real) == 4 ? 8 : 6)(struct product p)                     \
+    KERNEL_RESIDENT(name, SIMT_USUAL_BLOCK, RESIDENT_ROWS(sizeof(real)))(struct product p)                   \
     {                                                                                                        \
         short_rows(&p, lanes, under_way);                                                                    \
     }
@@ -239,22 +241,50 @@ static int64_t counters(const struct work *w)
     return look_pieces(w, look_cut(w)) * (int64_t)sizeof(int32_t);
 }
 
-/* The lanes of a row where rows are read directly: as many as fill the device, but no more than a row has
- * entries on average, if they have every row in one round, two where a lane has it alone.  Or, where rows
- * are about as long as each other and enough to fill the device, 16 or 32 that have UNDER_WAY entries
- * each: these read whole lines, as all threads would for a tile, and need no barrier; in f64 the tile is
- * ahead of 16.  0: row blocks. */
-#define EVEN 2 /* times the mean */
+/* Entries of a row that its lanes have under way at once. */
+static int64_t round_of(int lanes)
+{
+    return (int64_t)lanes * (lanes == 1 ? DEEP : lanes == 16 ? WIDE : UNDER_WAY);
+}
+
+/* Threads for rows that are read directly which the device holds. */
+static int64_t threads_held(const struct work *w)
+{
+    const struct gpu *gpu = w->device->gpu;
+    const int64_t block = gpu_arch(gpu)->block, multiprocessors = gpu_info_of(gpu)->multiprocessors;
+    const int64_t held = RESIDENT_ROWS(type_size(w->value)) * block * multiprocessors,
+                  most = gpu_threads(gpu);
+    return held < most ? held : most;
+}
+
+/* The lanes of a row where rows are read directly, 0: row blocks.  Rows are done in ROUNDS, all of them:
+ * - by as many lanes as fill the device, but no more than a row has entries on average; more for the longest,
+ *   as long as they do not fill it;
+ * - or, in single precision and where the cache holds the matrix, by as many of 8 and 16 as an average row
+ *   keeps busy: what is waited for then is latency, of which a row block has more.
+ * Or rows are about as long as each other and enough to fill the device: 16 or 32 lanes that have UNDER_WAY
+ * entries each read whole lines, as all threads would for a tile, and need no barrier; in f64 the tile is
+ * ahead of 16. */
+#define ROUNDS 2
+#define BUSY 5 / 4 /* entries of an average row for each lane */
+#define EVEN 2     /* times the mean */
 static int lanes_of(const struct work *w)
 {
-    const int64_t rows = w->product.rows, mean = w->product.nnz / rows,
-                  longest = w->product.fact[LOOK_LONGEST];
-    const int64_t threads = gpu_threads(w->device->gpu);
+    const int64_t rows = w->product.rows, nnz = w->product.nnz, longest = w->product.fact[LOOK_LONGEST];
+    const int64_t mean = nnz / rows, threads = threads_held(w);
+    const int64_t bytes = nnz * (int64_t)(type_size(w->value) + sizeof(int32_t));
     int lanes = 1;
     while (lanes < 32 && 2 * lanes <= mean && 2 * lanes * rows <= threads)
         lanes *= 2;
-    if (longest <= lanes * (lanes == 1 ? 2 * DEEP : lanes == 16 ? WIDE : UNDER_WAY))
+    while (lanes < 32 && longest > round_of(lanes) && 4 * lanes * rows <= threads)
+        lanes *= 2;
+    if (longest <= ROUNDS * round_of(lanes))
         return lanes;
+    if (w->value == HEDDLE_F32 && bytes <= gpu_info_of(w->device->gpu)->cache) {
+        lanes = mean >= 16 * BUSY ? 16 : mean >= 8 * BUSY ? 8 : 0;
+        if (2 * lanes * rows >= threads && longest <= ROUNDS * round_of(lanes))
+            return lanes;
+    }
     lanes = mean >= 32 * UNDER_WAY ? 32 : mean >= 16 * UNDER_WAY && w->value == HEDDLE_F32 ? 16 : 0;
     return longest <= EVEN * mean && lanes * rows >= threads ? lanes : 0;
 }

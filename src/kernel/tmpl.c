@@ -23,15 +23,15 @@
 #ifdef HEDDLE_DEVICE
 KERNEL_BOUND(tmpl1, BLOCK)(struct product p)
 {
-    multiply(&p, 1, 0);
+    multiply(&p, 1);
 }
 KERNEL_BOUND(tmpl2, BLOCK)(struct product p)
 {
-    multiply(&p, 2, 0);
+    multiply(&p, 2);
 }
 KERNEL_BOUND(tmpl4, BLOCK)(struct product p)
 {
-    multiply(&p, 4, 0);
+    multiply(&p, 4);
 }
 
 #else
@@ -72,7 +72,7 @@ static int64_t waves_of(const struct work *w)
 static heddle_status launch(const struct work *w)
 {
     int64_t waves = waves_of(w);
-    return launch_tmpl(w, entries[waves / 2], waves);
+    return launch_tmpl(w, entries[waves / 2], waves, 1);
 }
 
 const struct kernel tmpl = {

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * tmpl.h: what tmpl and tmplv share: slices of rows with one template, and the rest.  `valued`, a constant
- * wherever it is passed: values are the template's. */
+ * tmpl.h: what tmpl and tmplv share: slices of rows with one template, and the rest. */
 #ifndef KERNEL_TMPL_H
 #define KERNEL_TMPL_H
 
@@ -16,12 +15,6 @@ enum { REST_BLOCKS, REST_LANES };
 
 #define LOADS 8 /* of a row, under way at a time */
 
-/* The value of the k-th entry from here: a template's own, or the lane's. */
-DEVICE real value_at(const real *val, int k, const int valued)
-{
-    return valued ? simt_readonly(val + k) : simt_stream(val + k * WAVE);
-}
-
 /* Where a lane is in its slice: `waves` waves share it, each with a part of the entries of every row. */
 struct lane {
     int64_t row;
@@ -31,8 +24,7 @@ struct lane {
 
 /* Lanes without a row follow that of the slice's first, with values of 0, and keep what they find to
  * themselves. */
-DEVICE struct lane sum_slice(const struct product *p, int64_t slice, int part, const int waves,
-                             const int valued)
+DEVICE struct lane sum_slice(const struct product *p, int64_t slice, int part, const int waves)
 {
     struct lane mine;
     const uint32_t *at = (const uint32_t *)p->array[TMPL_SLICE] + TMPL_MEMBERS * slice;
@@ -46,26 +38,26 @@ DEVICE struct lane sum_slice(const struct product *p, int64_t slice, int part, c
     const int from = part * (int)of[TMPL_AT_LENGTH] / waves;
     int left = (part + 1) * (int)of[TMPL_AT_LENGTH] / waves - from;
     real sum = 0;
-    val += valued ? of[TMPL_AT_OFFSET] + from : ((int64_t)of[TMPL_AT_VAL] + from) * WAVE + simt_lane();
+    val += ((int64_t)of[TMPL_AT_VAL] + from) * WAVE + simt_lane();
     offset += from;
     SIMT_ROLLED
     for (; left >= LOADS; left -= LOADS) {
         int32_t o[LOADS];
         real v[LOADS];
         for (int k = 0; k < LOADS; k++) {
-            v[k] = value_at(val, k, valued);
+            v[k] = simt_stream(val + k * WAVE);
             o[k] = simt_readonly(offset + k);
         }
         for (int k = 0; k < LOADS; k++)
             sum += v[k] * simt_readonly(x + o[k]);
-        val += valued ? LOADS : LOADS * WAVE;
+        val += LOADS * WAVE;
         offset += LOADS;
     }
     int32_t o[LOADS] = {0};
     real v[LOADS] = {0}, of_x[LOADS] = {0};
     for (int k = 0; k < LOADS - 1; k++)
         if (k < left) {
-            v[k] = value_at(val, k, valued);
+            v[k] = simt_stream(val + k * WAVE);
             o[k] = simt_readonly(offset + k);
         }
     for (int k = 0; k < LOADS - 1; k++)
@@ -81,13 +73,13 @@ DEVICE struct lane sum_slice(const struct product *p, int64_t slice, int part, c
 
 /* The waves of a block have a slice each, or share one: then the first sums up what they found, always in the
  * same order. */
-DEVICE void multiply_slices(const struct product *p, int64_t first, const int waves, const int valued)
+DEVICE void multiply_slices(const struct product *p, int64_t first, const int waves)
 {
     const int part = simt_wave_id() % waves;
     const int64_t slice = first + simt_wave_id() / waves;
     struct lane mine = {0, 0, 0};
     if (slice < p->dim[TMPL_SLICES])
-        mine = sum_slice(p, slice, part, waves, valued);
+        mine = sum_slice(p, slice, part, waves);
     if (waves > 1) {
         SHARED(real, partial, BLOCK);
         partial[simt_thread_id()] = mine.sum;
@@ -117,13 +109,13 @@ DEVICE void multiply_rest(const struct product *p, int64_t thread)
               beta_of(p));
 }
 
-DEVICE void multiply(const struct product *p, const int waves, const int valued)
+DEVICE void multiply(const struct product *p, const int waves)
 {
     const int64_t block = p->first + simt_block_id() - p->fact[REST_BLOCKS];
     if (block < 0)
         multiply_rest(p, (block + p->fact[REST_BLOCKS]) * BLOCK + simt_thread_id());
     else
-        multiply_slices(p, block * (BLOCK / WAVE / waves), waves, valued);
+        multiply_slices(p, block * (BLOCK / WAVE / waves), waves);
 }
 
 #else
@@ -137,14 +129,15 @@ static heddle_status height_applies(const struct work *w)
     return fail(HEDDLE_NO_KERNEL, "a slice is as high as a wave of this device is wide: slice=%d", wave);
 }
 
-/* A grid has its limits; there are at most two launches, and mostly one. */
-static heddle_status launch_tmpl(const struct work *w, const char *entry, int64_t waves)
+/* `waves` waves share a slice, or one has `each`.  A grid has its limits; there are at most two launches,
+ * and mostly one. */
+static heddle_status launch_tmpl(const struct work *w, const char *entry, int64_t waves, int64_t each)
 {
     heddle_status status = HEDDLE_OK;
     const struct gpu_info *info = gpu_info_of(w->device->gpu);
     struct work part = *w;
     struct product *p = &part.product;
-    int64_t lanes = 1, rest = p->dim[TMPL_REST], slices = BLOCK / info->wave / waves,
+    int64_t lanes = 1, rest = p->dim[TMPL_REST], slices = BLOCK / info->wave * each / waves,
             most = UINT32_MAX / BLOCK;
     while (lanes < info->wave && 2 * lanes * rest < p->dim[TMPL_ENTRIES])
         lanes *= 2;

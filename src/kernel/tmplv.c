@@ -4,7 +4,8 @@
  *
  * Computes   y = alpha A x + beta y,  A in TMPLV (src/format/tmplv.c).
  * Source     Heddle's own: what a stencil code does, found in a matrix.
- * Balance    as tmpl.
+ * Balance    a wave has EACH slices, of which most have the same template: a value of it that is read once is
+ *            multiplied with as many x.  The rest as tmpl.
  * Memory     x and y, 2 bytes a row and 16 a slice; templates and their values stay in the cache.
  * Wins       constant coefficients on a grid, patterns of ones on a lattice: several times fewer bytes than
  *            any storage with values.
@@ -14,10 +15,68 @@
  */
 #include "kernel/tmpl.h"
 
+/* Slices of a wave, which follow one another. */
+#define EACH 4
+
 #ifdef HEDDLE_DEVICE
+
+#define UNDER_WAY 4 /* entries of a template */
+
+/* Adds up a template for the rows of some slices that have it.  What lies behind its end is its first
+ * entry once more, and is not added. */
+DEVICE void add_template(const struct product *p, const int64_t *row, real *sum, const int slices,
+                         const uint32_t *of)
+{
+    const int32_t *offset = (const int32_t *)p->array[TMPL_OFFSET] + of[TMPL_AT_OFFSET];
+    const real *val = (const real *)p->array[TMPL_VAL] + of[TMPL_AT_OFFSET], *x = (const real *)p->x;
+    const int length = (int)of[TMPL_AT_LENGTH];
+    SIMT_ROLLED
+    for (int k = 0; k < length; k += UNDER_WAY) {
+        int32_t o[UNDER_WAY];
+        real v[UNDER_WAY], g[UNDER_WAY][EACH];
+        for (int i = 0; i < UNDER_WAY; i++) {
+            o[i] = simt_readonly(offset + (k + i < length ? k + i : 0));
+            v[i] = simt_readonly(val + (k + i < length ? k + i : 0));
+        }
+        for (int i = 0; i < UNDER_WAY; i++)
+            for (int j = 0; j < slices; j++)
+                g[i][j] = simt_readonly(x + row[j] + o[i]);
+        for (int i = 0; i < UNDER_WAY; i++)
+            for (int j = 0; j < slices; j++)
+                sum[j] += k + i < length ? v[i] * g[i][j] : 0;
+    }
+}
+
 KERNEL_BOUND(tmplv, BLOCK)(struct product p)
 {
-    multiply(&p, 1, 1);
+    const int64_t block = p.first + simt_block_id() - p.fact[REST_BLOCKS], slices = p.dim[TMPL_SLICES];
+    const int64_t first = (block * (BLOCK / WAVE) + simt_wave_id()) * EACH;
+    uint32_t of[EACH][TMPL_MEMBERS], place[EACH];
+    int64_t row[EACH];
+    real sum[EACH];
+    int alike = 1;
+    if (block < 0)
+        multiply_rest(&p, (block + p.fact[REST_BLOCKS]) * BLOCK + simt_thread_id());
+    if (block < 0 || first >= slices)
+        return;
+    for (int i = 0; i < EACH; i++) {
+        const int64_t slice = first + i < slices ? first + i : first;
+        simt_load4(of[i], (const uint32_t *)p.array[TMPL_SLICE] + TMPL_MEMBERS * slice);
+        place[i] = simt_stream((const uint16_t *)p.array[TMPL_ROW] + slice * WAVE + simt_lane());
+    }
+    for (int i = 0; i < EACH; i++) {
+        row[i] = of[i][TMPL_AT_WINDOW] + (place[i] & (TMPL_WINDOW - 1));
+        sum[i] = 0;
+        alike &= of[i][TMPL_AT_OFFSET] == of[0][TMPL_AT_OFFSET];
+    }
+    if (alike)
+        add_template(&p, row, sum, EACH, of[0]);
+    for (int i = 0; i < EACH; i++) {
+        if (!alike)
+            add_template(&p, row + i, sum + i, 1, of[i]);
+        if (first + i < slices && !(place[i] & TMPL_OFF))
+            store((real *)p.y + row[i], alpha_of(&p), sum[i], beta_of(&p));
+    }
 }
 
 #else
@@ -29,7 +88,7 @@ static const struct option options[] = {
 
 static heddle_status launch(const struct work *w)
 {
-    return launch_tmpl(w, "tmplv", 1);
+    return launch_tmpl(w, "tmplv", 1, EACH);
 }
 
 const struct kernel tmplv = {
