@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * heddle.h: sparse matrix times vector,  y = alpha op(A) x + beta y.
+ * heddle.h: sparse matrix times vector,  y = alpha op(A) x + beta y,  or times several vectors at once.
  *
  * The way through this header is the way of a matrix:
  *
@@ -102,6 +102,9 @@ typedef struct heddle_types {
 
 /* op(A) = A, its transpose, or its conjugate transpose (the same as T for real types). */
 typedef enum heddle_op { HEDDLE_N = 0, HEDDLE_T = 1, HEDDLE_H = 2 } heddle_op;
+
+/* How several vectors lie in memory: one after another, or the first number of each, then the second, ... */
+typedef enum heddle_layout { HEDDLE_COLUMN_MAJOR = 0, HEDDLE_ROW_MAJOR = 1 } heddle_layout;
 
 typedef enum heddle_format { HEDDLE_CSR = 0, HEDDLE_CSC = 1, HEDDLE_COO = 2 } heddle_format;
 
@@ -341,6 +344,26 @@ HEDDLE_API heddle_status heddle_format_bytes(heddle *h, const heddle_matrix *A, 
 HEDDLE_API heddle_status heddle_mv(heddle *h, heddle_op op, const void *alpha, const heddle_matrix *A,
                                    const void *x, const void *beta, void *y);
 
+/* Y = alpha op(A) X + beta Y for any number of vectors: the columns of X and of Y.  A is read once for
+ * many of them, so that this takes far less time than a heddle_mv for each.
+ *   vectors      how many, from 0 on; 1 is heddle_mv, to the last bit.
+ *   X, Y         entry j of vector v is X[j + v * ldx] (HEDDLE_COLUMN_MAJOR) or X[j * ldx + v]
+ *                (HEDDLE_ROW_MAJOR), with ldx at least the length of a column, or of a row; 0 means just
+ *                that.  So with Y and ldy.  By rows is the faster layout, if there is a choice.
+ *   batches      of vectors that lie at equal distances (strided, interleaved) are a case of it.
+ * All that heddle_mv promises holds, for Y in the place of y, and
+ *   between      columns, or rows, where ldx or ldy is larger than they are long, nothing is read or written:
+ *                X and Y may be some columns each of one larger array.
+ *   workspace    the first product with more vectors than the handle has met may allocate, and wait; none
+ *                does, nor can fail for it, after heddle_reserve_mm.  HEDDLE_NO_WORKSPACE: the stream is
+ *                being captured, and there is something to allocate. */
+HEDDLE_API heddle_status heddle_mm(heddle *h, heddle_op op, const void *alpha, const heddle_matrix *A,
+                                   int64_t vectors, heddle_layout layout, const void *X, int64_t ldx,
+                                   const void *beta, void *Y, int64_t ldy);
+
+/* Makes a handle ready for heddle_mm with A and up to so many vectors, of any operation and layout. */
+HEDDLE_API heddle_status heddle_reserve_mm(heddle *h, const heddle_matrix *A, int64_t vectors);
+
 /* -------------------------------------------------------- plans ------------------------------- */
 
 enum { HEDDLE_PLAN_N = 1, HEDDLE_PLAN_T = 2 }; /* T stands for H too */
@@ -381,6 +404,12 @@ HEDDLE_API void heddle_plan_free(heddle_plan *p);
  * for. */
 HEDDLE_API heddle_status heddle_plan_mv(heddle_plan *p, heddle_op op, const void *alpha, const void *x,
                                         const void *beta, void *y);
+
+/* As heddle_mm, with what the plan has: its arrays where a kernel for several vectors takes them, else A's
+ * (heddle_mm), else its kernel for one vector after another. */
+HEDDLE_API heddle_status heddle_plan_mm(heddle_plan *p, heddle_op op, const void *alpha, int64_t vectors,
+                                        heddle_layout layout, const void *X, int64_t ldx, const void *beta,
+                                        void *Y, int64_t ldy);
 
 /* New values under the same pattern: later products of the plan multiply with `val` instead of A's values.
  * The plan, its kernels and its workspace stay as they are; what it has converted (another format, a

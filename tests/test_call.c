@@ -19,6 +19,8 @@ struct scene {
     struct csr csr;
 };
 
+#define VECTORS 40 /* at once, at most */
+
 static void scene_new(struct scene *s)
 {
     *s = (struct scene){.v = &fake_vendors[0]};
@@ -32,10 +34,11 @@ static void scene_new(struct scene *s)
     CHECK_OK(matrix_of(&s->A, s->h, &s->csr));
     CHECK_OK(heddle_plan_create(&s->plan, s->h, s->A, &options));
     CHECK_OK(heddle_set_deterministic(s->h, 1));
-    CHECK_OK(heddle_reserve(s->h, s->A));
+    CHECK_OK(heddle_reserve_mm(s->h, s->A, VECTORS));
     CHECK_OK(heddle_set_deterministic(s->h, 0));
-    CHECK_OK(device_alloc(&s->h->device, &s->x, 400 * 8));
-    CHECK_OK(device_alloc(&s->h->device, &s->y, 400 * 8));
+    CHECK_OK(heddle_reserve_mm(s->h, s->A, VECTORS));
+    CHECK_OK(device_alloc(&s->h->device, &s->x, 400 * 8 * VECTORS));
+    CHECK_OK(device_alloc(&s->h->device, &s->y, 400 * 8 * VECTORS));
 }
 
 static void scene_free(struct scene *s)
@@ -52,6 +55,25 @@ static void scene_free(struct scene *s)
     unsetenv("HEDDLE_MODULE_DIR");
     unsetenv(s->v->variable);
     unsetenv("FAKE_FAIL");
+}
+
+/* With several vectors, for which the handle is ready. */
+static void products_many(struct scene *s, heddle_op op)
+{
+    const double zero = 0, two = 2;
+    for (int i = 0; i < 8; i++) {
+        const heddle_layout layout = (heddle_layout)(i % 2);
+        const int64_t k = i / 2 ? VECTORS >> i / 2 : VECTORS;
+        CHECK_OK(heddle_mm(s->h, op, &two, s->A, k, layout, s->x, 0, i < 4 ? &two : NULL, s->y, 0));
+        CHECK_OK(heddle_mm(s->h, op, &zero, s->A, k, layout, s->x, 0, &two, s->y, 0));
+        CHECK_OK(heddle_set_deterministic(s->h, 1));
+        CHECK_OK(heddle_mm(s->h, op, &two, s->A, k, layout, s->x, 0, &two, s->y, 0));
+        CHECK_OK(heddle_set_deterministic(s->h, 0));
+        CHECK_OK(heddle_plan_mm(s->plan, op, NULL, k, layout, s->x, 0, NULL, s->y, 0));
+        CHECK_OK(heddle_set_scalars(s->h, HEDDLE_ON_DEVICE));
+        CHECK_OK(heddle_mm(s->h, op, s->x, s->A, k, layout, s->x, 0, s->x, s->y, 0));
+        CHECK_OK(heddle_set_scalars(s->h, HEDDLE_ON_HOST));
+    }
 }
 
 /* Every kind of product that can stand in a graph; how many launches that was. */
@@ -72,6 +94,7 @@ static int products(struct scene *s)
         CHECK_OK(heddle_mv(s->h, op, s->x, s->A, s->x, s->x, s->y));
         CHECK_OK(heddle_plan_mv(s->plan, op, s->x, s->x, NULL, s->y));
         CHECK_OK(heddle_set_scalars(s->h, HEDDLE_ON_HOST));
+        products_many(s, op);
     }
     return fake_state_of(s->v)->launch.count - before;
 }
@@ -106,6 +129,24 @@ TEST(a_product_calls_nothing_that_spoils_a_capture)
     CHECK(fake_state_of(s.v)->launch.together == together);
     unsetenv("FAKE_CAPTURING");
     fake_script(s.v, NULL, NULL);
+    scene_free(&s);
+}
+
+TEST(a_capture_that_would_allocate_is_refused_until_the_handle_is_ready)
+{
+    struct scene s;
+    int stream;
+    scene_new(&s);
+    CHECK_OK(heddle_set_stream(s.h, &stream));
+    setenv("FAKE_CAPTURING", "1", 1);
+    s.h->many = 0; /* as a handle that has never met several vectors */
+    CHECK_FAILS(heddle_mm(s.h, HEDDLE_N, NULL, s.A, 3, HEDDLE_ROW_MAJOR, s.x, 0, NULL, s.y, 0),
+                HEDDLE_NO_WORKSPACE, "heddle_reserve_mm");
+    unsetenv("FAKE_CAPTURING");
+    CHECK_OK(heddle_mm(s.h, HEDDLE_N, NULL, s.A, 3, HEDDLE_ROW_MAJOR, s.x, 0, NULL, s.y, 0));
+    setenv("FAKE_CAPTURING", "1", 1);
+    CHECK_OK(heddle_mm(s.h, HEDDLE_N, NULL, s.A, 3, HEDDLE_ROW_MAJOR, s.x, 0, NULL, s.y, 0));
+    unsetenv("FAKE_CAPTURING");
     scene_free(&s);
 }
 

@@ -496,6 +496,27 @@ DRAWINGS = {
         "notes": ["Nobody adds to what another part adds to, so there are no atomics.  Copies are zeroed and added back",
                   "in pages of 4,096 entries, and only those that were touched."],
     },
+    "cpu_csr_mm": {
+        "title": "several vectors at once: a vector in each lane",
+        "panels": [{"waves": THREADS2, "steps": [
+            ("row 0, 2", "a a a a | y2 y2 y2 y2"), ("", "b b b b | - - - -"), ("write", "y0 y0 y0 y0 | - - - -"),
+            ("row 1, 3", "y1 y1 y1 y1 | h h h h"), ("write", ". . . . | y3 y3 y3 y3"), ("row 2, 4", "c c c c | i i i i"),
+            ("", "d d d d | j j j j"), ("", "e e e e | k k k k"), ("", "f f f f | y4 y4 y4 y4"), ("row 5", "g g g g | l l l l"),
+            ("write", ". . . . | y5 y5 y5 y5"), ("carry", ">2 >2 >2 >2 | - - - -")]}],
+        "strips": [("path", "a b 0 1 c d e f g | 2 h 3 i j k 4 l 5")],
+        "notes": ["Four vectors, one in each lane: an entry is loaded once, and multiplied with four numbers of X that lie",
+                  "side by side.  The parts are those of cpu_merge.  In truth a tile has up to 32 vectors."],
+    },
+    "cpu_csr_mm_t": {
+        "title": "several vectors at once, transposed: an entry adds to a cache line",
+        "panels": [{"waves": ["thread 0: Y", "thread 1: a copy"], "cell": 104, "steps": [
+            ("step 1", "a>0 | h>3"), ("2", "b>3 | i>1"), ("3", "c>0 | j>4"), ("4", "d>1 | k>5"), ("5", "e>2 | l>5"),
+            ("6", "f>4 | -"),
+            ("7", "g>5 | -"), ("then", ":Y_+=_copy | -")]}],
+        "strips": [("path", "a b 0 1 c d e f g | 2 h 3 i j k 4 l 5")],
+        "notes": ["As cpu_csr_t, but each addition is to a row of Y: as many vectors as a cache line of 64 bytes has numbers.",
+                  "Where the vectors of Y lie apart, thread 0 has a copy, too."],
+    },
     "cpu_coo": {
         "title": "entries in parts of equal number",
         "panels": [{"waves": THREADS2, "cell": 80, "steps": [

@@ -38,6 +38,7 @@ struct heddle {
     struct outgrown *outgrown; /* rooms that became too small: graphs may know their addresses */
     void *stage;               /* GPU: where x and y of the host go, on the device; grows likewise */
     int64_t stage_bytes;
+    uint64_t many; /* a bit for each kind of products with several vectors that it is ready for (many_kind) */
     const char *last_kernel; /* "" before the first product */
 };
 
@@ -61,6 +62,8 @@ struct heddle_plan {
     heddle_plan_desc desc[2];
     int64_t limit; /* bytes it may hold */
     int fixed;     /* values never change */
+    int deterministic;
+    const void *val; /* with which its products are, in A's order; NULL: only its own storage has them */
     void *values; /* on the device: new values that came from the host, where a bound kernel refers to them */
 };
 
@@ -107,6 +110,9 @@ int64_t stage_y(const struct view *A, heddle_op op); /* where y begins */
  * who use its workspace. */
 heddle_status stream_use(heddle *h);
 void workspace_free(heddle *h);
+/* What products with several vectors need, unless the handle has it; and so many bytes of stage. */
+heddle_status many_reserve(heddle *h, const struct many *m);
+heddle_status stage_reserve(heddle *h, int64_t bytes);
 
 /* Allocates an empty matrix; matrix_done gives it to the caller once the handle has reserved workspace for
  * it. */
@@ -133,5 +139,20 @@ struct request {
 heddle_status multiply(heddle *h, const struct request *m);
 /* A is not NULL, and its contents are known. */
 heddle_status usable(const heddle_matrix *A);
+/* What every product asks of its arguments, but for vectors; check_scalars also checks A while debugging, and
+ * that y, of y_count numbers, does not have scalars that lie on the device. */
+heddle_status check_operation(const heddle *h, const heddle_matrix *A, heddle_op op);
+heddle_status check_scalars(heddle *h, const heddle_matrix *A, const void *alpha, const void *beta,
+                            const void *y, int64_t y_count, struct scalars *s);
+heddle_status scalars_there(const heddle *h,
+                            struct scalars s); /* GPU: those that should be are on the device */
+/* May kernels of the handle's device follow this pointer? */
+int on_device(const heddle *h, const void *p);
+/* What the device does not know must be memory of the host, or it is nothing: freed on the device, for
+ * example. */
+heddle_status on_host(const char *name, const void *p, int64_t bytes);
+/* The number of the operation in the plan, or an error if the plan does not serve it. */
+heddle_status plan_op(const heddle_plan *p, heddle_op op, int *number);
+heddle_status no_plan(void); /* the error: it is NULL */
 
 #endif

@@ -32,32 +32,41 @@ static heddle_status check_scalar(const char *name, const void *scalar, uintptr_
     return HEDDLE_OK;
 }
 
+heddle_status check_operation(const heddle *h, const heddle_matrix *A, heddle_op op)
+{
+    heddle_status status = usable(A);
+    if (status != HEDDLE_OK)
+        return status;
+    if (!gpu_same(A->device.gpu, h->device.gpu))
+        return fail(HEDDLE_BAD_ARGUMENT, "the matrix lies on another device than the handle's");
+    if ((unsigned)op > HEDDLE_H)
+        return fail(HEDDLE_BAD_ARGUMENT, "%d is not an operation: HEDDLE_N, HEDDLE_T or HEDDLE_H", (int)op);
+    return HEDDLE_OK;
+}
+
 /* The numbers, or where they lie on the device. */
-static heddle_status read_scalars(const heddle *h, const struct call *c, int64_t y_count, struct scalars *s)
+heddle_status check_scalars(heddle *h, const heddle_matrix *A, const void *alpha, const void *beta,
+                            const void *y, int64_t y_count, struct scalars *s)
 {
     heddle_status status = HEDDLE_OK;
-    heddle_type type = view_value(&c->A->view);
+    heddle_type type = view_value(&A->view);
     int there = h->scalars == HEDDLE_ON_DEVICE && h->shared;
-    *s = (struct scalars){.alpha = scalar_of(there ? NULL : c->alpha, type, 1),
-                          .beta = scalar_of(there ? NULL : c->beta, type, 0),
-                          .alpha_at = there ? c->alpha : NULL,
-                          .beta_at = there ? c->beta : NULL};
-    TRY(check_scalar("alpha", s->alpha_at, type_size(type), c->y, y_count));
-    TRY(check_scalar("beta", s->beta_at, type_size(type), c->y, y_count));
+    *s = (struct scalars){.alpha = scalar_of(there ? NULL : alpha, type, 1),
+                          .beta = scalar_of(there ? NULL : beta, type, 0),
+                          .alpha_at = there ? alpha : NULL,
+                          .beta_at = there ? beta : NULL};
+    TRY(check_scalar("alpha", s->alpha_at, type_size(type), y, y_count));
+    TRY(check_scalar("beta", s->beta_at, type_size(type), y, y_count));
+    TRY(h->debug ? matrix_check(h, A) : HEDDLE_OK);
 done:
     return status;
 }
 
 static heddle_status check_call(heddle *h, const struct call *c, struct scalars *s)
 {
-    heddle_status status = usable(c->A);
+    heddle_status status = check_operation(h, c->A, c->op);
     if (status != HEDDLE_OK)
         return status;
-    if (!gpu_same(c->A->device.gpu, h->device.gpu))
-        return fail(HEDDLE_BAD_ARGUMENT, "the matrix lies on another device than the handle's");
-    if ((unsigned)c->op > HEDDLE_H)
-        return fail(HEDDLE_BAD_ARGUMENT, "%d is not an operation: HEDDLE_N, HEDDLE_T or HEDDLE_H",
-                    (int)c->op);
     const struct view *v = &c->A->view;
     int64_t rows = view_rows(v), cols = view_cols(v);
     int64_t x_count = c->op == HEDDLE_N ? cols : rows, y_count = c->op == HEDDLE_N ? rows : cols;
@@ -72,14 +81,10 @@ static heddle_status check_call(heddle *h, const struct call *c, struct scalars 
     if (x % size || y % size)
         return fail(HEDDLE_BAD_ARGUMENT, "%s is not aligned to its elements of %d bytes",
                     x % size ? "x" : "y", (int)size);
-    TRY(read_scalars(h, c, y_count, s));
-    TRY(h->debug ? matrix_check(h, c->A) : HEDDLE_OK);
-done:
-    return status;
+    return check_scalars(h, c->A, c->alpha, c->beta, c->y, y_count, s);
 }
 
-/* May kernels of the handle's device follow this pointer? */
-static int on_device(const heddle *h, const void *p)
+int on_device(const heddle *h, const void *p)
 {
     return !p || gpu_driver_of(h->device.gpu)->on_device(h->device.gpu, p);
 }
@@ -95,9 +100,7 @@ static heddle_status launch(heddle *h, const struct request *m, const void *x, v
                                                                y, &h->room, &h->last_kernel);
 }
 
-/* What the device does not know must be memory of the host, or it is nothing: freed on the device, for
- * example. */
-static heddle_status on_host(const char *name, const void *p, int64_t bytes)
+heddle_status on_host(const char *name, const void *p, int64_t bytes)
 {
     if (mem_readable(p, bytes))
         return HEDDLE_OK;
@@ -146,6 +149,15 @@ static heddle_status scalar_there(const heddle *h, const char *name, const void 
                 scalar);
 }
 
+heddle_status scalars_there(const heddle *h, struct scalars s)
+{
+    heddle_status status = HEDDLE_OK;
+    TRY(scalar_there(h, "alpha", s.alpha_at));
+    TRY(scalar_there(h, "beta", s.beta_at));
+done:
+    return status;
+}
+
 heddle_status multiply(heddle *h, const struct request *m)
 {
     void *before;
@@ -154,8 +166,7 @@ heddle_status multiply(heddle *h, const struct request *m)
     heddle_status status = gpu_hold(h->device.gpu, &before); /* once, and not for each of the calls below */
     if (status != HEDDLE_OK)
         return status;
-    TRY(scalar_there(h, "alpha", m->scalars.alpha_at));
-    TRY(scalar_there(h, "beta", m->scalars.beta_at));
+    TRY(scalars_there(h, m->scalars));
     TRY(stream_use(h));
     if (on_device(h, m->x) && on_device(h, m->y))
         TRY(launch(h, m, m->x, m->y));
@@ -205,7 +216,9 @@ static heddle_status plan_create(heddle_plan **out, heddle *h, const heddle_matr
     TRY(NEW_ZEROED(p, 1));
     p->h = h;
     p->A = A;
+    p->val = A->view.format == HEDDLE_COO ? A->view.coo.val : A->view.csr.val;
     p->fixed = options.values_fixed != 0;
+    p->deterministic = options.deterministic != 0;
     p->limit = options.memory_limit > 0 ? options.memory_limit : options.memory_limit < 0 ? 0 : INT64_MAX;
     for (int op = HEDDLE_N; op <= HEDDLE_T; op++)
         if (options.ops & (op == HEDDLE_N ? HEDDLE_PLAN_N : HEDDLE_PLAN_T))
@@ -237,8 +250,7 @@ void heddle_plan_free(heddle_plan *p)
     mem_free(p);
 }
 
-/* The number of the operation in the plan, or an error if the plan does not serve it. */
-static heddle_status plan_op(const heddle_plan *p, heddle_op op, int *number)
+heddle_status plan_op(const heddle_plan *p, heddle_op op, int *number)
 {
     *number = op == HEDDLE_N ? 0 : 1;
     if ((unsigned)op <= HEDDLE_H && !p->bound[*number])
@@ -258,7 +270,7 @@ done:
     return status;
 }
 
-static heddle_status no_plan(void)
+heddle_status no_plan(void)
 {
     return fail(HEDDLE_BAD_ARGUMENT, "the plan is NULL");
 }
@@ -360,6 +372,7 @@ static heddle_status values_set(heddle_plan *p, void *val)
     heddle_status status = HEDDLE_OK;
     struct view A = p->A->view;
     A.csr.val = A.coo.val = val;
+    p->val = val;
     for (int op = 0; op < 2; op++)
         if (p->bound[op]) {
             bound_use_stream(p->bound[op], p->h->device.stream);
@@ -388,6 +401,7 @@ static heddle_status update_values(heddle_plan *p, const void *val)
         TRY(device_sync(&p->h->device));
         device_free(&p->h->device, p->values);
         p->values = NULL;
+        p->val = stages ? NULL : val;
         if (refers(p) >= 0)
             p->desc[refers(p)].bytes -= nnz * size;
     }

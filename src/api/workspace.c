@@ -139,7 +139,7 @@ done:
 
 /* Nothing that goes through the stage can be captured, and every product that does is waited for: the old
  * one goes at once. */
-static heddle_status grow_stage(heddle *h, int64_t bytes)
+heddle_status stage_reserve(heddle *h, int64_t bytes)
 {
     heddle_status status = HEDDLE_OK;
     void *larger = NULL;
@@ -165,7 +165,29 @@ heddle_status handle_reserve(heddle *h, const heddle_matrix *A)
     TRY(grow(h, &h->room.workspace, &h->room.workspace_bytes, needed.workspace_bytes));
     TRY(grow(h, &h->room.counters, &h->room.counters_bytes, needed.counters_bytes));
     if (h->shared)
-        TRY(grow_stage(h, stage_bytes(&A->view)));
+        TRY(stage_reserve(h, stage_bytes(&A->view)));
+done:
+    return status;
+}
+
+heddle_status many_reserve(heddle *h, const struct many *m)
+{
+    heddle_status status = HEDDLE_OK;
+    const uint64_t kind = (uint64_t)1 << many_kind(m);
+    struct room needed = {0};
+    many_room(&needed, m);
+    if (h->many & kind && needed.workspace_bytes <= h->room.workspace_bytes &&
+        needed.counters_bytes <= h->room.counters_bytes)
+        return HEDDLE_OK;
+    if (h->shared && captured(h))
+        return fail(HEDDLE_NO_WORKSPACE,
+                    "the stream is being captured, and the handle is not ready for this product, which needs "
+                    "%lld bytes of workspace: call heddle_reserve_mm before",
+                    (long long)(needed.workspace_bytes + needed.counters_bytes));
+    TRY(many_load(m));
+    TRY(grow(h, &h->room.workspace, &h->room.workspace_bytes, needed.workspace_bytes));
+    TRY(grow(h, &h->room.counters, &h->room.counters_bytes, needed.counters_bytes));
+    h->many |= kind;
 done:
     return status;
 }

@@ -14,6 +14,19 @@ heddle_status gpu_scale(const struct device *d, heddle_type value, void *y, int6
 /* Finds it ahead, as kernel_load does for kernels; nothing to do for a CPU. */
 heddle_status gpu_scale_load(const struct device *d, heddle_type value);
 
+/* relayout: `vectors` vectors of n entries, to = from + beta to; without `from`, to = beta to.  beta = 0
+ * reads nothing of `to`; beta_at as above.  Does not wait. */
+struct relayout {
+    int64_t n, vectors;
+    const void *from;
+    void *to;
+    struct steps from_step, to_step;
+    double beta;
+    const void *beta_at;
+};
+heddle_status gpu_relayout(const struct device *d, heddle_type value, const struct relayout *r);
+heddle_status gpu_relayout_load(const struct device *d, heddle_type value);
+
 /* check: as csr_validate and coo_validate, with the same texts.  Waits. */
 heddle_status gpu_csr_validate(const struct device *d, const struct csr *A);
 heddle_status gpu_coo_validate(const struct device *d, const struct coo *A);

@@ -26,7 +26,8 @@ struct kernel {
     enum device_kind device;
     const char *source; /* where the algorithm comes from */
     const struct option
-        *options;   /* NULL: those of the format, with which a table here begins where there are any */
+        *options; /* NULL: those of the format, with which a table here begins where there are any */
+    int many;     /* takes any number of vectors at once, and steps between their entries (product.vectors) */
     int repeatable; /* bitwise the same result every run, for the same device and options */
     const char *const
         *entries; /* gpu: the KERNELs of the device half, ended by NULL; NULL: one, with the page's name */

@@ -156,7 +156,9 @@ struct work work_for(const struct kernel *kernel, const struct device *device, c
     const struct option *o = kernel_options(kernel);
     for (int i = 0; o[i].name; i++)
         w.option[i] = option ? option[i] : o[i].initial;
-    w.product = (struct product){.rows = s->rows, .cols = s->cols, .nnz = s->nnz, .transposed = transposed};
+    w.product = (struct product){
+        .rows = s->rows, .cols = s->cols, .nnz = s->nnz, .transposed = transposed, .vectors = 1};
+    w.product.x_step = w.product.y_step = (struct steps){.entry = 1, .vector = 1};
     memcpy(w.product.dim, s->dim, sizeof s->dim);
     for (int i = 0; i < FORMAT_ARRAYS; i++)
         w.product.array[i] = s->array[i];

@@ -9,6 +9,7 @@
 #include "plan/run.h"
 
 #include <stdio.h>
+#include <string.h>
 
 /* What stands between A and the kernel. */
 struct route {
@@ -270,6 +271,25 @@ heddle_status bound_update(struct bound *b, const struct view *A)
 done:
     device_csr_free(d, &made);
     return status;
+}
+
+const struct work *bound_work(const struct bound *b)
+{
+    return &b->work;
+}
+
+int bound_many(struct work *w, const struct bound *b, int repeatable)
+{
+    const struct kernel *kernel =
+        many_kernel(&b->device, b->work.kernel->format, (int)b->work.product.transposed);
+    if (!kernel || (repeatable && !kernel->repeatable) || kernel->prepare != b->work.kernel->prepare)
+        return 0;
+    *w = work_for(kernel, &b->device, &b->stored, (int)b->work.product.transposed, NULL);
+    w->product.prepared = b->work.product.prepared;
+    memcpy(w->product.fact, b->work.product.fact, sizeof w->product.fact);
+    for (int i = 0; i < FORMAT_ARRAYS; i++)
+        w->product.array[i] = b->work.product.array[i];
+    return 1;
 }
 
 int bound_refers(const struct bound *b)

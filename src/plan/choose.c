@@ -126,7 +126,7 @@ static heddle_status find_candidates(struct field *f, const struct wish *wish)
     for (int i = 0; i < kernel_count(); i++) {
         struct candidate *c = &f->candidate[f->count];
         *c = candidate_of(kernel_at(i));
-        if (format_at(c->kernel->format)->valued && !wish->values_fixed)
+        if (c->kernel->many || (format_at(c->kernel->format)->valued && !wish->values_fixed))
             continue;
         heddle_status status = estimate(c, wish);
         if (status != HEDDLE_OK && !does_not_fit(status))

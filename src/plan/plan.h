@@ -73,6 +73,27 @@ heddle_status repeatable_run(const struct device *device, const struct view *A, 
                              struct scalars s, const void *x, void *y, const struct room *room,
                              const char **ran);
 
+/* Several vectors at once, Y = alpha op(A) X + beta Y, with A's arrays or as a plan does it.  For each of the
+ * three functions below the whole is the same, but that many_room and many_load do not look at x and y. */
+struct many {
+    const struct device *device;
+    const struct view
+        *A; /* NULL: the values are not those of the plan, which has them in its own storage only */
+    heddle_op op;
+    struct bound *bound; /* a plan's kernel; NULL: the immediate product */
+    int repeatable;      /* it must be */
+    int64_t vectors;     /* at least 1 */
+    const void *x;
+    void *y;
+    struct steps x_step, y_step; /* product.h */
+};
+/* What many_run works in, and everything that it may launch: the former grows `room`. */
+void many_room(struct room *room, const struct many *m);
+heddle_status many_load(const struct many *m);
+int many_kind(const struct many *m); /* below 64: products of one kind launch the same kernels */
+/* Without waiting for a GPU; *ran names the kernel. */
+heddle_status many_run(const struct many *m, struct scalars s, const struct room *room, const char **ran);
+
 /* One kernel bound to one matrix and one operation: converted, prepared, ready to run again and again. */
 struct bound;
 
@@ -98,6 +119,10 @@ heddle_status bound_run(struct bound *b, struct scalars s, const void *x, void *
  * is filled anew in the arrays that are there, in the order of the stream; on a failure the values are
  * undefined until it succeeds. */
 heddle_status bound_update(struct bound *b, const struct view *A);
+/* What it runs; and `w`, which multiplies several vectors at once with the same arrays: 0 if there is no
+ * kernel for them. */
+const struct work *bound_work(const struct bound *b);
+int bound_many(struct work *w, const struct bound *b, int repeatable);
 int bound_refers(const struct bound *b); /* 1: products read A's own val; 0: a copy of it */
 /* Later products go to this stream of the GPU; at first it is the device's of bound_new. */
 void bound_use_stream(struct bound *b, void *stream);

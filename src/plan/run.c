@@ -21,6 +21,14 @@ static heddle_status scale(const struct work *w, void *y, int64_t n, struct scal
     return HEDDLE_OK;
 }
 
+heddle_status relayout_run(const struct device *device, heddle_type value, const struct relayout *r)
+{
+    if (device->kind == DEVICE_gpu)
+        return gpu_relayout(device, value, r);
+    run_functions[variant_of(value, HEDDLE_I32)]->relayout(r, device->threads);
+    return HEDDLE_OK;
+}
+
 heddle_status product_run(struct work *w, struct scalars s, const void *x, void *y, int *launched)
 {
     struct product *p = &w->product;

@@ -13,12 +13,16 @@ static inline int stored_transposed(const struct view *A, heddle_op op)
     return (op != HEDDLE_N) != (A->format == HEDDLE_CSC);
 }
 
-/* A's arrays as the source of a format, borrowed. */
+/* A's arrays as the source of a format, borrowed; and as a stored matrix. */
 struct source view_source(const struct view *A);
+heddle_status stored_view(struct stored *s, const struct view *A);
 
 /* The kernel that needs no more than the arrays and, on a GPU, a look: format csr, or coo for a COO
  * matrix. */
 const struct kernel *select_kernel(const struct device *device, const struct view *A, int transposed);
+
+/* The kernel that multiplies several vectors at once with arrays of this format; NULL: there is none. */
+const struct kernel *many_kernel(const struct device *device, enum format_id format, int transposed);
 
 /* What immediate products do, whoever selects their kernels: load, reserve, run. */
 typedef const struct kernel *selector(const struct device *device, const struct view *A, int transposed);
@@ -45,9 +49,14 @@ const struct kernel *any_kernel(const struct device *device);
 /* The common prelude, then the kernel; false in *launched when y = beta y was all there was to do. */
 heddle_status product_run(struct work *w, struct scalars s, const void *x, void *y, int *launched);
 
+/* Several vectors from one layout to another (convert/service.h), on either kind of device. */
+struct relayout;
+heddle_status relayout_run(const struct device *device, heddle_type value, const struct relayout *r);
+
 /* Once per variant: y = beta y, n entries; beta = 0 writes zeros and reads nothing. */
 struct run_functions {
     void (*scale)(void *y, int64_t n, double beta, int threads);
+    void (*relayout)(const struct relayout *r, int threads); /* as gpu_relayout; beta_at is not looked at */
 };
 extern const struct run_functions *const run_functions[VARIANT_COUNT];
 

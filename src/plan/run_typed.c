@@ -2,6 +2,7 @@
 #include <string.h>
 
 #include "base/thread.h"
+#include "convert/service.h"
 #include "plan/run.h"
 
 struct job {
@@ -34,4 +35,43 @@ static void scale(void *y, int64_t n, double beta, int threads)
         team_run(useful < threads ? (int)useful : threads, scale_part, &job);
 }
 
-const struct run_functions TYPED(run_functions) = {.scale = scale};
+/* ---- several vectors from one layout to another ---- */
+
+struct copying {
+    const struct relayout *r;
+    real beta;
+};
+
+/* Entries of a tile, whose lines stay in the first cache while its vectors pass. */
+#define TALL 64
+
+static void relayout_tile(const struct copying *c, int64_t begin, int64_t end)
+{
+    const struct steps in = c->r->from_step, out = c->r->to_step;
+    for (int64_t v = 0; v < c->r->vectors; v++) {
+        const real *from = (const real *)c->r->from + v * in.vector;
+        real *to = (real *)c->r->to + v * out.vector;
+        for (int64_t j = begin; j < end; j++) {
+            const real given = c->r->from ? from[j * in.entry] : 0;
+            to[j * out.entry] = c->beta == 0 ? given : given + c->beta * to[j * out.entry];
+        }
+    }
+}
+
+static void relayout_part(void *argument, const struct team *team)
+{
+    const struct copying *c = argument;
+    const int64_t end = part_begin(c->r->n, team->thread + 1, team->threads);
+    for (int64_t j = part_begin(c->r->n, team->thread, team->threads); j < end; j += TALL)
+        relayout_tile(c, j, j + TALL < end ? j + TALL : end);
+}
+
+static void relayout(const struct relayout *r, int threads)
+{
+    struct copying c = {r, (real)r->beta};
+    int64_t useful = 1 + r->n / ENTRIES_PER_THREAD * r->vectors;
+    if (r->from || c.beta != 1)
+        team_run(useful < threads ? (int)useful : threads, relayout_part, &c);
+}
+
+const struct run_functions TYPED(run_functions) = {.scale = scale, .relayout = relayout};

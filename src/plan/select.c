@@ -93,8 +93,7 @@ const struct kernel *any_kernel(const struct device *device)
     return kernel_at(device->kind == DEVICE_gpu ? KERNEL_csr_naive : KERNEL_cpu_csr);
 }
 
-/* The arrays as a stored matrix, nothing copied. */
-static heddle_status stored_view(struct stored *s, const struct view *A)
+heddle_status stored_view(struct stored *s, const struct view *A)
 {
     struct source source = view_source(A);
     heddle_status status = stored_size(s, A->format == HEDDLE_COO ? FORMAT_coo : FORMAT_csr, &source, NULL);
@@ -133,7 +132,8 @@ int look_lend(struct work *w, const struct view *A)
 {
     const int64_t *option = w->option;
     const struct option *o = kernel_options(w->kernel);
-    if (!A->look.prepared || w->kernel != select_kernel(w->device, A, (int)w->product.transposed))
+    const struct kernel *usual = select_kernel(w->device, A, (int)w->product.transposed);
+    if (!A->look.prepared || w->kernel->prepare != usual->prepare)
         return 0;
     for (int i = 0; o[i].name; i++)
         if (option[i] != o[i].initial)

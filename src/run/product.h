@@ -19,6 +19,11 @@
 #define SCALAR_BYTES 16
 #define PRODUCT_FACTS 8
 
+/* Of several vectors: entry j of vector v is at j * entry + v * vector.  One of the two is 1. */
+struct steps {
+    int64_t entry, vector;
+};
+
 struct product {
     int64_t rows;                      /* of the matrix as it is stored */
     int64_t first;                     /* the row (gpu_run_rows) or whatever else this launch begins with */
@@ -36,6 +41,8 @@ struct product {
     void *workspace;                /* what the kernel asked for, not initialised, aligned to 64 bytes */
     int32_t *counters; /* what the kernel asked for: 0 before every launch, and it leaves them so */
     void *prepared;    /* what its `prepare` derived from the matrix; NULL without one */
+    int64_t vectors;   /* 1; more only for kernels that say so (kernel.h), whose x and y have these steps */
+    struct steps x_step, y_step;
 };
 
 /* The device half of a CPU page; every thread of the team (base/thread.h) runs it. */

@@ -56,6 +56,10 @@ static inline vec vec_fma(vec a, vec b, vec sum)
 {
     return VEC(fmadd)(a, b, sum);
 }
+static inline vec vec_fma_by(vec a, real b, vec sum)
+{
+    return VEC(fmadd)(a, VEC(set1)(b), sum);
+}
 static inline vec gather32(const real *x, const idx *index)
 {
     return VEC_GATHER(_mm256_loadu_si256((const __m256i *)index), x);
@@ -172,6 +176,12 @@ static inline vec vec_fma(vec a, vec b, vec sum)
 {
     for (int i = 0; i < VEC_REGISTERS; i++)
         sum.part[i] += a.part[i] * b.part[i];
+    return sum;
+}
+static inline vec vec_fma_by(vec a, real b, vec sum)
+{
+    for (int i = 0; i < VEC_REGISTERS; i++)
+        sum.part[i] += a.part[i] * b;
     return sum;
 }
 static inline vec_mask mask_above(const int32_t *length, int64_t j)

@@ -61,7 +61,8 @@ heddle_status cpu_launch(const struct work *w)
     while (isa > ISA_generic && !isa_runs(isa))
         isa--;
     struct cpu_call call = {cpu_kernels[w->variant][isa][w->kernel->id], &w->product};
-    int64_t useful = 1 + (w->product.nnz + w->product.rows + w->product.cols) / ENTRIES_PER_THREAD;
+    int64_t entries = w->product.nnz + w->product.rows + w->product.cols,
+            useful = 1 + entries / ENTRIES_PER_THREAD * w->product.vectors;
     team_run(useful < w->device->threads ? (int)useful : w->device->threads, run, &call);
     return HEDDLE_OK;
 }

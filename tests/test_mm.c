@@ -1,0 +1,454 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Several vectors at once, through the public header: every awkward matrix x operation x layout x number of
+ * vectors x distance between them x alpha and beta, on CPUs and on the emulator with both wave widths. */
+#include <math.h>
+#include <string.h>
+
+#include "api/api.h"
+#include "base/memory.h"
+#include "small.h"
+#include "trial.h"
+
+/* Vectors repeat after twice BASES of them: the second time with the other sign. */
+#define BASES 7
+static const int64_t counts[] = {0, 1, 2, 3, 4, 5, 7, 8, 16, 17, 33, 64, 100};
+#define COUNTS (int)(sizeof counts / sizeof counts[0])
+
+/* A matrix, an operation, and what it makes of each base. */
+struct setting {
+    heddle *h;
+    const char *device, *matrix;
+    struct csr csr;
+    heddle_matrix *A;
+    heddle_op op;
+    int64_t n_x, n_y;
+    void *base[BASES];
+    struct exact *exact[BASES];
+};
+
+/* How the vectors of one product lie: X and Y with `gap` more than they need in a row or column. */
+struct shape {
+    int64_t vectors, gap;
+    heddle_layout layout;
+};
+
+static void setting_new(struct setting *s, const struct awkward *w, int variant, heddle_op op)
+{
+    CHECK_OK(awkward_make(&s->csr, w, trial_types[variant][0], trial_types[variant][1]));
+    s->matrix = w->name;
+    s->op = op;
+    s->n_x = op == HEDDLE_N ? w->cols : w->rows;
+    s->n_y = op == HEDDLE_N ? w->rows : w->cols;
+    const struct csr *A = &s->csr;
+    CHECK_OK(heddle_csr(&s->A, s->h,
+                        &(heddle_csr_desc){.rows = A->rows,
+                                           .cols = A->cols,
+                                           .nnz = A->nnz,
+                                           .row_ptr = A->row_ptr,
+                                           .col = A->col,
+                                           .val = A->val,
+                                           .types = {.value = A->value, .offset = A->offset}}));
+    for (int i = 0; i < BASES; i++) {
+        s->base[i] = awkward_vector(s->n_x, A->value, (uint64_t)i + 1, 1);
+        s->exact[i] = mem_alloc(s->n_y, sizeof **s->exact);
+        awkward_reference(s->exact[i], A, op != HEDDLE_N, s->base[i]);
+    }
+}
+
+static void setting_free(struct setting *s)
+{
+    heddle_matrix_free(s->A);
+    csr_free(&s->csr);
+    for (int i = 0; i < BASES; i++) {
+        mem_free(s->base[i]);
+        mem_free(s->exact[i]);
+    }
+}
+
+static int64_t ld_of(struct shape f, int64_t n)
+{
+    return (f.layout == HEDDLE_ROW_MAJOR ? f.vectors : n) + f.gap;
+}
+
+/* Numbers of an array that ends with its last entry. */
+static int64_t span_of(struct shape f, int64_t n)
+{
+    const int64_t runs = f.layout == HEDDLE_ROW_MAJOR ? n : f.vectors, length = ld_of(f, n) - f.gap;
+    return runs > 0 && length > 0 ? (runs - 1) * ld_of(f, n) + length : 0;
+}
+
+static int64_t at(struct shape f, int64_t n, int64_t j, int64_t v)
+{
+    return f.layout == HEDDLE_ROW_MAJOR ? j * ld_of(f, n) + v : j + v * ld_of(f, n);
+}
+
+static int sign_of(int64_t v)
+{
+    return v / BASES % 2 ? -1 : 1;
+}
+
+/* X, with NaN where nothing may be read. */
+static void *make_x(const struct setting *s, struct shape f)
+{
+    const heddle_type type = s->csr.value;
+    void *x = mem_alloc(span_of(f, s->n_x), type_size(type));
+    for (int64_t i = 0; i < span_of(f, s->n_x); i++)
+        awkward_put(x, type, i, NAN);
+    for (int64_t v = 0; v < f.vectors; v++)
+        for (int64_t j = 0; j < s->n_x; j++)
+            awkward_put(x, type, at(f, s->n_x, j, v), sign_of(v) * value_at(s->base[v % BASES], type, j));
+    return x;
+}
+
+/* How many numbers of Y, guards and gaps included, are not what they should be?  `y0` is Y before. */
+static int64_t wrong_numbers(const struct setting *s, struct shape f, struct scalars scale, const void *y0,
+                             const void *got)
+{
+    const heddle_type type = s->csr.value;
+    const int64_t all = span_of(f, s->n_y) + 2 * GUARD;
+    char *free_of = mem_alloc(all, 1);
+    int64_t wrong = 0;
+    memset(free_of, 1, (size_t)all);
+    for (int64_t v = 0; v < f.vectors; v++)
+        for (int64_t j = 0; j < s->n_y; j++) {
+            const int64_t i = GUARD + at(f, s->n_y, j, v);
+            struct exact e = s->exact[v % BASES][j];
+            e.sum *= sign_of(v);
+            wrong +=
+                !awkward_good(value_at(got, type, i), &e, (struct awkward_scalars){scale.alpha, scale.beta},
+                              value_at(y0, type, i), type, 1);
+            free_of[i] = 0;
+        }
+    for (int64_t i = 0; i < all; i++)
+        wrong += free_of[i] && value_at(got, type, i) != value_at(y0, type, i);
+    mem_free(free_of);
+    return wrong;
+}
+
+/* One product; with device pointers where `there`, by a plan unless that is NULL. */
+static void try_one(const struct setting *s, struct shape f, struct scalars scale, int there,
+                    heddle_plan *plan)
+{
+    const heddle_type type = s->csr.value;
+    const int64_t size = (int64_t)type_size(type), all = span_of(f, s->n_y) + 2 * GUARD;
+    double alpha, beta;
+    awkward_put(&alpha, type, 0, scale.alpha);
+    awkward_put(&beta, type, 0, scale.beta);
+    void *x = make_x(s, f), *y0 = awkward_vector(all, type, 9, 1), *got = awkward_vector(all, type, 9, 1);
+    for (int64_t v = 0; scale.beta == 0 && v < f.vectors; v++)
+        for (int64_t j = 0; j < s->n_y; j++)
+            awkward_put(got, type, GUARD + at(f, s->n_y, j, v), NAN);
+    void *X = x, *Y = got;
+    const struct device *d = &s->h->device;
+    if (there) {
+        CHECK_OK(device_alloc(d, &X, span_of(f, s->n_x) * size));
+        CHECK_OK(device_copy(d, X, x, span_of(f, s->n_x) * size));
+        CHECK_OK(device_alloc(d, &Y, all * size));
+        CHECK_OK(device_copy(d, Y, got, all * size));
+        CHECK_OK(device_sync(d));
+    }
+    char *const y = (char *)Y + GUARD * size;
+    const int64_t ldx = f.gap ? ld_of(f, s->n_x) : 0, ldy = f.gap ? ld_of(f, s->n_y) : 0;
+    CHECK_OK(plan ? heddle_plan_mm(plan, s->op, &alpha, f.vectors, f.layout, X, ldx, &beta, y, ldy)
+                  : heddle_mm(s->h, s->op, &alpha, s->A, f.vectors, f.layout, X, ldx, &beta, y, ldy));
+    if (there) {
+        CHECK_OK(device_read(d, got, Y, all * size));
+        device_free(d, X);
+        device_free(d, Y);
+    }
+    const int64_t wrong = wrong_numbers(s, f, scale, y0, got);
+    CHECK_THAT(
+        wrong == 0,
+        "%s by %s, '%s', op %d, type %d/%d, %lld vectors, %s, gap %lld, alpha %g, beta %g: %lld numbers "
+        "are wrong",
+        s->device, heddle_last_kernel(s->h), s->matrix, s->op, s->csr.value, s->csr.offset,
+        (long long)f.vectors, f.layout == HEDDLE_ROW_MAJOR ? "by rows" : "by columns", (long long)f.gap,
+        scale.alpha, scale.beta, (long long)wrong);
+    mem_free(x);
+    mem_free(y0);
+    mem_free(got);
+}
+
+/* All numbers of vectors, or every `few`th, so that all come in turns. */
+static void for_all(const char *device, int few, int there, unsigned variants)
+{
+    int turn = 0;
+    struct setting s = {.device = device};
+    CHECK_OK(heddle_open(&s.h, device));
+    for (int m = 0; m < awkward_count; m++)
+        for (int variant = 0; variant < VARIANT_COUNT; variant++)
+            for (int op = HEDDLE_N; op <= HEDDLE_T; op++) {
+                if (!(variants >> variant & 1))
+                    continue;
+                setting_new(&s, &awkward[m], variant, (heddle_op)op);
+                for (int i = turn++ % few; i < 2 * COUNTS; i += few) {
+                    const struct shape f = {counts[i / 2], i % 4 ? i % 3 : 0, (heddle_layout)(i % 2)};
+                    try_one(&s, f, scalars[(turn + i) % SCALARS], there, NULL);
+                }
+                setting_free(&s);
+            }
+    heddle_close(s.h);
+}
+
+TEST(several_vectors_are_exact_on_a_cpu)
+{
+    for_all("cpu:threads=3", trial_slow() ? 1 : 3, 0, trial_brief() ? TWO_VARIANTS : ALL_VARIANTS);
+    for_all("cpu:threads=1,isa=generic", trial_slow() ? 1 : 7, 0, TWO_VARIANTS);
+    for_all("cpu:threads=32", trial_slow() ? 1 : 7, 0, TWO_VARIANTS);
+}
+
+TEST(several_vectors_are_exact_on_a_gpu)
+{
+    for_all("emu:wave=32,seed=3", trial_slow() ? 1 : trial_brief() ? 11 : 5, 1, TWO_VARIANTS);
+    for_all("emu:wave=64,seed=4", trial_slow() ? 1 : trial_brief() ? 11 : 5, 1, TWO_VARIANTS);
+}
+
+TEST(vectors_of_the_host_are_staged_without_what_lies_between_them)
+{
+    struct setting s = {.device = "emu"};
+    CHECK_OK(heddle_open(&s.h, "emu"));
+    for (int i = 0; i < 12; i++) {
+        setting_new(&s, trial_matrix("rows in threes"), VARIANT_f64_i32, (heddle_op)(i % 2));
+        try_one(&s, (struct shape){1 + i, i % 3, (heddle_layout)(i / 2 % 2)}, scalars[i % SCALARS], 0, NULL);
+        setting_free(&s);
+    }
+    heddle_close(s.h);
+}
+
+/* ---- what is promised beside the numbers ---- */
+
+TEST(one_vector_is_heddle_mv_to_the_last_bit)
+{
+    static const char *const devices[] = {"cpu:threads=3", "emu"};
+    for (int i = 0; i < 2; i++) {
+        heddle *h = open_cpu(devices[i]);
+        heddle_matrix *A;
+        double x[1000], x3[3000], want[1000], y[1000], y2[2000];
+        CHECK_OK(heddle_generate(&A, h, "random:rows=1000,cols=1000,mean=9", HEDDLE_F64));
+        for (int j = 0; j < 1000; j++)
+            x[j] = x3[3 * j] = 1 / (3. + j);
+        CHECK_OK(heddle_mv(h, HEDDLE_N, NULL, A, x, NULL, want));
+        CHECK_OK(heddle_mm(h, HEDDLE_N, NULL, A, 1, HEDDLE_COLUMN_MAJOR, x, 0, NULL, y, 0));
+        CHECK(memcmp(y, want, sizeof y) == 0);
+        CHECK_OK(heddle_mm(h, HEDDLE_N, NULL, A, 1, HEDDLE_ROW_MAJOR, x3, 3, NULL, y2, 2));
+        for (int j = 0; j < 1000; j++)
+            y[j] = y2[2 * j];
+        CHECK(memcmp(y, want, sizeof y) == 0);
+        heddle_matrix_free(A);
+        heddle_close(h);
+    }
+}
+
+/* The 3 x 4 matrix with two vectors, the second of which is the first times ten. */
+static const double X_n[] = {1, 10, 2, 20, 3, 30, 4, 40};
+
+static int small_is_right(const double *Y)
+{
+    return Y[0] == 7 && Y[1] == 70 && Y[2] == 0 && Y[3] == 0 && Y[4] == 31 && Y[5] == 310;
+}
+
+TEST(every_format_takes_several_vectors)
+{
+    static const char *const devices[] = {"cpu", "emu:wave=32", "emu:wave=64"};
+    for (int i = 0; i < 3; i++)
+        EACH_FORMAT(f)
+        {
+            heddle *h = open_cpu(devices[i]);
+            heddle_matrix *A = make(h, f);
+            double Y[6] = {0}, Z[8] = {0};
+            const double X_t[] = {1, -1, 9, -9, 4, -4};
+            CHECK_OK(heddle_mm(h, HEDDLE_N, NULL, A, 2, HEDDLE_ROW_MAJOR, X_n, 2, NULL, Y, 2));
+            CHECK(small_is_right(Y));
+            for (heddle_op op = HEDDLE_T; op <= HEDDLE_H; op = (heddle_op)(op + 1)) {
+                CHECK_OK(heddle_mm(h, op, NULL, A, 2, HEDDLE_ROW_MAJOR, X_t, 2, NULL, Z, 2));
+                CHECK(Z[0] == 13 && Z[1] == -13 && Z[2] == 16 && Z[4] == 2 && Z[7] == -20);
+            }
+            CHECK(strlen(heddle_last_kernel(h)) > 3);
+            heddle_matrix_free(A);
+            heddle_close(h);
+        }
+}
+
+TEST(wrong_arguments_are_named)
+{
+    heddle *h = open_cpu("cpu");
+    heddle_matrix *A = make(h, HEDDLE_CSR);
+    double Y[32] = {0};
+    void *odd = (char *)Y + 1;
+#define MM(vectors, layout, X, ldx, Y, ldy)                                                                  \
+    heddle_mm(h, HEDDLE_N, NULL, A, vectors, layout, X, ldx, NULL, Y, ldy)
+    CHECK_FAILS(MM(-1, HEDDLE_ROW_MAJOR, X_n, 2, Y, 2), HEDDLE_BAD_ARGUMENT, "number of vectors is -1");
+    CHECK_FAILS(MM(2, (heddle_layout)7, X_n, 2, Y, 2), HEDDLE_BAD_ARGUMENT, "7 is not a layout");
+    CHECK_FAILS(MM(2, HEDDLE_ROW_MAJOR, X_n, 1, Y, 2), HEDDLE_BAD_ARGUMENT,
+                "ldx is 1, but a row of X has 2 numbers");
+    CHECK_FAILS(MM(2, HEDDLE_COLUMN_MAJOR, X_n, 4, Y, 2), HEDDLE_BAD_ARGUMENT,
+                "ldy is 2, but a column of Y has 3 numbers");
+    CHECK_FAILS(MM(2, HEDDLE_COLUMN_MAJOR, X_n, -4, Y, 3), HEDDLE_BAD_ARGUMENT, "ldx is -4");
+    CHECK_FAILS(MM(2, HEDDLE_COLUMN_MAJOR, X_n, INT64_MAX, Y, 3), HEDDLE_BAD_ARGUMENT, "beyond any memory");
+    CHECK_FAILS(MM(2, HEDDLE_ROW_MAJOR, NULL, 2, Y, 2), HEDDLE_BAD_ARGUMENT, "X is NULL, but has 8 numbers");
+    CHECK_FAILS(MM(2, HEDDLE_ROW_MAJOR, X_n, 2, NULL, 2), HEDDLE_BAD_ARGUMENT,
+                "Y is NULL, but has 6 numbers");
+    CHECK_FAILS(MM(2, HEDDLE_ROW_MAJOR, X_n, 2, odd, 2), HEDDLE_BAD_ARGUMENT, "Y is not aligned");
+    CHECK_FAILS(heddle_mm(h, (heddle_op)9, NULL, A, 2, HEDDLE_ROW_MAJOR, X_n, 2, NULL, Y, 2),
+                HEDDLE_BAD_ARGUMENT, "9 is not an operation");
+    CHECK_FAILS(heddle_mm(h, HEDDLE_N, NULL, NULL, 2, HEDDLE_ROW_MAJOR, X_n, 2, NULL, Y, 2),
+                HEDDLE_BAD_ARGUMENT, "NULL");
+    CHECK_FAILS(heddle_reserve_mm(h, A, -2), HEDDLE_BAD_ARGUMENT, "-2");
+    CHECK_FAILS(heddle_plan_mm(NULL, HEDDLE_N, NULL, 2, HEDDLE_ROW_MAJOR, X_n, 2, NULL, Y, 2),
+                HEDDLE_BAD_ARGUMENT, "the plan is NULL");
+    CHECK_OK(MM(0, HEDDLE_ROW_MAJOR, NULL, 0, NULL, 0));
+    for (int i = 0; i < 32; i++)
+        CHECK(Y[i] == 0);
+    heddle_matrix_free(A);
+    heddle_close(h);
+}
+
+TEST(x_and_y_may_be_columns_of_one_array_but_not_overlap)
+{
+    heddle *h = open_cpu("cpu");
+    heddle_matrix *A = make(h, HEDDLE_CSR);
+    double both[4 * 5] = {0}, Y[6];
+    for (int i = 0; i < 8; i++)
+        both[i / 2 * 5 + i % 2] = X_n[i];
+    CHECK_OK(MM(2, HEDDLE_ROW_MAJOR, both, 5, both + 2, 5));
+    for (int i = 0; i < 6; i++)
+        Y[i] = both[i / 2 * 5 + 2 + i % 2];
+    CHECK(small_is_right(Y));
+    CHECK_OK(MM(2, HEDDLE_ROW_MAJOR, both, 5, both + 3, 5)); /* up to the end of a row */
+    CHECK_FAILS(MM(2, HEDDLE_ROW_MAJOR, both, 5, both + 1, 5), HEDDLE_BAD_ARGUMENT, "overlap");
+    CHECK_FAILS(MM(2, HEDDLE_ROW_MAJOR, both, 5, both + 4, 5), HEDDLE_BAD_ARGUMENT, "overlap");
+    CHECK_FAILS(MM(2, HEDDLE_ROW_MAJOR, both, 5, both + 2, 4), HEDDLE_BAD_ARGUMENT, "overlap");
+    CHECK_FAILS(MM(2, HEDDLE_ROW_MAJOR, both + 3, 5, both + 2, 5), HEDDLE_BAD_ARGUMENT, "overlap");
+    heddle_matrix_free(A);
+    heddle_close(h);
+}
+
+TEST(alpha_zero_reads_nothing_and_nan_stays_in_its_vector_and_row)
+{
+    static const char *const devices[] = {"cpu", "emu:wave=32", "emu:wave=64"};
+    for (int d = 0; d < 3; d++)
+        for (int layout = 0; layout < 2; layout++) {
+            heddle *h = open_cpu(devices[d]);
+            heddle_matrix *A = make(h, HEDDLE_CSR);
+            const int64_t k = 5, j_step = layout ? k : 1, v_step = layout ? 1 : 4;
+            double X[20], Y[15], zero = 0, two = 2;
+            for (int i = 0; i < 20; i++)
+                X[i] = 1;
+            for (int i = 0; i < 15; i++)
+                Y[i] = 1;
+            X[1 * j_step + 3 * v_step] = NAN; /* column 1 is in row 2 alone */
+            CHECK_OK(heddle_mm(h, HEDDLE_N, &zero, A, k, (heddle_layout)layout, X, 0, &two, Y, 0));
+            for (int i = 0; i < 15; i++)
+                CHECK(Y[i] == 2);
+            CHECK_OK(heddle_mm(h, HEDDLE_N, NULL, A, k, (heddle_layout)layout, X, 0, NULL, Y, 0));
+            for (int v = 0; v < k; v++)
+                for (int i = 0; i < 3; i++) {
+                    const double got = Y[layout ? i * k + v : i + 3 * v], want[] = {3, 0, 12};
+                    CHECK_THAT(i == 2 && v == 3 ? isnan(got) : got == want[i], "%d %d: %g", i, v, got);
+                }
+            heddle_matrix_free(A);
+            heddle_close(h);
+        }
+}
+
+/* ---- plans, memory ---- */
+
+/* By a plan of each kernel that a matrix can have, before and behind new values. */
+static void try_plans(const char *device)
+{
+    heddle_kernel_desc kernel;
+    struct setting s = {.device = device};
+    CHECK_OK(heddle_open(&s.h, device));
+    for (int k = 0; k < heddle_kernel_count() && heddle_kernel_info(k, &kernel) == HEDDLE_OK; k++)
+        for (int op = HEDDLE_N; op <= HEDDLE_T; op++) {
+            heddle_plan *p = NULL;
+            setting_new(&s, trial_matrix("rows in threes"), VARIANT_f64_i32, (heddle_op)op);
+            heddle_status status = heddle_plan_create(
+                &p, s.h, s.A,
+                &(heddle_plan_options){.ops = 1 << op, .kernel = kernel.name, .values_fixed = 1});
+            for (int i = 0; status == HEDDLE_OK && i < 4; i++)
+                try_one(&s, (struct shape){i < 2 ? 3 : 6, i % 2, (heddle_layout)(i % 2)}, scalars[i], i > 1,
+                        p);
+            heddle_plan_free(p);
+            setting_free(&s);
+        }
+    heddle_close(s.h);
+}
+
+TEST(a_plan_of_any_kernel_takes_several_vectors)
+{
+    try_plans("cpu:threads=2");
+    try_plans("emu");
+}
+
+TEST(a_plan_multiplies_several_vectors_with_its_new_values)
+{
+    static const char *const devices[] = {"cpu", "emu"}, *const kernels[] = {NULL, "cpu_sell", "sell"};
+    for (int i = 0; i < 5; i++) {
+        struct setting s = {.device = devices[i / 3]};
+        heddle_plan *p = NULL;
+        CHECK_OK(heddle_open(&s.h, s.device));
+        setting_new(&s, trial_matrix("rows in threes"), VARIANT_f64_i32, (heddle_op)(i % 2));
+        CHECK_OK(heddle_plan_create(
+            &p, s.h, s.A,
+            &(heddle_plan_options){.ops = 1 << i % 2, .kernel = i % 3 ? kernels[1 + i / 3] : NULL}));
+        double *own = s.csr.val, *other = mem_alloc(s.csr.nnz, 8);
+        for (int64_t k = 0; k < s.csr.nnz; k++)
+            other[k] = own[s.csr.nnz - 1 - k];
+        CHECK_OK(heddle_plan_update_values(p, other));
+        s.csr.val = other;
+        for (int b = 0; b < BASES; b++)
+            awkward_reference(s.exact[b], &s.csr, i % 2, s.base[b]);
+        try_one(&s, (struct shape){5, 1, HEDDLE_ROW_MAJOR}, scalars[1], i > 2, p);
+        try_one(&s, (struct shape){5, 1, HEDDLE_COLUMN_MAJOR}, scalars[1], 0, p);
+        s.csr.val = own;
+        heddle_plan_free(p);
+        mem_free(other);
+        setting_free(&s);
+        heddle_close(s.h);
+    }
+}
+
+TEST(deterministic_products_of_several_vectors_repeat)
+{
+    heddle *h = open_cpu("emu:wave=32,seed=5");
+    heddle_matrix *A;
+    double X[900], Y[2][900];
+    CHECK_OK(heddle_set_deterministic(h, 1));
+    CHECK_OK(heddle_generate(&A, h, "random:rows=300,cols=300,mean=9", HEDDLE_F64));
+    for (int i = 0; i < 900; i++)
+        X[i] = 1 / (3. + i);
+    for (int i = 0; i < 12; i++) {
+        CHECK_OK(heddle_mm(h, (heddle_op)(i / 6), NULL, A, 3, (heddle_layout)(i / 3 % 2), X, 0, NULL,
+                           Y[i % 3 > 0], 0));
+        CHECK(i % 3 == 0 || memcmp(Y[0], Y[1], sizeof Y[0]) == 0);
+    }
+    heddle_matrix_free(A);
+    heddle_close(h);
+}
+
+static heddle_status product_that_fails(void *device)
+{
+    static double X[4 * 64], Y[3 * 63];
+    heddle *h;
+    heddle_matrix *A = NULL;
+    heddle_csr_desc desc = csr_desc();
+    heddle_status status = heddle_open(&h, device);
+    if (status == HEDDLE_OK)
+        status = heddle_csr(&A, h, &desc);
+    if (status == HEDDLE_OK)
+        status = heddle_mm(h, HEDDLE_N, NULL, A, 60, HEDDLE_ROW_MAJOR, X, 64, NULL, Y, 63);
+    if (status == HEDDLE_OK)
+        status = heddle_reserve_mm(h, A, 70);
+    heddle_matrix_free(A);
+    heddle_close(h);
+    return status;
+}
+
+TEST(an_allocation_that_fails_is_an_error_and_no_leak)
+{
+    char cpu[] = "cpu:threads=2", emu[] = "emu";
+    CHECK(test_every_allocation(product_that_fails, cpu) > 3);
+    CHECK(test_every_allocation(product_that_fails, emu) > 3);
+}
