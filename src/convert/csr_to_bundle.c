@@ -10,9 +10,8 @@
  * Memory     columns are read twice, values once.
  * Order      bitwise the arrays that src/format makes: keys are unique, everything else integers and copies.
  */
-#define BLOCK 512 /* threads that sort a window */
-#define KEYS 8192 /* what they sort: a power of two */
-#define SHARE (KEYS / BLOCK)
+#define KEYS 8192 /* that are sorted: a power of two */
+#define SHARE (KEYS / WINDOW_BLOCK)
 
 /* Behind the arrays of the source: for every row, is it as the one before (in the same window), its lowest
  * and its highest column; the sorted keys; and what windows take.  Arrays of the result follow where they are
@@ -26,24 +25,11 @@ enum { SLICES, VALS, COLS, TALLIES };
 /* Dimensions, beside those of the format. */
 enum { LANES = 1, WINDOWS };
 
+#include "convert/windows.h"
+
 #ifdef HEDDLE_DEVICE
-#include "run/gpu_page.h"
-#include "simt/collective.h"
 
 #define PLACE_BITS 13
-
-/* Row i, and where its entries stand. */
-struct row {
-    int64_t begin, n;
-};
-DEVICE struct row row_at(const struct product *p, int64_t i)
-{
-    const off *row_ptr = (const off *)p->array[CSR_ROW_PTR];
-    struct row r;
-    r.begin = simt_readonly(row_ptr + i);
-    r.n = (int64_t)simt_readonly(row_ptr + i + 1) - r.begin;
-    return r;
-}
 
 KERNEL(csr_to_bundle_rows)(struct product p)
 {
@@ -84,39 +70,6 @@ DEVICE int bundle_at(int j, int n)
     return at == 0 ? 3 : at == 3 ? left - 3 : 0;
 }
 
-/* Bitonic: `n` is a power of two. */
-DEVICE void sort_keys(uint32_t *key, int n)
-{
-    SIMT_ROLLED
-    for (int size = 2; size <= n; size *= 2)
-        SIMT_ROLLED
-    for (int by = size / 2; by > 0; by /= 2) {
-        for (int t = simt_thread_id(); t < n / 2; t += BLOCK) {
-            const int i = 2 * t - (t & (by - 1));
-            const uint32_t a = key[i], b = key[i + by];
-            if ((a > b) == ((i & size) == 0)) {
-                key[i] = b;
-                key[i + by] = a;
-            }
-        }
-        simt_sync();
-    }
-}
-
-/* The first of n sorted keys that is not below `bound`. */
-DEVICE int search_key(const uint32_t *key, int n, uint32_t bound)
-{
-    int low = 0, high = n;
-    while (low < high) {
-        const int middle = (low + high) / 2;
-        if (key[middle] < bound)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return low;
-}
-
 /* Rows [from, to) of a window: the key of a bundle at its first row, none elsewhere. */
 DEVICE void find_keys(const struct product *p, uint32_t *key, const unsigned char *same, int64_t first, int n)
 {
@@ -138,10 +91,6 @@ DEVICE void find_keys(const struct product *p, uint32_t *key, const unsigned cha
         }
     }
 }
-
-struct tally {
-    int64_t of[TALLIES];
-};
 
 /* The slices that begin within a thread's share of n sorted keys: what they take, and written from `at` on
  * unless `write` is 0. */
@@ -199,7 +148,7 @@ DEVICE int window_rows(const struct product *p, int64_t first)
     return p->rows - first < BUNDLE_WINDOW ? (int)(p->rows - first) : BUNDLE_WINDOW;
 }
 
-KERNEL_RESIDENT(csr_to_bundle_windows, BLOCK, 2)(struct product p)
+KERNEL_RESIDENT(csr_to_bundle_windows, WINDOW_BLOCK, 2)(struct product p)
 {
     SHARED(uint32_t, key, KEYS);
     SHARED(unsigned char, same, BUNDLE_WINDOW);
@@ -207,51 +156,31 @@ KERNEL_RESIDENT(csr_to_bundle_windows, BLOCK, 2)(struct product p)
         const int64_t first = window * BUNDLE_WINDOW;
         const int n = window_rows(&p, first);
         uint32_t *keys = (uint32_t *)p.array[KEY] + first;
-        int size = 2;
-        while (size < n)
-            size *= 2;
-        for (int i = simt_thread_id(); i < n; i += BLOCK)
+        for (int i = simt_thread_id(); i < n; i += WINDOW_BLOCK)
             same[i] = (unsigned char)simt_readonly((const int32_t *)p.array[SAME] + first + i);
         simt_sync();
         find_keys(&p, key, same, first, n);
-        for (int i = n + simt_thread_id(); i < size; i += BLOCK)
-            key[i] = UINT32_MAX;
-        simt_sync();
-        sort_keys(key, size);
-        for (int i = simt_thread_id(); i < n; i += BLOCK)
+        sort_keys(key, n);
+        for (int i = simt_thread_id(); i < n; i += WINDOW_BLOCK)
             keys[i] = key[i];
-        const struct tally none = {{0, 0, 0}};
-        const struct tally mine = do_share(&p, key, search_key(key, n, UINT32_MAX), first, none, 0);
-        for (int i = 0; i < TALLIES; i++) {
-            const int64_t sum = block_sum_long(mine.of[i]);
-            int64_t *total = (int64_t *)p.array[TOTALS] + i * (p.dim[WINDOWS] + 1);
-            if (simt_thread_id() == 0)
-                total[window + 1] = sum;
-            if (simt_thread_id() == 0 && window == 0)
-                total[0] = 0;
-        }
+        const int count = search_key(key, n, UINT32_MAX);
+        tally_leave(&p, window, do_share(&p, key, count, first, tally_none(), 0));
         simt_sync();
     }
 }
 
-KERNEL_RESIDENT(csr_to_bundle_slices, BLOCK, 2)(struct product p)
+KERNEL_RESIDENT(csr_to_bundle_slices, WINDOW_BLOCK, 2)(struct product p)
 {
     SHARED(uint32_t, key, KEYS);
     for (int64_t window = simt_block_id(); window < p.dim[WINDOWS]; window += simt_grid_size()) {
         const int64_t first = window * BUNDLE_WINDOW;
         const int n = window_rows(&p, first);
-        for (int i = simt_thread_id(); i < n; i += BLOCK)
+        for (int i = simt_thread_id(); i < n; i += WINDOW_BLOCK)
             key[i] = simt_readonly((const uint32_t *)p.array[KEY] + first + i);
         simt_sync();
         const int count = search_key(key, n, UINT32_MAX);
-        const struct tally none = {{0, 0, 0}};
-        struct tally at = do_share(&p, key, count, first, none, 0);
-        for (int i = 0; i < TALLIES; i++) {
-            int64_t all;
-            at.of[i] = block_scan_before_long(at.of[i], &all) +
-                       simt_readonly((const int64_t *)p.array[TOTALS] + i * (p.dim[WINDOWS] + 1) + window);
-        }
-        do_share(&p, key, count, first, at, 1);
+        const struct tally mine = do_share(&p, key, count, first, tally_none(), 0);
+        do_share(&p, key, count, first, tally_before(&p, window, mine), 1);
         simt_sync();
     }
 }
@@ -291,7 +220,6 @@ KERNEL(csr_to_bundle_fill)(struct product p)
 }
 
 #else
-#include "convert/service.h"
 
 /* What is found of a matrix, on the device. */
 struct found {
@@ -307,15 +235,6 @@ static void clear(const struct device *d, struct found *f)
     device_free(d, f->totals);
 }
 
-/* Lanes of a row: of its entries each takes a few. */
-static int64_t lanes_for(const struct device *d, const struct csr *A)
-{
-    int64_t lanes = 1, wave = gpu_info_of(d->gpu)->wave;
-    while (lanes < wave && 4 * lanes * A->rows < A->nnz)
-        lanes *= 2;
-    return lanes;
-}
-
 static struct work work_of(const struct device *d, const struct csr *A, int64_t height)
 {
     struct work w = {
@@ -324,12 +243,6 @@ static struct work work_of(const struct device *d, const struct csr *A, int64_t 
         .rows = A->rows, .cols = A->cols, .nnz = A->nnz, .array = {A->row_ptr, A->col, A->val}};
     w.product.dim[BUNDLE_HEIGHT] = height;
     return w;
-}
-
-static heddle_status run_windows(const struct work *w, const char *entry)
-{
-    int64_t windows = w->product.dim[WINDOWS], most = gpu_info_of(w->device->gpu)->grid;
-    return gpu_run(w, entry, windows < most ? windows : most, BLOCK, 0);
 }
 
 static heddle_status inspect(struct work *w, struct found *f, int64_t total[TALLIES], const struct csr *A)
@@ -346,21 +259,14 @@ static heddle_status inspect(struct work *w, struct found *f, int64_t total[TALL
     TRY(device_alloc(d, &f->low, A->rows * (int64_t)sizeof(int32_t)));
     TRY(device_alloc(d, &f->high, A->rows * (int64_t)sizeof(int32_t)));
     TRY(device_alloc(d, &f->key, A->rows * (int64_t)sizeof(uint32_t)));
-    TRY(device_alloc(d, &f->totals, TALLIES * (windows + 1) * (int64_t)sizeof(int64_t)));
     w->product.array[SAME] = f->same;
     w->product.array[LOW] = f->low;
     w->product.array[HIGH] = f->high;
     w->product.array[KEY] = f->key;
-    w->product.array[TOTALS] = f->totals;
-    w->product.dim[LANES] = lanes_for(d, A);
+    w->product.dim[LANES] = lanes_for(d, A->rows, A->nnz);
     w->product.dim[WINDOWS] = windows;
     TRY(gpu_run_over(w, "csr_to_bundle_rows", A->rows * w->product.dim[LANES]));
-    TRY(run_windows(w, "csr_to_bundle_windows"));
-    for (int i = 0; i < TALLIES; i++) {
-        int64_t *of = (int64_t *)f->totals + i * (windows + 1);
-        TRY(gpu_scan(d, of, windows + 1));
-        TRY(device_read(d, &total[i], of + windows, sizeof total[i]));
-    }
+    TRY(count_windows(w, "csr_to_bundle_windows", total, &f->totals));
 done:
     return status;
 }

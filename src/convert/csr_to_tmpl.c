@@ -12,8 +12,7 @@
  * Order      bitwise the arrays that src/format makes: the first row of a hash is a minimum, everything else
  *            integers and copies.
  */
-#define BLOCK 512                   /* threads that sort a window */
-#define SHARE (TMPL_WINDOW / BLOCK) /* places of a thread */
+#define SHARE (TMPL_WINDOW / WINDOW_BLOCK) /* places of a thread */
 
 /* While templates are found, behind the arrays of the source: for every row its place in the table (-1:
  * none), where its list begins and ends if it is a template, and its key; and what the windows take.  The
@@ -33,9 +32,9 @@ enum { VALUED };
 /* Dimensions, beside those of the format. */
 enum { LANES = 1, MASK /* of places of the table */, WINDOWS };
 
+#include "convert/windows.h"
+
 #ifdef HEDDLE_DEVICE
-#include "run/gpu_page.h"
-#include "simt/collective.h"
 
 #define NO_LIST ((uint32_t)TMPL_OFFSETS)
 #define ROW_BITS ((uint32_t)TMPL_WINDOW - 1)
@@ -55,19 +54,6 @@ DEVICE struct table table_of(const struct product *p)
     t.rows = t.first + places;
     t.distinct = t.rows + places;
     return t;
-}
-
-/* Row i, and where its entries stand. */
-struct row {
-    int64_t begin, n;
-};
-DEVICE struct row row_at(const struct product *p, int64_t i)
-{
-    const off *row_ptr = (const off *)p->array[CSR_ROW_PTR];
-    struct row r;
-    r.begin = simt_readonly(row_ptr + i);
-    r.n = (int64_t)simt_readonly(row_ptr + i + 1) - r.begin;
-    return r;
 }
 
 DEVICE uint64_t bits_at(const struct product *p, int64_t entry)
@@ -175,39 +161,6 @@ KERNEL(csr_to_tmpl_keys)(struct product p)
 
 /* ------------------------------ windows ------------------------------ */
 
-/* Bitonic: `n` is a power of two. */
-DEVICE void sort_keys(uint32_t *key, int n)
-{
-    SIMT_ROLLED
-    for (int size = 2; size <= n; size *= 2)
-        SIMT_ROLLED
-    for (int by = size / 2; by > 0; by /= 2) {
-        for (int t = simt_thread_id(); t < n / 2; t += BLOCK) {
-            const int i = 2 * t - (t & (by - 1));
-            const uint32_t a = key[i], b = key[i + by];
-            if ((a > b) == ((i & size) == 0)) {
-                key[i] = b;
-                key[i + by] = a;
-            }
-        }
-        simt_sync();
-    }
-}
-
-/* The first of n sorted keys that is not below `bound`. */
-DEVICE int search_key(const uint32_t *key, int n, uint32_t bound)
-{
-    int low = 0, high = n;
-    while (low < high) {
-        const int middle = (low + high) / 2;
-        if (key[middle] < bound)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return low;
-}
-
 /* Where place i stands among the rows of its template, from begin to end, and what becomes of it. */
 struct run {
     int begin, end, kept; /* behind `kept` rows are of the rest */
@@ -223,10 +176,6 @@ DEVICE struct run run_at(const uint32_t *key, int n, int i, int64_t length, int 
     r.kept = list == NO_LIST << TMPL_WINDOW_BITS ? r.begin : all ? r.end : r.end - left;
     return r;
 }
-
-struct tally {
-    int64_t of[TALLIES];
-};
 
 /* What the share of a thread takes, and written from `at` on unless `write` is 0. */
 DEVICE struct tally do_share(const struct product *p, const uint32_t *key, int n, int64_t first,
@@ -270,53 +219,34 @@ DEVICE struct tally do_share(const struct product *p, const uint32_t *key, int n
     return at;
 }
 
-KERNEL_BOUND(csr_to_tmpl_windows, BLOCK)(struct product p)
+KERNEL_BOUND(csr_to_tmpl_windows, WINDOW_BLOCK)(struct product p)
 {
     SHARED(uint32_t, key, TMPL_WINDOW);
     for (int64_t window = simt_block_id(); window < p.dim[WINDOWS]; window += simt_grid_size()) {
         const int64_t first = window * TMPL_WINDOW;
         const int n = p.rows - first < TMPL_WINDOW ? (int)(p.rows - first) : TMPL_WINDOW;
         uint32_t *keys = (uint32_t *)p.array[KEY] + first;
-        int size = 2;
-        while (size < n)
-            size *= 2;
-        for (int i = simt_thread_id(); i < size; i += BLOCK)
-            key[i] = i < n ? keys[i] : UINT32_MAX;
-        simt_sync();
-        sort_keys(key, size);
-        for (int i = simt_thread_id(); i < n; i += BLOCK)
+        for (int i = simt_thread_id(); i < n; i += WINDOW_BLOCK)
+            key[i] = keys[i];
+        sort_keys(key, n);
+        for (int i = simt_thread_id(); i < n; i += WINDOW_BLOCK)
             keys[i] = key[i];
-        const struct tally none = {{0, 0, 0, 0}};
-        const struct tally mine = do_share(&p, key, n, first, none, 0);
-        for (int i = 0; i < TALLIES; i++) {
-            const int64_t sum = block_sum_long(mine.of[i]);
-            int64_t *total = (int64_t *)p.array[TOTALS] + i * (p.dim[WINDOWS] + 1);
-            if (simt_thread_id() == 0)
-                total[window + 1] = sum;
-            if (simt_thread_id() == 0 && window == 0)
-                total[0] = 0;
-        }
+        tally_leave(&p, window, do_share(&p, key, n, first, tally_none(), 0));
         simt_sync();
     }
 }
 
-KERNEL_BOUND(csr_to_tmpl_slices, BLOCK)(struct product p)
+KERNEL_BOUND(csr_to_tmpl_slices, WINDOW_BLOCK)(struct product p)
 {
     SHARED(uint32_t, key, TMPL_WINDOW);
     for (int64_t window = simt_block_id(); window < p.dim[WINDOWS]; window += simt_grid_size()) {
         const int64_t first = window * TMPL_WINDOW;
         const int n = p.rows - first < TMPL_WINDOW ? (int)(p.rows - first) : TMPL_WINDOW;
-        for (int i = simt_thread_id(); i < n; i += BLOCK)
+        for (int i = simt_thread_id(); i < n; i += WINDOW_BLOCK)
             key[i] = simt_readonly((const uint32_t *)p.array[KEY] + first + i);
         simt_sync();
-        const struct tally none = {{0, 0, 0, 0}};
-        struct tally at = do_share(&p, key, n, first, none, 0);
-        for (int i = 0; i < TALLIES; i++) {
-            int64_t all;
-            at.of[i] = block_scan_before_long(at.of[i], &all) +
-                       simt_readonly((const int64_t *)p.array[TOTALS] + i * (p.dim[WINDOWS] + 1) + window);
-        }
-        do_share(&p, key, n, first, at, 1);
+        const struct tally mine = do_share(&p, key, n, first, tally_none(), 0);
+        do_share(&p, key, n, first, tally_before(&p, window, mine), 1);
         if (window == 0 && simt_thread_id() == 0)
             ((int64_t *)p.prepared)[0] = 0;
         simt_sync();
@@ -376,7 +306,6 @@ KERNEL(csr_to_tmpl_rest)(struct product p)
 
 #else
 #include "base/memory.h"
-#include "convert/service.h"
 
 /* Everything that is found of a matrix, on the device; and in numbers.  The table and places in it are needed
  * until keys are there. */
@@ -393,15 +322,6 @@ static void clear(const struct device *d, struct templates *t)
     device_free(d, t->list);
     device_free(d, t->key);
     device_free(d, t->totals);
-}
-
-/* Lanes of a row: of its entries each takes a few. */
-static int64_t lanes_for(const struct device *d, int64_t rows, int64_t entries)
-{
-    int64_t lanes = 1, wave = gpu_info_of(d->gpu)->wave;
-    while (lanes < wave && 4 * lanes * rows < entries)
-        lanes *= 2;
-    return lanes;
 }
 
 static struct work work_of(const struct device *d, const struct csr *A, int64_t height, int valued)
@@ -457,12 +377,6 @@ static void use(struct work *w, const struct templates *t)
     w->product.dim[WINDOWS] = t->windows;
 }
 
-static heddle_status run_windows(const struct work *w, const char *entry)
-{
-    int64_t windows = w->product.dim[WINDOWS], most = gpu_info_of(w->device->gpu)->grid;
-    return gpu_run(w, entry, windows < most ? windows : most, BLOCK, 0);
-}
-
 static heddle_status inspect(struct work *w, struct templates *t)
 {
     heddle_status status;
@@ -473,14 +387,8 @@ static heddle_status inspect(struct work *w, struct templates *t)
     if (t->windows == 0)
         return HEDDLE_OK;
     TRY(find_templates(w, t));
-    TRY(device_alloc(d, &t->totals, TALLIES * (t->windows + 1) * (int64_t)sizeof(int64_t)));
     use(w, t);
-    TRY(run_windows(w, "csr_to_tmpl_windows"));
-    for (int i = 0; i < TALLIES; i++) {
-        int64_t *of = (int64_t *)t->totals + i * (t->windows + 1);
-        TRY(gpu_scan(d, of, t->windows + 1));
-        TRY(device_read(d, &total[i], of + t->windows, sizeof total[i]));
-    }
+    TRY(count_windows(w, "csr_to_tmpl_windows", total, &t->totals));
     device_free(d, t->table); /* gpu_scan has waited */
     device_free(d, t->place);
     t->table = t->place = NULL;
