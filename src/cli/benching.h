@@ -60,12 +60,17 @@ struct benching {
     struct run last_auto; /* kernel NULL: none yet */
 };
 
-/* What other commands that measure need of bench.c; arguments are a struct benching. */
+/* What other commands that measure need of bench.c. */
 extern volatile sig_atomic_t benching_interrupted; /* by the user: end in good order */
 void benching_heed_interrupts(void);
+
+/* bench_told.c: what is heard from the bench and told; arguments are a struct benching. */
+void benching_table(struct benching *k);
 heddle_status benching_keep(struct benching *k, struct json *j); /* a record to where records go; frees j */
 heddle_status benching_described(void *argument, const struct description *d);
 void benching_begins(void *argument, const struct run *r);
+heddle_status benching_ran(void *argument, const struct run *r);
+void benching_summary(struct benching *k);
 /* "3 min left, ", by the runs so far; "" before enough of them are done. */
 const char *benching_time_left(const struct benching *k, char text[32]);
 void benching_device(struct benching *k); /* puts out the version and the device */

@@ -1,16 +1,15 @@
 /* SPDX-License-Identifier: MIT
  *
- * plan_choose: candidates are ranked by what a product would cost (predict.c); as long as a try is cheap
+ * plan_choose: contenders are ranked by what a product would cost (predict.c); as long as a try is cheap
  * for what it may bring within the expected number of products, the next one is made and measured; and the
  * one with which all of them together end earliest is kept if it is ahead of the immediate product, beside
  * which it is measured again, in turns.  What does not fit into memory is passed over. */
 #include <math.h>
-#include <stdio.h>
 #include <string.h>
 
 #include "base/memory.h"
 #include "convert/convert.h"
-#include "plan/run.h"
+#include "plan/contender.h"
 
 #define EXPECTED_DEFAULT 1000
 
@@ -38,195 +37,12 @@
 /* A kernel that takes so many times as long as the best is not measured to the end. */
 #define HOPELESS 3
 
-struct wish {
-    const struct device *device;
-    const struct view *A;
-    heddle_op op;
-    int64_t expected, limit; /* limit: bytes, INT64_MAX when there is none */
-    int deterministic, values_fixed;
-    heddle_cache cache;
-    const heddle_lengths *rows; /* of A as it is stored; NULL: not known */
-    int64_t turned_bytes; /* A is the transpose of the one that was given, made for the plan, and so large;
-                           * else 0 */
-    double turned_ms;     /* what making it took */
-};
-
-struct candidate {
-    const struct kernel *kernel;
-    const struct wish *wish; /* which matrix it is for */
-    int64_t option[OPTIONS_MOST];
-    struct estimate estimate;
-};
-
-/* As it will be once it owns a transpose that is its matrix now. */
-static void describe(heddle_plan_desc *desc, const struct bound *b, const struct wish *wish)
-{
-    struct bound_info info;
-    bound_describe(b, &info);
-    memset(desc, 0, sizeof *desc);
-    snprintf(desc->kernel, sizeof desc->kernel, "%s", info.kernel);
-    snprintf(desc->format, sizeof desc->format, "%s", info.format);
-    desc->transposed = info.transposed || wish->turned_bytes > 0;
-    desc->deterministic = info.repeatable;
-    desc->bytes = info.bytes + (bound_refers(b) ? wish->turned_bytes : 0);
-    desc->prepare_ms = info.convert_ms + info.prepare_ms + wish->turned_ms;
-}
-
-static void set_times(heddle_plan_desc *desc, double product_ms, double immediate_ms)
-{
-    double gain = immediate_ms - product_ms;
-    desc->product_ms = product_ms;
-    desc->immediate_ms = immediate_ms;
-    if (desc->prepare_ms <= 0)
-        desc->break_even = 0;
-    else if (gain <= 0 || desc->prepare_ms / gain > 1e15)
-        desc->break_even = -1;
-    else
-        desc->break_even = (int64_t)ceil(desc->prepare_ms / gain);
-}
-
-static int allowed(const struct candidate *c, const struct wish *wish)
-{
-    return c->estimate.bytes <= wish->limit && (c->kernel->repeatable || !wish->deterministic);
-}
-
-/* Every kernel that applies, with what it would cost; for A and for its transpose. */
-struct field {
-    int count;
-    struct candidate candidate[2 * KERNEL_COUNT];
-};
-
-/* A kernel with its initial options. */
-static struct candidate candidate_of(const struct kernel *kernel)
-{
-    struct candidate c = {.kernel = kernel};
-    options_initial(c.option, kernel_options(kernel));
-    return c;
-}
-
-static heddle_status estimate(struct candidate *c, const struct wish *wish)
-{
-    c->wish = wish;
-    heddle_status status =
-        bound_estimate(&c->estimate, wish->device, c->kernel, c->option, wish->A, wish->op, wish->rows);
-    if (c->estimate.borrows)
-        c->estimate.bytes += wish->turned_bytes;
-    return status;
-}
-
-/* To be passed over, not to end with? */
-static int does_not_fit(heddle_status status)
-{
-    return status == HEDDLE_NO_KERNEL || status == HEDDLE_NO_MEMORY;
-}
-
-/* Adds them to those that are there. */
-static heddle_status find_candidates(struct field *f, const struct wish *wish)
-{
-    for (int i = 0; i < kernel_count(); i++) {
-        struct candidate *c = &f->candidate[f->count];
-        *c = candidate_of(kernel_at(i));
-        if (c->kernel->many || (format_at(c->kernel->format)->valued && !wish->values_fixed))
-            continue;
-        heddle_status status = estimate(c, wish);
-        if (status != HEDDLE_OK && !does_not_fit(status))
-            return status;
-        f->count += status == HEDDLE_OK && allowed(c, wish);
-    }
-    return HEDDLE_OK;
-}
-
-static void take_out(struct field *f, int i)
-{
-    f->candidate[i] = f->candidate[--f->count];
-}
-
-static int takes_A_as_it_is(const struct candidate *c)
-{
-    return !c->estimate.turns && !c->estimate.converts && !c->estimate.derives;
-}
-
-/* Takes out the candidate that costs least, among those that take A as it is if there are any.  kernel =
- * NULL when there is none left. */
-static void take_simplest(struct candidate *best, struct field *f)
-{
-    int found = -1;
-    for (int i = 0; i < f->count; i++) {
-        const struct candidate *c = &f->candidate[i], *b = &f->candidate[found < 0 ? i : found];
-        int simple = takes_A_as_it_is(c),
-            better = simple != takes_A_as_it_is(b) ? simple : c->estimate.cost < b->estimate.cost;
-        found = found < 0 || better ? i : found;
-    }
-    *best = found < 0 ? (struct candidate){0} : f->candidate[found];
-    if (found >= 0)
-        take_out(f, found);
-}
-
-static heddle_status too_large(const char *kernel, int64_t bytes, const struct wish *wish)
-{
-    return fail(HEDDLE_NO_MEMORY, "%s holds %lld bytes beyond the matrix, %lld are allowed", kernel,
-                (long long)bytes, (long long)wish->limit);
-}
-
-/* Makes a candidate.  The size of a transpose's format is only guessed before there is one: it may prove
- * too large. */
-static heddle_status make(struct bound **b, const struct candidate *c, const struct wish *wish)
-{
-    struct bound_info info;
-    heddle_status status = bound_make(b, wish->device, c->kernel, c->option, wish->A, wish->op);
-    if (status != HEDDLE_OK)
-        return status;
-    bound_describe(*b, &info);
-    info.bytes += bound_refers(*b) ? wish->turned_bytes : 0;
-    if (info.bytes <= wish->limit)
-        return HEDDLE_OK;
-    bound_free(*b);
-    *b = NULL;
-    return too_large(info.kernel, info.bytes, wish);
-}
-
-/* The kernel of heddle_mv where it fits the wishes, else the best other that takes A as it is, else (a
- * repeatable transposed product on a GPU) the best that must be prepared. */
-static heddle_status immediate_bound(struct bound **b, struct candidate *c, const struct wish *wish)
-{
-    int transposed = stored_transposed(wish->A, wish->op);
-    *b = NULL;
-    *c = candidate_of(view_nnz(wish->A) > 0 ? select_kernel(wish->device, wish->A, transposed)
-                                            : any_kernel(wish->device));
-    heddle_status status = estimate(c, wish);
-    const struct kernel *first = c->kernel;
-    int64_t bytes = c->estimate.bytes;
-    struct field others = {0};
-    if (status == HEDDLE_OK && allowed(c, wish)) {
-        status = make(b, c, wish);
-        if (!does_not_fit(status))
-            return status;
-    } else if (status == HEDDLE_OK) {
-        status = HEDDLE_NO_KERNEL;
-    }
-    heddle_status found = does_not_fit(status) ? find_candidates(&others, wish) : status;
-    if (found != HEDDLE_OK)
-        return found;
-    for (take_simplest(c, &others); c->kernel; take_simplest(c, &others)) {
-        found = make(b, c, wish);
-        if (!does_not_fit(found))
-            return found;
-        status = found;
-    }
-    if (status == HEDDLE_NO_MEMORY) /* whose text is the last one's */
-        return status;
-    return fail(HEDDLE_NO_KERNEL,
-                "no %skernel fits: %s came closest, with %lld bytes beyond the matrix, %lld are allowed",
-                wish->deterministic ? "deterministic " : "", first->name, (long long)bytes,
-                (long long)wish->limit);
-}
-
 /* Who is ahead so far: `b`, as `desc` describes it; at first that is the immediate product, which stays. */
 struct contest {
     struct bound *b, *first;
     heddle_plan_desc *desc;
     const struct wish *wish; /* of the caller */
-    struct candidate immediate;
+    struct contender immediate;
     struct vectors vectors;
     double rate;  /* ms for what is predicted to cost 1, of the kernel that came off best by that measure */
     double spent; /* ms, on tries */
@@ -239,8 +55,8 @@ struct contest {
     int ahead_turned; /* `b` is for it */
 };
 
-/* Writes down what became of a candidate: `found` where it was made, else NULL. */
-static void write_down(struct contest *t, const struct candidate *c, double predicted_ms,
+/* Writes down what became of a contender: `found` where it was made, else NULL. */
+static void write_down(struct contest *t, const struct contender *c, double predicted_ms,
                        const heddle_plan_desc *found)
 {
     if (!t->tries || t->tries->count == TRIES_MOST)
@@ -265,17 +81,17 @@ static int ends_earlier(const struct contest *t, const heddle_plan_desc *found)
 
 /* Prepares `c` and measures it; it takes the lead where all expected products together end earlier with
  * it. */
-static heddle_status try_candidate(struct contest *t, const struct candidate *c)
+static heddle_status try_contender(struct contest *t, const struct contender *c)
 {
     heddle_status status;
     struct bound *made = NULL;
     heddle_plan_desc found;
     double ms, begin = device_clock(t->wish->device), predicted_ms = t->rate * c->estimate.cost;
     int is_made = 0;
-    TRY(make(&made, c, c->wish));
+    TRY(contender_make(&made, c));
     TRY(bound_measure(&ms, made, &t->vectors, HOPELESS * t->desc->product_ms));
-    describe(&found, made, c->wish);
-    set_times(&found, ms, t->desc->immediate_ms);
+    plan_describe(&found, made, c->wish);
+    plan_set_times(&found, ms, t->desc->immediate_ms);
     is_made = 1;
     t->rate = fmin(t->rate, ms / c->estimate.cost);
     if (ends_earlier(t, &found)) {
@@ -304,21 +120,21 @@ static double price(const struct contest *t, const struct estimate *e)
 
 /* What tries have cost so far and this one would add, against what it would gain if it were faster than
  * predicted. */
-static int worth_trying(const struct contest *t, const struct candidate *c)
+static int worth_trying(const struct contest *t, const struct contender *c)
 {
     double gain =
         (double)t->wish->expected * (t->desc->product_ms - (1 - DOUBT) * t->rate * c->estimate.cost);
     return t->spent + price(t, &c->estimate) <= STAKE * gain;
 }
 
-/* The candidate with which all expected products should end earliest, its try included; -1: there is none
+/* The contender with which all expected products should end earliest, its try included; -1: there is none
  * left. */
 static int find_next(const struct contest *t, const struct field *f)
 {
     int found = -1;
     double least = INFINITY;
     for (int i = 0; i < f->count; i++) {
-        const struct estimate *e = &f->candidate[i].estimate;
+        const struct estimate *e = &f->contender[i].estimate;
         double ms = (double)t->wish->expected * t->rate * e->cost + price(t, e);
         found = ms < least ? i : found;
         least = fmin(least, ms);
@@ -337,7 +153,7 @@ static heddle_status settle(struct contest *t)
     if (t->b == t->first)
         goto done;
     TRY(bound_compare(timing, (struct bound *const[]){t->first, t->b}, &t->vectors));
-    set_times(&found, timing[1].ms, timing[0].ms);
+    plan_set_times(&found, timing[1].ms, timing[0].ms);
     if (timing_is_ahead(&timing[1], &timing[0]) && found.break_even <= expected) {
         *t->desc = found;
         bound_free(t->first);
@@ -346,8 +162,8 @@ static heddle_status settle(struct contest *t)
         bound_free(t->b);
         t->b = t->first;
         t->ahead_turned = 0;
-        describe(t->desc, t->b, t->wish);
-        set_times(t->desc, timing[0].ms, timing[0].ms);
+        plan_describe(t->desc, t->b, t->wish);
+        plan_set_times(t->desc, timing[0].ms, timing[0].ms);
     }
 done:
     return status;
@@ -370,8 +186,8 @@ static heddle_status turn_all(struct contest *t, struct field *f)
 {
     double begin = device_clock(t->wish->device);
     for (int i = f->count - 1; i >= 0; i--)
-        if (f->candidate[i].estimate.turns)
-            take_out(f, i);
+        if (f->contender[i].estimate.turns)
+            field_remove(f, i);
     t->transpose = (struct view){.format = HEDDLE_CSR, .notes = &t->transpose_notes};
     heddle_status status = bound_turn(&t->transpose.csr, t->wish->device, t->wish->A);
     if (status != HEDDLE_OK)
@@ -384,7 +200,7 @@ static heddle_status turn_all(struct contest *t, struct field *f)
     t->turned.turned_ms = device_clock(t->wish->device) - begin;
     status = look_at_rows(&t->turned, &t->turned_rows);
     if (status == HEDDLE_OK)
-        status = find_candidates(f, &t->turned);
+        status = field_add(f, &t->turned);
     t->spent += device_clock(t->wish->device) - begin;
     return status;
 }
@@ -393,17 +209,17 @@ static heddle_status turn_all(struct contest *t, struct field *f)
 static heddle_status try_all(struct contest *t)
 {
     struct field field = {0};
-    heddle_status status = find_candidates(&field, t->wish);
+    heddle_status status = field_add(&field, t->wish);
     for (int i = find_next(t, &field); status == HEDDLE_OK && i >= 0; i = find_next(t, &field)) {
-        struct candidate c = field.candidate[i];
-        take_out(&field, i);
+        struct contender c = field.contender[i];
+        field_remove(&field, i);
         if (c.kernel == t->immediate.kernel && c.wish == t->wish)
             continue;
         if (!worth_trying(t, &c)) {
             write_down(t, &c, t->rate * c.estimate.cost, NULL);
             continue;
         }
-        status = c.estimate.turns ? turn_all(t, &field) : try_candidate(t, &c);
+        status = c.estimate.turns ? turn_all(t, &field) : try_contender(t, &c);
         status = does_not_fit(status) ? HEDDLE_OK : status;
     }
     return status;
@@ -426,7 +242,7 @@ static heddle_status choose(struct bound **b, heddle_plan_desc *desc, const stru
         TRY(look_at_rows(&wish, &rows));
     TRY(immediate_bound(&t.first, &t.immediate, &wish));
     t.b = t.first;
-    describe(desc, t.b, &wish);
+    plan_describe(desc, t.b, &wish);
     status = measures ? vectors_new(&t.vectors, wish.device, wish.A, wish.cache) : HEDDLE_NO_MEMORY;
     if (status == HEDDLE_NO_MEMORY) { /* then nothing is measured, and what there is will do */
         status = HEDDLE_OK;
@@ -434,7 +250,7 @@ static heddle_status choose(struct bound **b, heddle_plan_desc *desc, const stru
     }
     TRY(status);
     TRY(bound_measure(&desc->product_ms, t.b, &t.vectors, INFINITY));
-    set_times(desc, desc->product_ms, desc->product_ms);
+    plan_set_times(desc, desc->product_ms, desc->product_ms);
     t.rate = desc->product_ms / t.immediate.estimate.cost;
     write_down(&t, &t.immediate, NAN, desc);
     TRY(try_all(&t));
@@ -460,7 +276,7 @@ done:
 static heddle_status compare(struct bound *b, heddle_plan_desc *desc, const struct wish *wish)
 {
     heddle_status status;
-    struct candidate immediate;
+    struct contender immediate;
     struct bound *beside = NULL;
     struct vectors v = {0};
     struct timing timing[2];
@@ -469,7 +285,7 @@ static heddle_status compare(struct bound *b, heddle_plan_desc *desc, const stru
     TRY(vectors_new(&v, wish->device, wish->A, wish->cache));
     TRY(immediate_bound(&beside, &immediate, &unlimited));
     TRY(bound_compare(timing, (struct bound *const[]){beside, b}, &v));
-    set_times(desc, timing[1].ms, timing[0].ms);
+    plan_set_times(desc, timing[1].ms, timing[0].ms);
 done:
     bound_free(beside);
     vectors_free(&v, wish->device);
@@ -482,7 +298,7 @@ static heddle_status forced(struct bound **b, heddle_plan_desc *desc, const stru
 {
     heddle_status status;
     TRY(bound_new(b, wish->device, kernel, wish->A, wish->op));
-    describe(desc, *b, wish);
+    plan_describe(desc, *b, wish);
     if (desc->bytes > wish->limit)
         TRY(too_large(desc->kernel, desc->bytes, wish));
     if (format_at((enum format_id)format_by_name(desc->format))->valued && !wish->values_fixed)
