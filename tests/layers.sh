@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: MIT
 #
 # A folder of src includes only from itself and from folders above it in the list; every source has its SPDX line; every
-# allocation goes through base/memory.
+# allocation goes through base/memory; no file of code is longer than 500 lines, and no folder of src has more than 45 files.
 set -u
 cd "$2" || exit 2
 order="base matrix io gen simt gpu format run convert kernel plan api verify subject bench report terminal reproduce cli"
@@ -26,5 +26,11 @@ unlicensed=$(files | grep -E '\.(c|h|def|sh|cmake|py|cpp)$|CMakeLists.txt$|Makef
 
 raw=$(grep -rnE '[^a-z_](malloc|calloc|realloc|aligned_alloc|strdup)\(' src --include='*.c' | grep -v '^src/base/memory.c')
 [ -z "$raw" ] && good || bad "allocations that bypass base/memory: $raw"
+
+long=$(files | sed 's|^\./||' | grep -E '^(src|tests|examples|fuzz|petsc|python|scripts)/' | grep -E '\.(c|h|cu|cpp|sh|py)$' | xargs wc -l |
+       awk '$1 > 500 && $2 != "total" { print $2 ": " $1 " lines" }')
+[ -z "$long" ] && good || bad "longer than 500 lines: $long"
+full=$(find src -type f | sed 's|/[^/]*$||' | sort | uniq -c | awk '$1 > 45 { print $2 ": " $1 " files" }')
+[ -z "$full" ] && good || bad "too many files in a folder: $full"
 echo "$passed passed, $failed failed, ${skipped:-0} skipped"
 [ $failed -eq 0 ]

@@ -4,8 +4,7 @@
  * for a version or day. */
 #include <string.h>
 
-#include "report/report.h"
-#include "test.h"
+#include "report.h"
 
 /* A run of kernel a on a day of 2026. */
 #define SIZES "\"rows\":10,\"cols\":10,\"nnz\":1000000"
@@ -16,13 +15,6 @@
     "}\n"
 #define RUN(day, version, ms) AT(day, version, "\"warm_ms\":" ms ",\"verified\":true")
 #define SKIPPED(day) AT(day, "0.1.0", "\"skipped\":\"no memory\",\"verified\":false")
-
-static void read_lines(struct records *r, const char *text)
-{
-    *r = (struct records){0};
-    CHECK_OK(records_read(r, test_file("again.jsonl", text)));
-    CHECK_OK(records_finish(r));
-}
 
 TEST(of_a_measurement_taken_again_the_latest_counts_and_the_earlier_ones_are_kept)
 {

@@ -84,6 +84,18 @@ static inline void fake_close(const struct fake_vendor *v, struct gpu *gpu)
     CHECK(s->depth == 0);
 }
 
+/* The kernel `fill` of a module that also has `scale`. */
+static inline struct gpu_function *fake_kernel(const struct fake_vendor *v, struct gpu *gpu,
+                                               struct gpu_module **module)
+{
+    struct gpu_function *f = NULL;
+    char image[64];
+    snprintf(image, sizeof image, "FAKE %s fill scale", v->arch);
+    CHECK_OK(v->driver->load(gpu, module, image, (int64_t)strlen(image) + 1));
+    CHECK_OK(v->driver->find(gpu, &f, *module, "fill"));
+    return f;
+}
+
 /* Every page as a module that has every kernel, and the variable that points to their folder. */
 static inline void fake_modules(void)
 {
