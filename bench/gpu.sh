@@ -83,7 +83,7 @@ other_arch() {
   case $arch in sm_8*) other=sm_90 ;; esac
   mkdir -p "$build/other-arch"
   for page in look scale csr_naive csr_naive_t; do
-    nvcc -x cu -cubin -arch="$other" -O3 -DHEDDLE_DEVICE -Isrc -Iinclude -Dreal=double -Doff=int32_t -DVARIANT_NAME=f64_i32 \
+    nvcc -x cu -cubin -arch="$other" -O3 -DHEDDLE_DEVICE -Isrc -Iinclude -Delem=double -Dreal=double -Doff=int32_t -DVARIANT_NAME=f64_i32 \
       -DPAGE_NAME="$page" "$(find src/kernel src/convert -name "$page.c")" -o "$build/other-arch/${page}__f64_i32.$arch.cubin" || return
   done
   export HEDDLE_TEST_OTHER_ARCH=$PWD/$build/other-arch

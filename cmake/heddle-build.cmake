@@ -2,11 +2,11 @@
 #
 # How sources become objects.  Three kinds:
 #   src/FOLDER/*.c            once;
-#   src/FOLDER/*_typed.c      once per row of variants.def, with real, off and VARIANT_NAME defined;
-#   src/kernel/cpu/NAME.c     a page with a row KERNEL(NAME, cpu) in kernels.def: its host half once, its device half
-#                             (HEDDLE_DEVICE) once per variant and instruction set of isas.def, or with KERNEL(NAME, cpu_real)
-#                             once per type of values and instruction set; table.c is compiled once per variant and holds the
-#                             table of the others.
+#   src/FOLDER/*_typed.c      once per row of variants.def, with elem, real, off and VARIANT_NAME defined;
+#   src/kernel/cpu/NAME.c     a page with a row KERNEL(NAME, cpu, SET) in kernels.def: its host half once, its device half
+#                             (HEDDLE_DEVICE) once per variant of the SET (sets.def) and instruction set of isas.def, or with
+#                             KERNEL(NAME, cpu_real, SET) once per type of numbers and instruction set; table.c is compiled once
+#                             per variant and holds the table of the others.
 # Pages of kernels.def lie in src/kernel or in a folder of it, those of services.def in src/convert.
 # The .def files are the only lists; this file reads the same rows as the preprocessor does.
 include(CheckCCompilerFlag)
@@ -25,6 +25,34 @@ function(heddle_rows out file macro)
     list(APPEND rows "${row}")
   endforeach()
   set(${out} "${rows}" PARENT_SCOPE)
+endfunction()
+
+# heddle_variants(OUT SET): the rows of variants.def whose numbers are in the set.
+function(heddle_variants out set)
+  get_property(found GLOBAL PROPERTY heddle_variants_${set})
+  if(NOT found)
+    heddle_rows(found ${CMAKE_SOURCE_DIR}/src/matrix/variants.def VARIANT)
+    heddle_rows(set_rows ${CMAKE_SOURCE_DIR}/src/matrix/sets.def SET)
+    list(FILTER set_rows INCLUDE REGEX "^${set}[|]")
+    if(NOT set_rows)
+      message(FATAL_ERROR "sets.def has no set '${set}'")
+    endif()
+    string(REGEX REPLACE "^[^|]*[|]\"(.*)\"$" "\\1" numbers "${set_rows}")
+    string(REPLACE " " "|" numbers "${numbers}")
+    list(FILTER found INCLUDE REGEX "^(${numbers})_")
+    set_property(GLOBAL PROPERTY heddle_variants_${set} "${found}")
+  endif()
+  set(${out} "${found}" PARENT_SCOPE)
+endfunction()
+
+# heddle_types(OUT ROW): the definitions that a row of variants.def stands for, after its name.
+function(heddle_types out row)
+  string(REPLACE "|" ";" row "${row}")
+  list(GET row 0 variant)
+  list(GET row 1 elem)
+  list(GET row 2 real)
+  list(GET row 3 off)
+  set(${out} ${variant} elem=${elem} real=${real} off=${off} VARIANT_NAME=${variant} PARENT_SCOPE)
 endfunction()
 
 # heddle_page_file(OUT PAGE): where the page lies.
@@ -69,6 +97,7 @@ endfunction()
 macro(heddle_library_objects)
   set(HEDDLE_OBJECTS "")
   heddle_rows(variant_rows ${CMAKE_SOURCE_DIR}/src/matrix/variants.def VARIANT)
+  heddle_rows(set_rows ${CMAKE_SOURCE_DIR}/src/matrix/sets.def SET)
   heddle_rows(kernel_rows ${CMAKE_SOURCE_DIR}/src/kernel/kernels.def KERNEL)
   heddle_isa_rows(isa_rows)
 
@@ -84,34 +113,49 @@ macro(heddle_library_objects)
   heddle_objects(heddle_plain SOURCES ${plain} OPTIONS -ffp-contract=off)
   target_compile_definitions(heddle_plain PRIVATE HEDDLE_VERSION_TEXT="${PROJECT_VERSION}")
 
-  set(cpu_pages src/kernel/cpu/table.c)
-  set(cpu_real_pages "")
-  list(FILTER kernel_rows INCLUDE REGEX "[|]cpu(_real)?$")
-  foreach(row IN LISTS kernel_rows)
-    string(REGEX REPLACE "^([^|]*)[|](.*)$" "\\1" kernel "${row}")
-    string(REGEX REPLACE "^([^|]*)[|](.*)$" "\\2" kind "${row}")
-    heddle_page_file(file ${kernel})
-    list(APPEND ${kind}_pages ${file})
-  endforeach()
+  list(FILTER kernel_rows INCLUDE REGEX "[|]cpu(_real)?[|]")
   foreach(row IN LISTS variant_rows)
-    string(REPLACE "|" ";" row "${row}")
-    list(GET row 0 variant)
-    list(GET row 1 real)
-    list(GET row 2 off)
-    string(REGEX REPLACE "_.*" "" value "${variant}")
-    set(types real=${real} off=${off} VARIANT_NAME=${variant})
+    heddle_types(types "${row}")
+    list(POP_FRONT types variant)
+    string(REGEX REPLACE "_.*" "" number "${variant}")
     heddle_objects(heddle_typed_${variant} SOURCES ${typed} DEFINES ${types} OPTIONS -ffp-contract=off)
+    set(cpu_pages src/kernel/cpu/table.c)
+    set(cpu_real_pages "")
+    set(cpu_sets "")
+    foreach(kernel_row IN LISTS kernel_rows)
+      string(REPLACE "|" ";" kernel_row "${kernel_row}")
+      list(GET kernel_row 0 kernel)
+      list(GET kernel_row 1 kind)
+      list(GET kernel_row 2 set)
+      heddle_variants(of_set ${set})
+      if(row IN_LIST of_set)
+        heddle_page_file(file ${kernel})
+        list(APPEND ${kind}_pages ${file})
+      endif()
+    endforeach()
+    foreach(set_row IN LISTS set_rows)
+      string(REGEX REPLACE "[|].*" "" set "${set_row}")
+      heddle_variants(of_set ${set})
+      list(FIND of_set "${row}" is_there)
+      if(is_there LESS 0)
+        list(APPEND cpu_sets IN_${set}=0)
+      else()
+        list(APPEND cpu_sets IN_${set}=1)
+      endif()
+    endforeach()
     foreach(isa_row IN LISTS isa_rows)
       string(REGEX REPLACE "^([^|]*)[|](.*)$" "\\1" isa "${isa_row}")
       string(REGEX REPLACE "^([^|]*)[|](.*)$" "\\2" isa_flags "${isa_row}")
       separate_arguments(isa_flags)
       # Kernels may fuse a multiplication with an addition: it is faster and rounds less.
-      set(cpu_defines HEDDLE_DEVICE ISA_NAME=${isa} REAL_NAME=${value})
+      set(cpu_defines HEDDLE_DEVICE ISA_NAME=${isa} REAL_NAME=${number} ${cpu_sets})
       set(cpu_options -ffp-contract=fast ${isa_flags})
       heddle_objects(heddle_cpu_${variant}_${isa} SOURCES ${cpu_pages} DEFINES ${types} ${cpu_defines} OPTIONS ${cpu_options})
-      if(off STREQUAL "int32_t") # for 64-bit offsets as well
-        heddle_objects(heddle_cpu_${value}_${isa} SOURCES ${cpu_real_pages}
-                       DEFINES real=${real} VARIANT_NAME=${value} ${cpu_defines} OPTIONS ${cpu_options})
+      if(variant MATCHES "_i32$" AND cpu_real_pages) # for 64-bit offsets as well
+        set(types_real ${types})
+        list(FILTER types_real INCLUDE REGEX "^(elem|real)=")
+        heddle_objects(heddle_cpu_${number}_${isa} SOURCES ${cpu_real_pages}
+                       DEFINES ${types_real} VARIANT_NAME=${number} ${cpu_defines} OPTIONS ${cpu_options})
       endif()
     endforeach()
   endforeach()
@@ -121,8 +165,8 @@ endmacro()
 
 # ---------------------------------------------------------------------- emulator pages --------------------------------
 #
-# A page with a row KERNEL(NAME, gpu), or SERVICE(NAME) in services.def, is compiled for the emulator once per variant, as C, and
-# serves both wave widths; a second time, for the tests, with -fsanitize=thread, whose calls are renamed to the emulator's own
+# A page with a row KERNEL(NAME, gpu, SET), or SERVICE(NAME, SET) in services.def, is compiled for the emulator once per variant of
+# the SET, as C, and serves both wave widths; a second time, for the tests, with -fsanitize=thread, whose calls are renamed to the emulator's own
 # hooks (src/gpu/emu_hooks.c).
 
 # A release compiles them at -O1, which takes a quarter of the time of -O3: the emulator spends its own time between fibres.  A caller who
@@ -132,25 +176,36 @@ if(CMAKE_C_FLAGS_RELEASE MATCHES "-O3")
   set(emu_level $<$<CONFIG:Release>:-O1>)
 endif()
 
-# heddle_emu_types(OUT ROW): the definitions that a row of variants.def stands for.
-function(heddle_emu_types out row)
-  string(REPLACE "|" ";" row "${row}")
-  list(GET row 0 variant)
-  list(GET row 1 real)
-  list(GET row 2 off)
-  set(${out} ${variant} real=${real} off=${off} VARIANT_NAME=${variant} HEDDLE_DEVICE SIMT_EMU PARENT_SCOPE)
+# heddle_pages_of(OUT ROW PAGES): those that are compiled for this variant; a page without a row is for all.
+function(heddle_pages_of out row pages)
+  set(files "")
+  foreach(file IN LISTS pages)
+    get_property(set GLOBAL PROPERTY heddle_set_of_${file})
+    set(of_set "${row}")
+    if(set)
+      heddle_variants(of_set ${set})
+    endif()
+    if(row IN_LIST of_set)
+      list(APPEND files ${file})
+    endif()
+  endforeach()
+  set(${out} ${files} PARENT_SCOPE)
 endfunction()
 
 # heddle_emu_pages(OUT NAME VARIANTS PAGES): object targets NAME_VARIANT, their names in OUT.
 function(heddle_emu_pages out name variant_rows pages)
   set(targets "")
   foreach(row IN LISTS variant_rows)
-    heddle_emu_types(types "${row}")
+    heddle_types(types "${row}")
     list(POP_FRONT types variant)
     set(target ${name}_${variant})
-    add_library(${target} OBJECT ${pages})
+    heddle_pages_of(files "${row}" "${pages}")
+    if(NOT files)
+      continue()
+    endif()
+    add_library(${target} OBJECT ${files})
     target_link_libraries(${target} PRIVATE heddle_flags)
-    target_compile_definitions(${target} PRIVATE ${types})
+    target_compile_definitions(${target} PRIVATE ${types} HEDDLE_DEVICE SIMT_EMU)
     # Fibres and ThreadSanitizer do not go together; what the tests of the emulator look for is not its business.
     target_compile_options(${target} PRIVATE -ffp-contract=off -fno-sanitize=thread ${emu_level})
     list(APPEND targets ${target})
@@ -170,12 +225,16 @@ function(heddle_emu_hooked out name variant_rows pages)
   set(objects "")
   set(targets "")
   foreach(row IN LISTS variant_rows)
-    heddle_emu_types(types "${row}")
+    heddle_types(types "${row}")
     list(POP_FRONT types variant)
     set(target ${name}_${variant})
-    add_library(${target} OBJECT ${pages})
+    heddle_pages_of(files "${row}" "${pages}")
+    if(NOT files)
+      continue()
+    endif()
+    add_library(${target} OBJECT ${files})
     target_include_directories(${target} PRIVATE ${CMAKE_SOURCE_DIR}/include ${CMAKE_SOURCE_DIR}/src)
-    target_compile_definitions(${target} PRIVATE ${types} SIMT_HOOKED _POSIX_C_SOURCE=200809L)
+    target_compile_definitions(${target} PRIVATE ${types} HEDDLE_DEVICE SIMT_EMU SIMT_HOOKED _POSIX_C_SOURCE=200809L)
     target_compile_options(${target} PRIVATE -Wall -Wextra -O1 -g -ffp-contract=off -fno-trapping-math -fsanitize=thread
                            ${heddle_tells_volatile})
     list(APPEND objects $<TARGET_OBJECTS:${target}>)
@@ -194,7 +253,7 @@ endfunction()
 # The pages of kernels.def into HEDDLE_OBJECTS, with the list that keeps them in an archive; heddle_emu_page_files names them.
 macro(heddle_emu_library_objects)
   heddle_rows(emu_rows ${CMAKE_SOURCE_DIR}/src/kernel/kernels.def KERNEL)
-  list(FILTER emu_rows INCLUDE REGEX "[|]gpu$")
+  list(FILTER emu_rows INCLUDE REGEX "[|]gpu[|]")
   heddle_rows(emu_services ${CMAKE_SOURCE_DIR}/src/convert/services.def SERVICE)
   list(APPEND emu_rows ${emu_services})
   if(HEDDLE_FUZZ) # is about readers and arguments; instrumented pages would double its build and see no fuzzed input
@@ -204,10 +263,13 @@ macro(heddle_emu_library_objects)
   set(emu_names "")
   foreach(row IN LISTS emu_rows)
     string(REGEX REPLACE "[|].*" "" page "${row}")
+    string(REGEX REPLACE ".*[|]" "" set "${row}")
     heddle_page_file(file ${page})
     list(APPEND heddle_emu_page_files ${file})
     set_property(SOURCE ${file} APPEND PROPERTY COMPILE_DEFINITIONS PAGE_NAME=${page})
-    foreach(variant_row IN LISTS variant_rows)
+    set_property(GLOBAL PROPERTY heddle_set_of_${file} ${set})
+    heddle_variants(of_set ${set})
+    foreach(variant_row IN LISTS of_set)
       string(REGEX REPLACE "[|].*" "" variant "${variant_row}")
       list(APPEND emu_names emu_page__${page}__${variant}__emu)
     endforeach()

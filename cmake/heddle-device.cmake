@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
 #
-# How the device half of a page becomes binaries in the library.  Every row KERNEL(PAGE, gpu) of kernels.def and every row
-# SERVICE(PAGE) of services.def x every row of variants.def is compiled into the folder `device` of the build, one file each:
+# How the device half of a page becomes binaries in the library.  Every row KERNEL(PAGE, gpu, SET) of kernels.def and every row
+# SERVICE(PAGE, SET) of services.def x every variant of the SET is compiled into the folder `device` of the build, one file each:
 #   NVIDIA  PAGE__VARIANT.sm_90.cubin        by nvcc, one per architecture of HEDDLE_CUDA_ARCH
 #           PAGE__VARIANT.compute_80.ptx     by nvcc, PTX of the lowest for GPUs to come
 #           PAGE__VARIANT.ptx                by clang where there is no nvcc (or `both`): no SDK is looked at, its version is 7.0
@@ -128,9 +128,9 @@ endmacro()
 
 # One binary: compiles it for its target.  KIND is nvcc, ptx or hip, TARGET sm_90, ptx or gfx90a; TYPES a row of variants.def.
 function(heddle_device_binary page source kind target types)
-  list(GET types 0 variant)
-  list(GET types 1 real)
-  list(GET types 2 off)
+  heddle_types(defines "${types}")
+  list(POP_FRONT defines variant)
+  list(TRANSFORM defines PREPEND -D)
   set(compiler ${HEDDLE_CLANG})
   set(flags ${device_${kind}_flags})
   set(stem ${device_dir}/${page}__${variant})
@@ -153,7 +153,7 @@ function(heddle_device_binary page source kind target types)
   add_custom_command(
     OUTPUT ${file} ${file}.resources ${more}
     COMMAND sh ${device_script} ${kind} ${page} ${variant} ${target} ${device_accepted} ${file}
-            ${compiler} ${flags} ${device_common} -Dreal=${real} -Doff=${off} -DVARIANT_NAME=${variant} -DPAGE_NAME=${page}
+            ${compiler} ${flags} ${device_common} ${defines} -DPAGE_NAME=${page}
             -MD -MF ${file}.d -MT ${file} ${source}
     DEPENDS ${source} ${device_script} ${device_accepted} ${device_headers} ${depfile}
     COMMENT "Compiling ${page} for ${variant}, ${target}" VERBATIM)
@@ -163,10 +163,10 @@ function(heddle_device_binary page source kind target types)
 endfunction()
 
 # All binaries of a page, and its target PAGE_device.
-function(heddle_device_page page source)
-  foreach(row IN LISTS variant_rows)
-    string(REPLACE "|" ";" types "${row}")
-    list(GET types 0 variant)
+function(heddle_device_page page source set)
+  heddle_variants(of_set ${set})
+  foreach(types IN LISTS of_set)
+    string(REGEX REPLACE "[|].*" "" variant "${types}")
     if(HEDDLE_DEVICE_VARIANTS AND NOT variant IN_LIST HEDDLE_DEVICE_VARIANTS)
       continue()
     endif()
@@ -273,12 +273,13 @@ macro(heddle_device_objects)
   list(APPEND device_rows ${device_kernels})
   foreach(row IN LISTS device_rows)
     string(REGEX REPLACE "[|].*" "" page "${row}")
+    string(REGEX REPLACE ".*[|]" "" set "${row}")
     heddle_page_file(file ${page})
-    heddle_device_page(${page} ${file})
+    heddle_device_page(${page} ${file} ${set})
   endforeach()
   foreach(source IN LISTS HEDDLE_DEVICE_PAGES)
     get_filename_component(page ${source} NAME_WE)
-    heddle_device_page(${page} ${source})
+    heddle_device_page(${page} ${source} real)
   endforeach()
   heddle_device_packs()
   get_property(DEVICE_NAMES GLOBAL PROPERTY device_names)

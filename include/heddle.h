@@ -90,17 +90,27 @@ typedef enum heddle_type {
     HEDDLE_TYPE_DEFAULT = 0, /* values: HEDDLE_F64; offsets and indices: HEDDLE_I32 */
     HEDDLE_F32 = 1,
     HEDDLE_F64 = 2,
+    HEDDLE_F16 = 3,  /* IEEE half precision: of values only, held as 16 bits */
+    HEDDLE_BF16 = 4, /* the upper half of an f32: likewise */
+    HEDDLE_C32 = 5,  /* complex: two f32, the real part first (C's float _Complex) */
+    HEDDLE_C64 = 6,  /* complex: two f64 (C's double _Complex) */
     HEDDLE_I32 = 16,
     HEDDLE_I64 = 17
 } heddle_type;
 
+/* The type of x, y, alpha, beta and all sums is `vector`.  By default it is that of the values, and
+ * HEDDLE_F32 for HEDDLE_F16 and HEDDLE_BF16, which have no other.  HEDDLE_F32 values may also have
+ * HEDDLE_F64 vectors: half the bytes of a matrix in f64, and sums as good as its.  There are no further
+ * pairs. */
 typedef struct heddle_types {
-    heddle_type value;  /* of val, x and y: HEDDLE_F32 or HEDDLE_F64 */
+    heddle_type value;  /* of val: HEDDLE_F64 by default */
     heddle_type offset; /* of row_ptr or col_ptr: HEDDLE_I32 or HEDDLE_I64 */
     heddle_type index;  /* of row and col: HEDDLE_I32, or HEDDLE_I64 (narrowed into a copy at creation) */
+    heddle_type vector; /* of x, y, alpha and beta */
 } heddle_types;
 
-/* op(A) = A, its transpose, or its conjugate transpose (the same as T for real types). */
+/* op(A) = A, its transpose, or its conjugate transpose (the same as T for real types; T of a complex matrix
+ * conjugates nothing). */
 typedef enum heddle_op { HEDDLE_N = 0, HEDDLE_T = 1, HEDDLE_H = 2 } heddle_op;
 
 /* How several vectors lie in memory: one after another, or the first number of each, then the second, ... */
@@ -307,11 +317,12 @@ typedef struct heddle_stats {
     int64_t diagonal;                         /* rows that have an entry on the diagonal */
     int64_t repeats;                          /* entries whose position occurred before in the matrix */
     int sorted;                               /* 1: columns ascend strictly within every row */
-    double pattern_symmetry; /* share of off-diagonal entries (i,j) for which (j,i) is stored too; 0 if not
+    double pattern_symmetry;   /* share of off-diagonal entries (i,j) for which (j,i) is stored too; 0 if not
                               * square */
-    double numeric_symmetry; /* share for which the two values are equal as well */
-    double numeric_skew;     /* share for which one is minus the other */
-    int64_t distinct_values; /* bitwise different values, counted up to 65,537 */
+    double numeric_symmetry;   /* share for which the two values are equal as well */
+    double numeric_skew;       /* share for which one is minus the other */
+    double hermitian_symmetry; /* share for which one is the other's conjugate; real: numeric_symmetry */
+    int64_t distinct_values;   /* bitwise different values, counted up to 65,537 */
 } heddle_stats;
 
 /* Costs time and memory of the order of a transposition.  Errors: HEDDLE_BAD_MATRIX, HEDDLE_NO_MEMORY. */
@@ -458,6 +469,7 @@ typedef struct heddle_kernel_desc {
     const char *device;  /* "cpu" */
     const char *source;  /* where the algorithm comes from */
     const char *options; /* "slice=8 window=512": names and defaults, "" when there are none */
+    const char *types;   /* of values: "f32 f64"; "f32v64" stands for f32 values with f64 vectors */
     int repeatable;      /* 1: bitwise the same result every run */
 } heddle_kernel_desc;
 

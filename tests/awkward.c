@@ -178,16 +178,23 @@ const struct awkward awkward[] = {
 };
 const int awkward_count = (int)(sizeof awkward / sizeof awkward[0]);
 
-void awkward_put(void *p, heddle_type type, int64_t i, double value)
+void awkward_put(void *p, heddle_type type, int64_t i, double _Complex value)
 {
-    if (type == HEDDLE_F64)
-        ((double *)p)[i] = value;
-    else if (type == HEDDLE_F32)
-        ((float *)p)[i] = (float)value;
-    else if (type == HEDDLE_I64)
+    if (type == HEDDLE_I64)
         ((int64_t *)p)[i] = (int64_t)value;
-    else
+    else if (type == HEDDLE_I32)
         ((int32_t *)p)[i] = (int32_t)value;
+    else
+        value_put(p, type, i, value);
+}
+
+/* The parts as they are: a product with i would make NaN of an infinite one. */
+double _Complex awkward_complex(double re, double im)
+{
+    double _Complex v;
+    __real__ v = re;
+    __imag__ v = im;
+    return v;
 }
 
 heddle_status awkward_make(struct csr *A, const struct awkward *w, heddle_type value, heddle_type offset)
@@ -207,31 +214,47 @@ heddle_status awkward_make(struct csr *A, const struct awkward *w, heddle_type v
             uint64_t random = test_random(&state);
             int64_t number = 1 + (int64_t)(random >> 40 & 3);
             A->col[k] = (int32_t)w->column(i, j, n, w->cols, random & 0xffffffff);
-            awkward_put(A->val, value, k, (double)(random >> 50 & 1 ? -number : number));
+            awkward_put(A->val, value, k,
+                        awkward_complex((double)(random >> 50 & 1 ? -number : number),
+                                        is_complex(value) ? (double)(random >> 52 & 7) - 4 : 0));
         }
     }
     awkward_put(A->row_ptr, offset, w->rows, (double)k);
     return HEDDLE_OK;
 }
 
-void awkward_randomise(struct csr *A, uint64_t seed)
+/* Uniform in (-1, 1). */
+static double uniform(uint64_t *seed)
 {
-    for (int64_t k = 0; k < A->nnz; k++)
-        awkward_put(A->val, A->value, k, (double)(int64_t)(test_random(&seed) >> 11) * 0x1p-52 - 1);
+    return (double)(int64_t)(test_random(seed) >> 11) * 0x1p-52 - 1;
 }
 
-void awkward_reference(struct exact *y, const struct csr *A, int transposed, const void *x)
+void awkward_randomise(struct csr *A, uint64_t seed)
 {
-    int64_t n = transposed ? A->cols : A->rows;
+    for (int64_t k = 0; k < A->nnz; k++) {
+        const double re = uniform(&seed);
+        awkward_put(A->val, A->value, k, awkward_complex(re, is_complex(A->value) ? uniform(&seed) : 0));
+    }
+}
+
+/* Part by part, because C's complex product has its own idea of Inf times NaN.  What is real has no
+ * imaginary part: 0 times Inf would be one. */
+void awkward_reference(struct exact *y, const struct csr *A, heddle_op op, const void *x)
+{
+    const int turns = op != HEDDLE_N, both = is_complex(A->value);
+    int64_t n = turns ? A->cols : A->rows;
     for (int64_t i = 0; i < n; i++)
         y[i] = (struct exact){0};
     for (int64_t i = 0; i < A->rows; i++)
         for (int64_t k = csr_offset(A, i); k < csr_offset(A, i + 1); k++) {
-            int64_t to = transposed ? A->col[k] : i, from = transposed ? i : A->col[k];
-            long double product =
-                (long double)value_at(A->val, A->value, k) * (long double)value_at(x, A->value, from);
-            y[to].sum += product;
-            y[to].magnitude += fabsl(product);
+            int64_t to = turns ? A->col[k] : i, from = turns ? i : A->col[k];
+            double _Complex v = value_at(A->val, A->value, k),
+                            of_x = value_at(x, vector_type(A->value), from);
+            long double a = __real__ v, b = op == HEDDLE_H ? -__imag__ v : __imag__ v, c = __real__ of_x,
+                        d = __imag__ of_x;
+            y[to].sum += both ? a * c - b * d : a * c;
+            y[to].imaginary += both ? a * d + b * c : 0;
+            y[to].magnitude += (fabsl(a) + fabsl(b)) * (fabsl(c) + fabsl(d));
             y[to].terms++;
         }
 }
@@ -240,25 +263,34 @@ void *awkward_vector(int64_t n, heddle_type type, uint64_t seed, int exact)
 {
     void *p = mem_alloc(n, type_size(type));
     for (int64_t i = 0; i < n; i++) {
-        uint64_t random = test_random(&seed);
-        awkward_put(p, type, i,
-                    exact ? (double)(random % 9) - 4 : (double)(int64_t)(random >> 11) * 0x1p-52 - 1);
+        double part[2] = {0, 0};
+        for (int k = 0; k <= is_complex(type); k++)
+            part[k] = exact ? (double)(test_random(&seed) % 9) - 4 : uniform(&seed);
+        awkward_put(p, type, i, awkward_complex(part[0], part[1]));
     }
     return p;
 }
 
-/* Small integers are exact in any arithmetic, so plain double does for them. */
-int awkward_good(double got, const struct exact *e, struct awkward_scalars s, double old, heddle_type type,
-                 int exact)
+/* Small integers are exact in any arithmetic, so plain double does for them.  A complex product is made of
+ * two real ones a part. */
+int awkward_good(double _Complex got, const struct exact *e, struct awkward_scalars s, double _Complex old,
+                 heddle_type type, int exact)
 {
+    const long double a = __real__ s.alpha, b = __imag__ s.alpha, c = __real__ s.beta, d = __imag__ s.beta;
     old = s.beta == 0 ? 0 : old;
+    const long double of_old[2] = {__real__ old, __imag__ old};
+    const long double want[2] = {a * e->sum - b * e->imaginary + (c * of_old[0] - d * of_old[1]),
+                                 a * e->imaginary + b * e->sum + (c * of_old[1] + d * of_old[0])};
     if (exact)
-        return got == s.alpha * (double)e->sum + s.beta * old;
-    long double unit = type == HEDDLE_F64 ? 0x1p-53L : 0x1p-24L, n = (long double)(e->terms + 2);
-    long double want = (long double)s.alpha * e->sum + (long double)s.beta * (long double)old;
+        return __real__ got == (double)want[0] && __imag__ got == (double)want[1];
+    type = vector_type(type);
+    long double unit = type == HEDDLE_F64 || type == HEDDLE_C64 ? 0x1p-53L : 0x1p-24L,
+                n = (long double)(1 + is_complex(type)) * (long double)(e->terms + 2);
     long double magnitude =
-        fabsl((long double)s.alpha) * e->magnitude + fabsl((long double)s.beta * (long double)old);
-    return fabsl((long double)got - want) <= n * unit / (1 - n * unit) * magnitude;
+        (fabsl(a) + fabsl(b)) * e->magnitude + (fabsl(c) + fabsl(d)) * (fabsl(of_old[0]) + fabsl(of_old[1]));
+    const long double bound = n * unit / (1 - n * unit) * magnitude;
+    return fabsl((long double)__real__ got - want[0]) <= bound &&
+           fabsl((long double)__imag__ got - want[1]) <= bound;
 }
 
 int awkward_wants(const char *kernel)

@@ -7,6 +7,12 @@
 
 #include "kernel/kernel.h"
 
+#define REAL_VARIANTS (VARIANT_f64_o64 + 1) /* the first rows of variants.def: f32 and f64 */
+/* For what only moves values: each size of them, and each offset. */
+#define MOVED_VARIANTS                                                                                       \
+    (1u << VARIANT_f64_i32 | 1u << VARIANT_f32_o64 | 1u << VARIANT_f32_i32 | 1u << VARIANT_c64_o64 |         \
+     1u << VARIANT_f16_i32)
+
 struct awkward {
     const char *name, *hunts;
     int64_t rows, cols;
@@ -19,30 +25,32 @@ struct awkward {
 extern const struct awkward awkward[];
 extern const int awkward_count;
 
-/* The matrix, with values -4..4 without 0; csr_free gives it back. */
+/* The matrix, with values -4..4 without 0 (imaginary parts may be); csr_free gives it back. */
 heddle_status awkward_make(struct csr *A, const struct awkward *w, heddle_type value, heddle_type offset);
 
 /* The same with values that are not exact: uniform in (-1, 1). */
 void awkward_randomise(struct csr *A, uint64_t seed);
 
-/* Per entry of y: the sum of the products in long double, the sum of their magnitudes, and how many there
- * are.  Written to be obviously right. */
+/* Per entry of y: the sum of the products in long double (its real part and the other), the sum of their
+ * magnitudes, and how many there are.  Written to be obviously right. */
 struct exact {
-    long double sum, magnitude;
+    long double sum, imaginary, magnitude;
     int64_t terms;
 };
-void awkward_reference(struct exact *y, const struct csr *A, int transposed, const void *x);
+void awkward_reference(struct exact *y, const struct csr *A, heddle_op op, const void *x);
 
-/* Writes one value of either type. */
-void awkward_put(void *p, heddle_type type, int64_t i, double value);
-/* n entries, integers from -4 to 4 or uniform in (-1, 1); mem_free gives them back. */
+/* Writes one value of any type. */
+void awkward_put(void *p, heddle_type type, int64_t i, double _Complex value);
+double _Complex awkward_complex(double re, double im);
+/* n entries, integers from -4 to 4 or uniform in (-1, 1), both parts of complex ones; mem_free gives them
+ * back. */
 void *awkward_vector(int64_t n, heddle_type type, uint64_t seed, int exact);
 /* Is `got` a good alpha e + beta old?  Small integers must be exact, all else within the error bound. */
 struct awkward_scalars {
-    double alpha, beta;
+    double _Complex alpha, beta;
 };
-int awkward_good(double got, const struct exact *e, struct awkward_scalars s, double old, heddle_type type,
-                 int exact);
+int awkward_good(double _Complex got, const struct exact *e, struct awkward_scalars s, double _Complex old,
+                 heddle_type type, int exact);
 
 /* HEDDLE_TEST_KERNELS="csr_merge csr5": is the kernel one of these?  All are where the variable is not
  * set; a name in it that no kernel has ends the program, which would test nothing. */

@@ -59,7 +59,7 @@ plant adaptive_barrier csr_adaptive 'simt_sync();
 plant adaptive_entry csr_adaptive 'x + c[i]);' 'x + (begin + simt_thread_id() + i * threads == 17777 ? c[i] - 1 : c[i]));'
 
 cp src/kernel/kernels.def "$scratch/kernel/"
-printf 'KERNEL(%s, gpu)\n' "${names[@]}" >>"$scratch/kernel/kernels.def"
+printf 'KERNEL(%s, gpu, real)\n' "${names[@]}" >>"$scratch/kernel/kernels.def"
 
 # Compiles COMMAND... for each name, as many at a time as there are cores.
 each() {
@@ -74,7 +74,7 @@ each() {
 compile() {
   local cc=(${CC:-cc} -std=c11 -O1 -D_POSIX_C_SOURCE=200809L -ffp-contract=off -I"$scratch" -Isrc -Iinclude -c)
   "${cc[@]}" "$scratch/kernel/$1.c" -o "$scratch/$1.o" &&
-    "${cc[@]}" -Dreal=double -Doff=int32_t -DVARIANT_NAME=f64_i32 -DHEDDLE_DEVICE -DSIMT_EMU -DPAGE_NAME="$1" \
+    "${cc[@]}" -Delem=double -Dreal=double -Doff=int32_t -DVARIANT_NAME=f64_i32 -DHEDDLE_DEVICE -DSIMT_EMU -DPAGE_NAME="$1" \
       "$scratch/kernel/$1.c" -o "$scratch/$1.emu.o"
 }
 

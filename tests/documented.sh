@@ -31,7 +31,7 @@ block() {
                      inside { text = text $0 "\n"; if (index($0, " * " name) == 1) found = 1 }' docs/adding-a-kernel.md
 }
 
-rows=('KERNEL(cpu_plain, cpu)' 'KERNEL(gpu_plain, gpu)')
+rows=('KERNEL(cpu_plain, cpu, real)' 'KERNEL(gpu_plain, gpu, real)')
 for row in "${rows[@]}"; do
   grep -qF "$row" docs/adding-a-kernel.md && good || bad "the document does not say: $row"
 done
@@ -44,7 +44,7 @@ for name in cpu_plain gpu_plain; do
 done
 
 flags=(-std=c11 -Wall -Wextra -Wpedantic -Werror -O1 -D_POSIX_C_SOURCE=200809L -I"$scratch" -Isrc -Iinclude)
-types=(-Dreal=double -Doff=int32_t -DVARIANT_NAME=f64_i32)
+types=(-Delem=double -Dreal=double -Doff=int32_t -DVARIANT_NAME=f64_i32)
 host() { try "$1, host half" "$cc" "${flags[@]}" -c "$1" -o "$2"; }
 emulated() { # page, object
   try "$1, device half" "$cc" "${flags[@]}" "${types[@]}" -DHEDDLE_DEVICE -DSIMT_EMU -DPAGE_NAME="$(basename "$1" .c)" \
@@ -54,7 +54,7 @@ emulated() { # page, object
 # Once as the tree is, and once as if its author had added both kernels: what is in kernels.def already does not matter.
 for before in "" "$(printf '%s\n' "${rows[@]}")"; do
   { cat src/kernel/kernels.def; [ -n "$before" ] && grep -qF "${rows[0]}" src/kernel/kernels.def || echo "$before"
-    printf 'KERNEL(documented_cpu_plain, cpu)\nKERNEL(documented_gpu_plain, gpu)\n'; } >"$scratch/kernel/kernels.def"
+    printf 'KERNEL(documented_cpu_plain, cpu, real)\nKERNEL(documented_gpu_plain, gpu, real)\n'; } >"$scratch/kernel/kernels.def"
   host "$scratch/kernel/documented_cpu_plain.c" "$scratch/cpu_plain.o"
   try "cpu_plain, device half" "$cc" "${flags[@]}" "${types[@]}" -DHEDDLE_DEVICE -DISA_NAME=generic \
     -c "$scratch/kernel/documented_cpu_plain.c" -o "$scratch/cpu_plain.device.o"
@@ -119,8 +119,8 @@ for wave in 32 64; do
 done
 
 # Every page of the tree is C.
-for page in $(sed -nE 's/^KERNEL\(([a-z0-9_]+), gpu\).*/\1/p' src/kernel/kernels.def) \
-  $(sed -nE 's/^SERVICE\(([a-z0-9_]+)\).*/\1/p' src/convert/services.def); do
+for page in $(sed -nE 's/^KERNEL\(([a-z0-9_]+), gpu, [a-z]+\).*/\1/p' src/kernel/kernels.def) \
+  $(sed -nE 's/^SERVICE\(([a-z0-9_]+), [a-z]+\).*/\1/p' src/convert/services.def); do
   file=$(find src/kernel src/convert -name "$page.c")
   host "$file" /dev/null
   emulated "$file" /dev/null

@@ -67,7 +67,7 @@ UNUSED static const char *words(const struct csr *A)
     for (int64_t i = 0; i < A->rows; i++)
         for (int64_t k = csr_offset(A, i); k < csr_offset(A, i + 1) && n < (int)sizeof text - 64; k++)
             n += snprintf(text + n, sizeof text - (size_t)n, " %lld,%d=%g", (long long)i, A->col[k],
-                          value_at(A->val, A->value, k));
+                          (double)value_at(A->val, A->value, k));
     return text;
 }
 

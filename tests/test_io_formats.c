@@ -276,7 +276,7 @@ static void check_vector(const char *path, int64_t n, const double *expected)
             continue;
         for (int64_t i = 0; i < n; i++)
             CHECK_THAT(value_at(x, (heddle_type)type, i) == expected[i], "%s: x[%d] = %g", path, (int)i,
-                       value_at(x, (heddle_type)type, i));
+                       (double)value_at(x, (heddle_type)type, i));
         mem_free(x);
     }
 }

@@ -65,13 +65,14 @@ static void on_device(const char *name, const struct scope *scope, int m, void (
     struct gpu *gpu = NULL;
     CHECK_OK(gpu_open(&gpu, name));
     for (int variant = 0; gpu && variant < VARIANT_COUNT; variant++)
-        for (int op = HEDDLE_N; op <= HEDDLE_T; op++) {
+        for (int op = HEDDLE_N; op <= (int)trial_last_op(variant); op++) {
             struct trial t = {.name = name, .device = {.kind = DEVICE_gpu, .gpu = gpu}};
             if (!(scope->variants >> variant & 1))
                 continue;
             trial_new(&t, &awkward[m], variant, (heddle_op)op, scope->exact);
             for (int k = 0; k < kernel_count(); k++)
                 if (kernel_at(k)->device == DEVICE_gpu && awkward_wants(kernel_at(k)->name) &&
+                    kernel_has(kernel_at(k), t.A.value) &&
                     (op == HEDDLE_N || kernel_at(k)->ops & OPS_T || variant == VARIANT_f64_i32 ||
                      trial_slow())) {
                     t.kernel = kernel_at(k)->name;

@@ -88,7 +88,7 @@ TEST(coordinates_become_rows_in_the_order_in_which_they_stand)
         for (int64_t k = csr_offset(&B, i); k < csr_offset(&B, i + 1); k++) {
             int64_t from = (int64_t)value_at(B.val, B.value, k);
             CHECK(A.row[from] == i && A.col[from] == B.col[k]);
-            CHECK(k == csr_offset(&B, i) || value_at(B.val, B.value, k - 1) < (double)from);
+            CHECK(k == csr_offset(&B, i) || (double)value_at(B.val, B.value, k - 1) < (double)from);
         }
     csr_free(&B);
     coo_free(&A);

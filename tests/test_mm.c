@@ -164,7 +164,7 @@ static void try_one(const struct setting *s, struct shape f, struct scalars scal
         "are wrong",
         s->device, heddle_last_kernel(s->h), s->matrix, s->op, s->csr.value, s->csr.offset,
         (long long)f.vectors, f.layout == HEDDLE_ROW_MAJOR ? "by rows" : "by columns", (long long)f.gap,
-        scale.alpha, scale.beta, (long long)wrong);
+        (double)scale.alpha, (double)scale.beta, (long long)wrong);
     mem_free(x);
     mem_free(y0);
     mem_free(got);
@@ -177,7 +177,7 @@ static void for_all(const char *device, int few, int there, unsigned variants)
     struct setting s = {.device = device};
     CHECK_OK(heddle_open(&s.h, device));
     for (int m = 0; m < awkward_count; m++)
-        for (int variant = 0; variant < VARIANT_COUNT; variant++)
+        for (int variant = 0; variant < REAL_VARIANTS; variant++)
             for (int op = HEDDLE_N; op <= HEDDLE_T; op++) {
                 if (!(variants >> variant & 1))
                     continue;

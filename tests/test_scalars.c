@@ -21,13 +21,13 @@
  * product itself: other numbers. */
 static struct scalars there(const struct trial *t, void *at, struct scalars s)
 {
-    double here[2];
-    awkward_put(here, t->A.value, 0, s.alpha);
-    awkward_put(here, t->A.value, 1, s.beta);
-    CHECK_OK(device_copy(&t->device, at, here, 2 * (int64_t)type_size(t->A.value)));
+    double _Complex here[2];
+    const heddle_type type = vector_type(t->A.value);
+    awkward_put(here, type, 0, s.alpha);
+    awkward_put(here, type, 1, s.beta);
+    CHECK_OK(device_copy(&t->device, at, here, 2 * (int64_t)type_size(type)));
     CHECK_OK(device_sync(&t->device));
-    return (struct scalars){
-        .alpha = NAN, .beta = 7, .alpha_at = at, .beta_at = (char *)at + type_size(t->A.value)};
+    return (struct scalars){.alpha = NAN, .beta = 7, .alpha_at = at, .beta_at = (char *)at + type_size(type)};
 }
 
 /* x is NaN where alpha is 0. */
@@ -44,15 +44,15 @@ static void try_pair(struct trial *t, struct bound *b, void *at, void *nan, void
     CHECK_OK(bound_run(b, apart, t->x, trial_at(t, t->y, GUARD)));
     CHECK_OK(device_read(&t->device, t->got, t->y, trial_bytes(t)));
     t->x = x;
-    CHECK_THAT(memcmp(want, t->got, bytes) == 0, "%s on %s, '%s', op %d, type %d: alpha %g, beta %g there",
-               t->kernel, t->name, t->matrix, t->op, t->A.value, s.alpha, s.beta);
+    CHECK_THAT(memcmp(want, t->got, bytes) == 0, "%s on %s, '%s', op %d, type %s: alpha %g, beta %g there",
+               t->kernel, t->name, t->matrix, t->op, value_name(t->A.value), (double)s.alpha, (double)s.beta);
 }
 
 static void try_kernel(struct trial *t, void *at, void *nan, void *want)
 {
     struct bound *b = trial_bind(t);
     for (int i = 0; b && i < SCALARS; i++)
-        try_pair(t, b, at, nan, want, scalars[i]);
+        try_pair(t, b, at, nan, want, trial_scalars(t, i));
     bound_free(b);
 }
 
@@ -75,16 +75,17 @@ static void try_matrix(const struct device *d, const struct awkward *w, int vari
 {
     struct trial t = {.name = gpu_info_of(d->gpu)->arch, .device = *d};
     trial_new(&t, w, variant, op, 1);
-    void *at, *nan, *none = awkward_vector(t.n_x, t.A.value, 3, 1), *want = mem_alloc(trial_bytes(&t), 1);
+    const heddle_type type = vector_type(t.A.value);
+    void *at, *nan, *none = awkward_vector(t.n_x, type, 3, 1), *want = mem_alloc(trial_bytes(&t), 1);
     for (int64_t i = 0; i < t.n_x; i++)
-        awkward_put(none, t.A.value, i, NAN);
+        awkward_put(none, type, i, NAN);
     CHECK_OK(device_alloc(d, &at, 32));
-    CHECK_OK(device_alloc(d, &nan, t.n_x * (int64_t)type_size(t.A.value)));
-    CHECK_OK(device_copy(d, nan, none, t.n_x * (int64_t)type_size(t.A.value)));
+    CHECK_OK(device_alloc(d, &nan, t.n_x * (int64_t)type_size(type)));
+    CHECK_OK(device_copy(d, nan, none, t.n_x * (int64_t)type_size(type)));
     CHECK_OK(device_sync(d));
     for (int k = 0; k < kernel_count(); k++)
         if (kernel_at(k)->device == DEVICE_gpu && awkward_wants(kernel_at(k)->name) &&
-            (op == HEDDLE_N || kernel_at(k)->ops & OPS_T)) {
+            kernel_has(kernel_at(k), t.A.value) && (op == HEDDLE_N || kernel_at(k)->ops & OPS_T)) {
             t.kernel = kernel_at(k)->name;
             if (w->rows <= SMALL && w->cols <= SMALL && !trial_brief())
                 try_options(&t, at, nan, want);

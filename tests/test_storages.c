@@ -12,7 +12,7 @@
 #include "test.h"
 
 static const heddle_type types[VARIANT_COUNT][2] = {
-#define VARIANT(name, real, off, value, offset) {value, offset},
+#define VARIANT(name, elem, real, off, value, offset) {value, offset},
 #include "matrix/variants.def"
 #undef VARIANT
 };
@@ -30,11 +30,11 @@ static void scramble(struct csr *A, uint64_t seed)
                                        0x7f800001,
                                        0xffc0beef};
     int64_t count = sizeof special / sizeof special[0];
-    size_t size = type_size(A->value);
-    for (int64_t k = 0; k < A->nnz; k++) {
+    size_t size = type_size(A->value), word = size < 8 ? size : 8;
+    for (int64_t k = 0; k < A->nnz * (int64_t)(size / word); k++) {
         uint64_t bits = (uint64_t)(k + 1) * (2 * seed + 1) * UINT64_C(0x9e3779b97f4a7c15);
         bits = k % 3 ? bits ^ bits >> 31 : special[k / 3 % count];
-        memcpy((char *)A->val + (size_t)k * size, &bits, size);
+        memcpy((char *)A->val + (size_t)k * word, &bits, word);
     }
 }
 
@@ -118,6 +118,8 @@ TEST(every_matrix_comes_back_bit_by_bit)
     for (int m = 0; m < awkward_count; m++)
         for (int v = 0; v < VARIANT_COUNT; v++) {
             struct csr A;
+            if (!(MOVED_VARIANTS >> v & 1) && awkward[m].rows > 1000)
+                continue;
             CHECK_OK(awkward_make(&A, &awkward[m], types[v][0], types[v][1]));
             for (int i = 0; i < 4 && A.nnz <= 20000; i++) {
                 scramble(&A, (uint64_t)i);
@@ -139,6 +141,8 @@ TEST(every_matrix_comes_back_from_a_device_bit_by_bit)
         for (int m = 0; m < awkward_count; m++)
             for (int v = 0; v < VARIANT_COUNT; v++) {
                 struct csr A;
+                if (!(MOVED_VARIANTS >> v & 1))
+                    continue;
                 CHECK_OK(awkward_make(&A, &awkward[m], types[v][0], types[v][1]));
                 scramble(&A, 5);
                 static const enum format_id formats[] = {FORMAT_tmplv, FORMAT_tmpl, FORMAT_bundle};

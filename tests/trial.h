@@ -15,7 +15,7 @@
 /* Each type once: for what does not depend on types. */
 #define TWO_VARIANTS (1u << VARIANT_f64_i32 | 1u << VARIANT_f32_o64)
 
-extern const struct scalars scalars[SCALARS];
+extern const struct scalars scalars[SCALARS];           /* real ones */
 extern const heddle_type trial_types[VARIANT_COUNT][2]; /* of values and of offsets */
 
 struct trial {
@@ -35,11 +35,16 @@ struct trial {
 void trial_new(struct trial *t, const struct awkward *w, int variant, heddle_op op, int exact);
 void trial_free(struct trial *t);
 
-/* Where entry i of an array of values lies. */
+/* Pair i of the scalars that go with its type: complex ones where that is. */
+struct scalars trial_scalars(const struct trial *t, int i);
+/* The last operation that differs from those before: H of real types is T. */
+heddle_op trial_last_op(int variant);
+
+/* Where entry i of a vector lies. */
 char *trial_at(const struct trial *t, void *p, int64_t i);
 int64_t trial_bytes(const struct trial *t); /* of y with its guards */
 /* y0 to y, with NaN instead where y must not be read. */
-void trial_set_y(struct trial *t, double beta);
+void trial_set_y(struct trial *t, double _Complex beta);
 /* How many entries of `got` are out of their bound, or of its guards changed? */
 int64_t trial_wrong(const struct trial *t, struct scalars s, int exact);
 

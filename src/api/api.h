@@ -104,6 +104,9 @@ heddle_status matrix_on_host(struct view *host, struct view *fetched, const stru
 void view_free(struct view *v);
 /* Room on the device for an x and a y of A, each aligned to MEM_ALIGN. */
 int64_t stage_bytes(const struct view *A);
+/* What arrays of this type must be aligned to: on a GPU a complex number is read as a whole, on a CPU as C
+ * has it, by its parts. */
+uintptr_t alignment_of(const heddle *h, heddle_type type);
 int64_t stage_y(const struct view *A, heddle_op op); /* where y begins */
 
 /* workspace.c: what goes to the handle's stream from now on comes after what it gave to others; for all

@@ -47,7 +47,7 @@ static struct side side_of(const char *name, const void *at, const struct mm_cal
     s.runs = by_rows ? entries : c->vectors;
     s.length = by_rows ? c->vectors : entries;
     s.ld = ld ? ld : s.length > 0 ? s.length : 1;
-    s.size = (int64_t)type_size(view_value(&c->A->view));
+    s.size = (int64_t)vector_size(view_value(&c->A->view));
     s.step = (struct steps){by_rows ? s.ld : 1, by_rows ? 1 : s.ld};
     return s;
 }

@@ -56,14 +56,27 @@ struct arrays {
     void *fetched[4]; /* copies on the host of arrays of the device that must change */
 };
 
+/* Afterwards types->value says of what type vectors are, too (matrix/variant.h). */
 static heddle_status check_types(heddle_types *types)
 {
     types->value = types->value ? types->value : HEDDLE_F64;
     types->offset = types->offset ? types->offset : HEDDLE_I32;
     types->index = types->index ? types->index : HEDDLE_I32;
-    if (types->value != HEDDLE_F32 && types->value != HEDDLE_F64)
-        return fail(HEDDLE_BAD_ARGUMENT, "types.value is %d: values are HEDDLE_F32 or HEDDLE_F64",
-                    (int)types->value);
+    types->vector = types->vector ? types->vector : vector_type(types->value);
+    if (types->value > HEDDLE_C64 || !value_name(types->value))
+        return fail(
+            HEDDLE_BAD_ARGUMENT,
+            "types.value is %d: values are HEDDLE_F32, HEDDLE_F64, HEDDLE_F16, HEDDLE_BF16, HEDDLE_C32 or "
+            "HEDDLE_C64",
+            (int)types->value);
+    if (types->value == HEDDLE_F32 && types->vector == HEDDLE_F64)
+        types->value = F32_F64;
+    if (types->vector != vector_type(types->value))
+        return fail(
+            HEDDLE_BAD_ARGUMENT,
+            "types.vector is %d: vectors are of the type of the values, HEDDLE_F32 for 16-bit values, and "
+            "may be HEDDLE_F64 for HEDDLE_F32",
+            (int)types->vector);
     if (types->offset != HEDDLE_I32 && types->offset != HEDDLE_I64)
         return fail(HEDDLE_BAD_ARGUMENT, "types.offset is %d: offsets are HEDDLE_I32 or HEDDLE_I64",
                     (int)types->offset);
@@ -80,7 +93,7 @@ static int64_t integer_at(const void *array, heddle_type type, int64_t i)
 
 /* Any C compiler assumes that an array is aligned to its elements: x86 forgives what vector loads and ARM
  * do not. */
-static heddle_status check_alignment(const struct arrays *a)
+static heddle_status check_alignment(const struct arrays *a, const heddle *h)
 {
     const struct {
         const void *at;
@@ -89,7 +102,7 @@ static heddle_status check_alignment(const struct arrays *a)
     } arrays[] = {{a->ptr, a->ptr_name, type_size(a->types.offset)},
                   {a->row, a->row_name, type_size(a->types.index)},
                   {a->index, a->index_name, type_size(a->types.index)},
-                  {a->val, "val", type_size(a->types.value)}};
+                  {a->val, "val", alignment_of(h, a->types.value)}};
     for (int i = 0; i < 4; i++)
         if ((uintptr_t)arrays[i].at % arrays[i].size)
             return fail(HEDDLE_BAD_ARGUMENT, "%s is not aligned to its elements of %d bytes", arrays[i].name,
@@ -141,7 +154,7 @@ static heddle_status check_arrays(struct arrays *a, const heddle *h)
                     : !a->val ? "val"
                               : a->row_name,
                     a->nnz);
-    if ((status = check_alignment(a)) != HEDDLE_OK)
+    if ((status = check_alignment(a, h)) != HEDDLE_OK)
         return status;
     if (!a->ptr_name)
         return HEDDLE_OK;

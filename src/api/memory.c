@@ -22,6 +22,11 @@ void gpu_leave(struct shared_gpu *shared)
     mem_free(shared);
 }
 
+uintptr_t alignment_of(const heddle *h, heddle_type type)
+{
+    return type_size(type) / (is_complex(type) && !h->shared ? 2 : 1);
+}
+
 /* ---- matrices ---- */
 
 /* The three arrays of a view with their sizes: what a copy of it has to copy. */
@@ -111,7 +116,7 @@ static int64_t rounded(int64_t bytes)
 
 int64_t stage_y(const struct view *A, heddle_op op)
 {
-    return rounded((op == HEDDLE_N ? view_cols(A) : view_rows(A)) * (int64_t)type_size(view_value(A)));
+    return rounded((op == HEDDLE_N ? view_cols(A) : view_rows(A)) * (int64_t)vector_size(view_value(A)));
 }
 
 int64_t stage_bytes(const struct view *A)

@@ -14,9 +14,10 @@ struct call {
     void *y;
 };
 
-static double scalar_of(const void *value, heddle_type type, double absent)
+/* Of the type of the vectors of a matrix with such values. */
+static double _Complex scalar_of(const void *scalar, heddle_type value, double absent)
 {
-    return value ? value_at(value, type, 0) : absent;
+    return scalar ? value_at(scalar, vector_type(value), 0) : absent;
 }
 
 /* Kernels will read it when they run: it must be aligned, and y must not write over it. */
@@ -55,8 +56,8 @@ heddle_status check_scalars(heddle *h, const heddle_matrix *A, const void *alpha
                           .beta = scalar_of(there ? NULL : beta, type, 0),
                           .alpha_at = there ? alpha : NULL,
                           .beta_at = there ? beta : NULL};
-    TRY(check_scalar("alpha", s->alpha_at, type_size(type), y, y_count));
-    TRY(check_scalar("beta", s->beta_at, type_size(type), y, y_count));
+    TRY(check_scalar("alpha", s->alpha_at, vector_size(type), y, y_count));
+    TRY(check_scalar("beta", s->beta_at, vector_size(type), y, y_count));
     TRY(h->debug ? matrix_check(h, A) : HEDDLE_OK);
 done:
     return status;
@@ -74,13 +75,14 @@ static heddle_status check_call(heddle *h, const struct call *c, struct scalars 
         return fail(HEDDLE_BAD_ARGUMENT, "x is NULL, but has %" PRId64 " entries", x_count);
     if (!c->y && y_count > 0)
         return fail(HEDDLE_BAD_ARGUMENT, "y is NULL, but has %" PRId64 " entries", y_count);
-    uintptr_t size = type_size(view_value(v)), x = (uintptr_t)c->x, y = (uintptr_t)c->y;
+    uintptr_t size = vector_size(view_value(v)), x = (uintptr_t)c->x, y = (uintptr_t)c->y,
+              aligned = alignment_of(h, vector_type(view_value(v)));
     if (x_count > 0 && y_count > 0 && x < y + (uintptr_t)y_count * size && y < x + (uintptr_t)x_count * size)
         return fail(HEDDLE_BAD_ARGUMENT,
                     "x and y overlap: the product would read what it has already written");
-    if (x % size || y % size)
+    if (x % aligned || y % aligned)
         return fail(HEDDLE_BAD_ARGUMENT, "%s is not aligned to its elements of %d bytes",
-                    x % size ? "x" : "y", (int)size);
+                    x % aligned ? "x" : "y", (int)aligned);
     return check_scalars(h, c->A, c->alpha, c->beta, c->y, y_count, s);
 }
 
@@ -94,6 +96,7 @@ static heddle_status launch(heddle *h, const struct request *m, const void *x, v
     if (m->bound) {
         /* the caller may have changed it since the plan was made */
         bound_use_stream(m->bound, h->device.stream);
+        bound_conjugate(m->bound, m->op == HEDDLE_H);
         return bound_run(m->bound, m->scalars, x, y);
     }
     return (h->deterministic ? repeatable_run : immediate_run)(&h->device, &m->A->view, m->op, m->scalars, x,
@@ -113,7 +116,8 @@ static heddle_status launch_staged(heddle *h, const struct request *m)
 {
     heddle_status status = HEDDLE_OK;
     const struct view *v = &m->A->view;
-    int64_t size = (int64_t)type_size(view_value(v)), rows = view_rows(v) * size, cols = view_cols(v) * size;
+    int64_t size = (int64_t)vector_size(view_value(v)), rows = view_rows(v) * size,
+            cols = view_cols(v) * size;
     int64_t x_bytes = m->op == HEDDLE_N ? cols : rows, y_bytes = m->op == HEDDLE_N ? rows : cols;
     const void *x = m->x;
     void *y = m->y;
@@ -285,9 +289,9 @@ heddle_status heddle_plan_mv(heddle_plan *p, heddle_op op, const void *alpha, co
 
 /* ---- new values ---- */
 
-static heddle_status check_values(const struct view *A, const void *val)
+static heddle_status check_values(const heddle *h, const struct view *A, const void *val)
 {
-    size_t size = type_size(view_value(A));
+    size_t size = alignment_of(h, view_value(A));
     if (!val && view_nnz(A) > 0)
         return fail(HEDDLE_BAD_ARGUMENT, "val is NULL, but has %" PRId64 " entries", view_nnz(A));
     if ((uintptr_t)val % size)
@@ -312,7 +316,7 @@ static heddle_status matrix_values(heddle *h, heddle_matrix *A, const void *val)
         return status;
     void *own = A->view.format == HEDDLE_COO ? A->view.coo.val : A->view.csr.val;
     int64_t bytes = view_nnz(&A->view) * (int64_t)type_size(view_value(&A->view));
-    TRY(check_values(&A->view, val));
+    TRY(check_values(h, &A->view, val));
     if (!gpu_same(A->device.gpu, h->device.gpu))
         TRY(fail(HEDDLE_BAD_ARGUMENT, "the matrix lies on another device than the handle's"));
     if (bytes == 0)
@@ -388,7 +392,7 @@ static heddle_status update_values(heddle_plan *p, const void *val)
     int64_t size = (int64_t)type_size(view_value(&p->A->view)), nnz = view_nnz(&p->A->view);
     if (p->fixed)
         return fail(HEDDLE_BAD_ARGUMENT, "the plan was made for values that never change (values_fixed)");
-    TRY(check_values(&p->A->view, val));
+    TRY(check_values(p->h, &p->A->view, val));
     if (nnz == 0)
         return HEDDLE_OK;
     if (p->h->shared)

@@ -154,7 +154,8 @@ static void look_at(struct bench_top *b, int i, int whole, int64_t outside, stru
         } else {
             verdict_text(text, &v, &b->reference[i]);
         }
-        snprintf(o->text, sizeof o->text, "alpha %g, beta %g: %s", cases[i].s.alpha, cases[i].s.beta, text);
+        snprintf(o->text, sizeof o->text, "alpha %g, beta %g: %s", (double)cases[i].s.alpha,
+                 (double)cases[i].s.beta, text);
     }
     o->wrong |= !v.passed || !whole;
 }
@@ -165,7 +166,8 @@ static int broke_a_rule(heddle_status status, const struct candidate *c, struct 
     if (status != HEDDLE_DEVICE_ERROR || device_sync(&c->h->device) != HEDDLE_OK)
         return 0;
     if (!o->wrong) /* the first thing that went wrong is told */
-        snprintf(o->text, sizeof o->text, "alpha %g, beta %g: %s", s.alpha, s.beta, heddle_last_error());
+        snprintf(o->text, sizeof o->text, "alpha %g, beta %g: %s", (double)s.alpha, (double)s.beta,
+                 heddle_last_error());
     o->wrong = 1;
     o->error = INFINITY;
     return 1;
@@ -181,8 +183,8 @@ static heddle_status judge_integers(const struct bench_top *b, struct candidate 
     TRY(status);
     o->error = fmax(o->error, v.error);
     if (!v.passed && !o->wrong)
-        snprintf(o->text, sizeof o->text, "alpha %g, beta %g, integers: %s", integers.alpha, integers.beta,
-                 text);
+        snprintf(o->text, sizeof o->text, "alpha %g, beta %g, integers: %s", (double)integers.alpha,
+                 (double)integers.beta, text);
     o->wrong |= !v.passed;
 done:
     return status;

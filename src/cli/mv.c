@@ -134,8 +134,8 @@ static heddle_status ready(struct multiplication *m, const struct choices *c, co
     type = m->A.csr.value;
     m->x_size = m->op == HEDDLE_N ? m->A.csr.cols : m->A.csr.rows;
     m->y_size = m->op == HEDDLE_N ? m->A.csr.rows : m->A.csr.cols;
-    TRY(parse_scalar("alpha", c->alpha, type, &m->scalars.alpha));
-    TRY(parse_scalar("beta", c->beta, type, &m->scalars.beta));
+    TRY(parse_scalar("alpha", c->alpha, type, (double *)&m->scalars.alpha));
+    TRY(parse_scalar("beta", c->beta, type, (double *)&m->scalars.beta));
     TRY(vector(&m->x, c->x, type, m->x_size, 1));
     TRY(vector(&m->y, c->y, type, m->y_size, 0));
     TRY(matrix_of(&m->matrix, m->h, &m->A.csr));

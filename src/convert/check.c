@@ -147,7 +147,7 @@ heddle_status gpu_csr_validate(const struct device *d, const struct csr *A)
 {
     heddle_status status;
     struct work w = {
-        .page = "check", .device = d, .variant = variant_of(A->value, A->offset), .value = A->value};
+        .page = "check", .device = d, .variant = variant_of(HEDDLE_F32, A->offset), .value = A->value};
     w.product =
         (struct product){.rows = A->rows, .cols = A->cols, .nnz = A->nnz, .array = {A->row_ptr, A->col}};
     TRY(device_alloc(d, &w.product.workspace, sizeof(int64_t)));
@@ -177,7 +177,7 @@ heddle_status gpu_coo_validate(const struct device *d, const struct coo *A)
     heddle_status status;
     int64_t first;
     struct work w = {
-        .page = "check", .device = d, .variant = variant_of(A->value, HEDDLE_I32), .value = A->value};
+        .page = "check", .device = d, .variant = variant_of(HEDDLE_F32, HEDDLE_I32), .value = A->value};
     w.product = (struct product){.rows = A->rows, .cols = A->cols, .nnz = A->nnz, .array = {A->row, A->col}};
     TRY(device_alloc(d, &w.product.workspace, sizeof(int64_t)));
     status = search(&w, "check_entries", A->nnz, &first);

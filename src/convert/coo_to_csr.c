@@ -33,7 +33,7 @@ KERNEL(coo_to_csr)(struct product p)
 heddle_status gpu_coo_to_csr(const struct device *d, struct csr *B, const int32_t *row)
 {
     struct work w = {
-        .page = "coo_to_csr", .device = d, .variant = variant_of(B->value, B->offset), .value = B->value};
+        .page = "coo_to_csr", .device = d, .variant = variant_of(HEDDLE_F32, B->offset), .value = B->value};
     w.product =
         (struct product){.rows = B->rows, .cols = B->cols, .nnz = B->nnz, .array = {row}, .y = B->row_ptr};
     return gpu_run_over(&w, "coo_to_csr", B->rows + 1);

@@ -191,7 +191,7 @@ KERNEL_RESIDENT(csr_to_bundle_slices, WINDOW_BLOCK, 2)(struct product p)
 KERNEL(csr_to_bundle_fill)(struct product p)
 {
     const idx *from_col = (const idx *)p.array[CSR_COL];
-    const real *from_val = (const real *)p.array[CSR_VAL];
+    const elem *from_val = (const elem *)p.array[CSR_VAL];
     const off *row_ptr = (const off *)p.array[CSR_ROW_PTR];
     const int64_t height = p.dim[BUNDLE_HEIGHT];
     for (int64_t t = simt_global_id(); t < p.dim[BUNDLE_SLICES] * height; t += simt_global_size()) {
@@ -213,7 +213,7 @@ KERNEL(csr_to_bundle_fill)(struct product p)
             else
                 ((uint16_t *)p.array[TO_COL])[col_at + at] = (uint16_t)(col - base);
             for (uint32_t r = 0; r < rows; r++)
-                ((real *)p.array[TO_VAL])[val_at + (step * rows + r) * height + lane] =
+                ((elem *)p.array[TO_VAL])[val_at + (step * rows + r) * height + lane] =
                     is_entry ? simt_readonly(from_val + simt_readonly(row_ptr + row + r) + j) : 0;
         }
     }
@@ -237,8 +237,10 @@ static void clear(const struct device *d, struct found *f)
 
 static struct work work_of(const struct device *d, const struct csr *A, int64_t height)
 {
-    struct work w = {
-        .page = "csr_to_bundle", .device = d, .variant = variant_of(A->value, A->offset), .value = A->value};
+    struct work w = {.page = "csr_to_bundle",
+                     .device = d,
+                     .variant = variant_of(moved_type(A->value), A->offset),
+                     .value = A->value};
     w.product = (struct product){
         .rows = A->rows, .cols = A->cols, .nnz = A->nnz, .array = {A->row_ptr, A->col, A->val}};
     w.product.dim[BUNDLE_HEIGHT] = height;

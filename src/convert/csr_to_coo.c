@@ -25,7 +25,7 @@ KERNEL(csr_to_coo)(struct product p)
 heddle_status gpu_csr_to_coo(const struct device *d, int32_t *row, const struct csr *A)
 {
     struct work w = {
-        .page = "csr_to_coo", .device = d, .variant = variant_of(A->value, A->offset), .value = A->value};
+        .page = "csr_to_coo", .device = d, .variant = variant_of(HEDDLE_F32, A->offset), .value = A->value};
     w.product =
         (struct product){.rows = A->rows, .cols = A->cols, .nnz = A->nnz, .array = {A->row_ptr}, .y = row};
     return gpu_run_over(&w, "csr_to_coo", A->nnz);

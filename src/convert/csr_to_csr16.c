@@ -48,8 +48,8 @@ KERNEL(csr_to_csr16_fill)(struct product p)
         const int real_entry = from < (int64_t)simt_readonly(row_ptr + row + 1);
         ((idx *)p.array[TO_COL])[place] =
             real_entry ? simt_readonly((const idx *)p.array[CSR_COL] + from) : -1;
-        ((real *)p.array[TO_VAL])[place] =
-            real_entry ? simt_readonly((const real *)p.array[CSR_VAL] + from) : 0;
+        ((elem *)p.array[TO_VAL])[place] =
+            real_entry ? simt_readonly((const elem *)p.array[CSR_VAL] + from) : 0;
     }
 }
 
@@ -58,8 +58,10 @@ KERNEL(csr_to_csr16_fill)(struct product p)
 
 static struct work work_of(const struct device *d, const struct csr *A)
 {
-    struct work w = {
-        .page = "csr_to_csr16", .device = d, .variant = variant_of(A->value, A->offset), .value = A->value};
+    struct work w = {.page = "csr_to_csr16",
+                     .device = d,
+                     .variant = variant_of(moved_type(A->value), A->offset),
+                     .value = A->value};
     w.product = (struct product){.rows = A->rows, .cols = A->cols, .array = {A->row_ptr, A->col, A->val}};
     return w;
 }

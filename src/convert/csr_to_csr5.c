@@ -54,9 +54,9 @@ DEVICE void put_entries(const struct product *p, int64_t tile, int64_t first, in
 {
     const int sigma = (int)p->dim[CSR5_SIGMA];
     const idx *col = (const idx *)p->array[CSR_COL];
-    const real *val = (const real *)p->array[CSR_VAL];
+    const elem *val = (const elem *)p->array[CSR_VAL];
     idx *to_col = (idx *)p->array[TO_COL] + tile * sigma * WAVE + simt_lane();
-    real *to_val = (real *)p->array[TO_VAL] + tile * sigma * WAVE + simt_lane();
+    elem *to_val = (elem *)p->array[TO_VAL] + tile * sigma * WAVE + simt_lane();
     for (int s = 0; s < sigma; s++) {
         to_col[s * WAVE] = s < count ? col[first + s] : 0;
         to_val[s * WAVE] = s < count ? val[first + s] : 0;
@@ -124,8 +124,10 @@ KERNEL(csr_to_csr5)(struct product p)
 heddle_status gpu_csr_to_csr5(const struct device *d, struct stored *s, const struct csr *A)
 {
     heddle_status status = HEDDLE_OK;
-    struct work w = {
-        .page = "csr_to_csr5", .device = d, .variant = variant_of(A->value, A->offset), .value = A->value};
+    struct work w = {.page = "csr_to_csr5",
+                     .device = d,
+                     .variant = variant_of(moved_type(A->value), A->offset),
+                     .value = A->value};
     w.product = (struct product){.rows = A->rows,
                                  .cols = A->cols,
                                  .nnz = A->nnz,

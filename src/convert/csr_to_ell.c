@@ -18,9 +18,9 @@ KERNEL(csr_to_ell)(struct product p)
 {
     const off *row_ptr = (const off *)p.array[CSR_ROW_PTR];
     const idx *col = (const idx *)p.array[CSR_COL];
-    const real *val = (const real *)p.array[CSR_VAL];
+    const elem *val = (const elem *)p.array[CSR_VAL];
     idx *to_col = (idx *)p.array[TO_COL], *to_length = (idx *)p.array[TO_LENGTH];
-    real *to_val = (real *)p.array[TO_VAL];
+    elem *to_val = (elem *)p.array[TO_VAL];
     for (int64_t i = simt_global_id(); i < p.rows; i += simt_global_size()) {
         const int64_t begin = simt_readonly(row_ptr + i), length = simt_readonly(row_ptr + i + 1) - begin;
         for (int64_t j = 0; j < p.dim[ELL_WIDTH]; j++) {
@@ -37,8 +37,10 @@ KERNEL(csr_to_ell)(struct product p)
 
 heddle_status gpu_csr_to_ell(const struct device *d, struct stored *s, const struct csr *A)
 {
-    struct work w = {
-        .page = "csr_to_ell", .device = d, .variant = variant_of(A->value, A->offset), .value = A->value};
+    struct work w = {.page = "csr_to_ell",
+                     .device = d,
+                     .variant = variant_of(moved_type(A->value), A->offset),
+                     .value = A->value};
     w.product =
         (struct product){.rows = A->rows,
                          .cols = A->cols,

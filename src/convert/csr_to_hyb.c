@@ -73,7 +73,7 @@ KERNEL(csr_to_hyb_rest)(struct product p)
             simt_readonly(row_ptr + low) + p.dim[HYB_WIDTH] + (k - simt_readonly(left + low));
         ((idx *)p.array[TO_ROW])[k] = (idx)low;
         ((idx *)p.array[TO_COL])[k] = simt_readonly((const idx *)p.array[CSR_COL] + from);
-        ((real *)p.array[TO_VAL])[k] = simt_readonly((const real *)p.array[CSR_VAL] + from);
+        ((elem *)p.array[TO_VAL])[k] = simt_readonly((const elem *)p.array[CSR_VAL] + from);
     }
 }
 
@@ -82,8 +82,10 @@ KERNEL(csr_to_hyb_rest)(struct product p)
 
 static struct work work_of(const struct device *d, const struct csr *A)
 {
-    struct work w = {
-        .page = "csr_to_hyb", .device = d, .variant = variant_of(A->value, A->offset), .value = A->value};
+    struct work w = {.page = "csr_to_hyb",
+                     .device = d,
+                     .variant = variant_of(moved_type(A->value), A->offset),
+                     .value = A->value};
     w.product = (struct product){
         .rows = A->rows, .cols = A->cols, .nnz = A->nnz, .array = {A->row_ptr, A->col, A->val}};
     return w;

@@ -224,7 +224,7 @@ KERNEL_BOUND(csr_to_sell_plan, BLOCK)(struct product p)
 
 /* Where a row goes to. */
 struct target {
-    real *val;
+    elem *val;
     uint16_t *col;
     int32_t base;
     int height;
@@ -233,7 +233,7 @@ DEVICE void copy_entries(const struct product *p, struct target to, int64_t begi
                          int step)
 {
     const idx *col = (const idx *)p->array[CSR_COL];
-    const real *val = (const real *)p->array[CSR_VAL];
+    const elem *val = (const elem *)p->array[CSR_VAL];
     for (int64_t j = from; j < n; j += step) {
         const idx c = simt_readonly(col + begin + j);
         to.val[j * to.height] = simt_readonly(val + begin + j);
@@ -251,7 +251,7 @@ DEVICE struct target target_at(const struct product *p, int64_t place)
     const int32_t base = simt_readonly((const int32_t *)p->array[TO_BASE] + slice);
     const int64_t words =
         simt_readonly((const int64_t *)p->array[TO_COL_PTR] + slice) + r * (base < 0 ? 2 : 1);
-    const struct target to = {(real *)p->array[TO_VAL] +
+    const struct target to = {(elem *)p->array[TO_VAL] +
                                   simt_readonly((const int64_t *)p->array[TO_SLICE_PTR] + slice) + r,
                               (uint16_t *)p->array[TO_COL] + words, base, height};
     return to;
@@ -278,8 +278,10 @@ KERNEL(csr_to_sell_fill)(struct product p)
 
 static struct work work_of(const struct device *d, const struct csr *A, const struct stored *s)
 {
-    struct work w = {
-        .page = "csr_to_sell", .device = d, .variant = variant_of(A->value, A->offset), .value = A->value};
+    struct work w = {.page = "csr_to_sell",
+                     .device = d,
+                     .variant = variant_of(moved_type(A->value), A->offset),
+                     .value = A->value};
     w.product = (struct product){.rows = A->rows,
                                  .cols = A->cols,
                                  .nnz = A->nnz,

@@ -56,12 +56,18 @@ DEVICE struct table table_of(const struct product *p)
     return t;
 }
 
-DEVICE uint64_t bits_at(const struct product *p, int64_t entry)
+DEVICE struct tmpl_bits bits_at(const struct product *p, int64_t entry)
 {
-    const real value = simt_readonly((const real *)p->array[CSR_VAL] + entry);
-    uint64_t bits = 0;
+    const elem value = simt_readonly((const elem *)p->array[CSR_VAL] + entry);
+    struct tmpl_bits bits = {0, 0};
     __builtin_memcpy(&bits, &value, sizeof value);
     return bits;
+}
+
+DEVICE int has_same_value(const struct product *p, int64_t a, int64_t b)
+{
+    const struct tmpl_bits of_a = bits_at(p, a), of_b = bits_at(p, b);
+    return of_a.low == of_b.low && of_a.high == of_b.high;
 }
 
 /* The place of a hash, which is put there if need be; -1 where there are too many. */
@@ -95,7 +101,8 @@ KERNEL(csr_to_tmpl_hash)(struct product p)
             const uint64_t spread = TMPL_SPREAD(k, (int64_t)simt_readonly(col + r.begin + k) - i);
             hash += TMPL_MIX(spread);
             if (p.fact[VALUED]) {
-                const uint64_t valued = TMPL_SPREAD_VALUE(k, bits_at(&p, r.begin + k));
+                const struct tmpl_bits bits = bits_at(&p, r.begin + k);
+                const uint64_t valued = TMPL_SPREAD_VALUE(k, bits);
                 hash += TMPL_MIX(valued);
             }
         }
@@ -150,7 +157,7 @@ KERNEL(csr_to_tmpl_keys)(struct product p)
             for (int64_t k = differs ? r.n : lane; k < r.n; k += lanes)
                 differs |=
                     simt_readonly(col + r.begin + k) - i != simt_readonly(col + model.begin + k) - first ||
-                    (p.fact[VALUED] && bits_at(&p, r.begin + k) != bits_at(&p, model.begin + k));
+                    (p.fact[VALUED] && !has_same_value(&p, r.begin + k, model.begin + k));
         }
         differs = wave_max_int(differs, lanes);
         if (lane == 0)
@@ -264,8 +271,8 @@ KERNEL(csr_to_tmpl_offsets)(struct product p)
         for (int64_t k = 0; k < n; k++) {
             ((int32_t *)p.y)[at + k] = r.n == 0 ? 0 : (int32_t)(simt_readonly(col + r.begin + k) - i);
             if (p.fact[VALUED])
-                ((real *)p.array[TO_LIST_VAL])[at + k] =
-                    r.n == 0 ? 0 : simt_readonly((const real *)p.array[CSR_VAL] + r.begin + k);
+                ((elem *)p.array[TO_LIST_VAL])[at + k] =
+                    r.n == 0 ? 0 : simt_readonly((const elem *)p.array[CSR_VAL] + r.begin + k);
         }
     }
 }
@@ -275,7 +282,7 @@ KERNEL(csr_to_tmpl_offsets)(struct product p)
 /* So many threads a slice as it is high: each follows its row. */
 KERNEL(csr_to_tmpl_values)(struct product p)
 {
-    const real *val = (const real *)p.array[CSR_VAL];
+    const elem *val = (const elem *)p.array[CSR_VAL];
     const int64_t height = p.dim[TMPL_HEIGHT];
     for (int64_t t = simt_global_id(); t < p.dim[TMPL_SLICES] * height; t += simt_global_size()) {
         const uint32_t *slice = (const uint32_t *)p.array[TO_SLICE] + t / height * TMPL_MEMBERS;
@@ -283,7 +290,7 @@ KERNEL(csr_to_tmpl_values)(struct product p)
         const uint32_t row = simt_readonly(slice + TMPL_AT_WINDOW) + (place & ROW_BITS),
                        n = simt_readonly(slice + TMPL_AT_LENGTH);
         const int64_t from = simt_readonly((const off *)p.array[CSR_ROW_PTR] + row);
-        real *to = (real *)p.array[TO_VAL] + simt_readonly(slice + TMPL_AT_VAL) * height + t % height;
+        elem *to = (elem *)p.array[TO_VAL] + simt_readonly(slice + TMPL_AT_VAL) * height + t % height;
         for (uint32_t k = 0; k < n; k++)
             to[k * height] = place & TMPL_OFF ? 0 : simt_readonly(val + from + k);
     }
@@ -299,7 +306,7 @@ KERNEL(csr_to_tmpl_rest)(struct product p)
         const int64_t from = simt_readonly((const off *)p.array[CSR_ROW_PTR] + row);
         for (int64_t k = lane; k < n; k += lanes) {
             ((idx *)p.array[TO_REST_COL])[to + k] = simt_readonly((const idx *)p.array[CSR_COL] + from + k);
-            ((real *)p.array[TO_REST_VAL])[to + k] = simt_readonly((const real *)p.array[CSR_VAL] + from + k);
+            ((elem *)p.array[TO_REST_VAL])[to + k] = simt_readonly((const elem *)p.array[CSR_VAL] + from + k);
         }
     }
 }
@@ -326,8 +333,10 @@ static void clear(const struct device *d, struct templates *t)
 
 static struct work work_of(const struct device *d, const struct csr *A, int64_t height, int valued)
 {
-    struct work w = {
-        .page = "csr_to_tmpl", .device = d, .variant = variant_of(A->value, A->offset), .value = A->value};
+    struct work w = {.page = "csr_to_tmpl",
+                     .device = d,
+                     .variant = variant_of(moved_type(A->value), A->offset),
+                     .value = A->value};
     w.product = (struct product){
         .rows = A->rows, .cols = A->cols, .nnz = A->nnz, .array = {A->row_ptr, A->col, A->val}};
     w.product.dim[TMPL_HEIGHT] = height;

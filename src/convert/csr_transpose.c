@@ -151,16 +151,16 @@ DEVICE void deal_tile(const struct product *p, const struct dealer *s, int64_t t
 {
     const idx *RESTRICT col = (const idx *)p->array[TURN_COL], *RESTRICT row =
                                                                    (const idx *)p->array[TURN_ROW];
-    const real *RESTRICT val = (const real *)p->array[TURN_VAL];
+    const elem *RESTRICT val = (const elem *)p->array[TURN_VAL];
     idx *RESTRICT to_col = (idx *)p->array[TURN_TO_COL], *RESTRICT to_row = (idx *)p->array[TURN_TO_ROW];
-    real *RESTRICT to_val = (real *)p->array[TURN_TO_VAL];
+    elem *RESTRICT to_val = (elem *)p->array[TURN_TO_VAL];
     const int64_t begin = tile * p->dim[TURN_TILE], end = tile_end(p, tile);
     int round = 0;
     for (int64_t first = begin; first < end; first += WAVE, round++) {
         const int64_t k = first + simt_lane();
         const int active = k < end;
         const idx c = active ? simt_stream(col + k) : 0, r = active ? simt_stream(row + k) : 0;
-        const real v = active ? simt_stream(val + k) : 0;
+        const elem v = active ? simt_stream(val + k) : 0;
         const int64_t to = place_of(s, digit_of(p, c), active, round);
         if (active) {
             to_col[to] = c;
@@ -283,8 +283,10 @@ heddle_status gpu_csr_transpose(const struct device *d, struct csr *B, const str
 {
     heddle_status status;
     struct entries e = {0};
-    struct work w = {
-        .page = "csr_transpose", .device = d, .variant = variant_of(A->value, A->offset), .value = A->value};
+    struct work w = {.page = "csr_transpose",
+                     .device = d,
+                     .variant = variant_of(moved_type(A->value), A->offset),
+                     .value = A->value};
     int passes = 1;
     w.product = (struct product){.rows = A->rows, .cols = A->cols, .nnz = A->nnz};
     if (A->nnz == 0)

@@ -106,11 +106,12 @@ KERNEL(limits_nothing)(struct product p)
 
 #define BLOCKS_EACH 16 /* a multiprocessor: as many threads as any of them holds, twice over */
 
-#define VARIANT(name, real, off, value, offset) extern const struct limit_functions limit_functions__##name;
+#define VARIANT(name, elem, real, off, value, offset)                                                        \
+    extern const struct limit_functions limit_functions__##name;
 #include "matrix/variants.def"
 #undef VARIANT
 static const struct limit_functions *const functions[VARIANT_COUNT] = {
-#define VARIANT(name, real, off, value, offset) &limit_functions__##name,
+#define VARIANT(name, elem, real, off, value, offset) &limit_functions__##name,
 #include "matrix/variants.def"
 #undef VARIANT
 };

@@ -273,6 +273,7 @@ heddle_status gpu_look(struct looked *looked, const struct work *w, struct row_c
     const int64_t windows = windows_of(w, cut), groups = (windows + GROUP - 1) / GROUP,
                   grid = gpu_info_of(w->device->gpu)->grid;
     q.page = "look";
+    q.variant = vector_variant(w->variant);
     q.product.dim[WINDOW] = cut.window;
     q.product.dim[CAPACITY] = cut.capacity;
     q.product.dim[THREADS] = cut.threads;
@@ -362,7 +363,7 @@ double look_share(const struct work *w, enum columns what)
 int64_t look_together(const struct work *w)
 {
     const int64_t blocks = w->product.fact[LOOK_BLOCKS];
-    return blocks == 0 ? 1 : TOGETHER(blocks, look_at_once(w), TOGETHER_MOST(type_size(w->value)));
+    return blocks == 0 ? 1 : TOGETHER(blocks, look_at_once(w), TOGETHER_MOST(vector_size(w->value)));
 }
 
 heddle_status look_refused(void)

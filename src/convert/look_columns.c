@@ -186,6 +186,7 @@ heddle_status gpu_look_columns(const struct work *w, int64_t results_at, int64_t
 {
     struct work q = *w;
     q.page = "look_columns";
+    q.variant = vector_variant(w->variant);
     q.product.fact[RESULTS_AT] = results_at;
     q.product.fact[HELD] = look_at_once(w);
     return gpu_run(&q, "look_columns", 1 + (blocks_most < GROUPS ? blocks_most : GROUPS), THREADS, 0);

@@ -73,13 +73,15 @@ KERNEL_BOUND(relayout, BLOCK)(struct product p)
 heddle_status gpu_relayout_load(const struct device *d, heddle_type value)
 {
     struct gpu_function *function;
-    return gpu_kernel(d->gpu, &function, "relayout", variant_of(value, HEDDLE_I32), "relayout");
+    return gpu_kernel(d->gpu, &function, "relayout", variant_of(vector_type(value), HEDDLE_I32), "relayout");
 }
 
 heddle_status gpu_relayout(const struct device *d, heddle_type value, const struct relayout *r)
 {
-    struct work w = {
-        .page = "relayout", .device = d, .variant = variant_of(value, HEDDLE_I32), .value = value};
+    struct work w = {.page = "relayout",
+                     .device = d,
+                     .variant = variant_of(vector_type(value), HEDDLE_I32),
+                     .value = value};
     struct product *p = &w.product;
     const struct gpu_info *info = gpu_info_of(d->gpu);
     int wide = 0;

@@ -68,7 +68,7 @@ heddle_status gpu_row_lengths(const struct device *d, heddle_lengths *lengths, c
     int64_t finding[FINDINGS] = {[SHORTEST] = INT64_MAX}, centre = A->nnz / A->rows;
     double mean = (double)A->nnz / (double)A->rows, off_centre = (double)(A->nnz % A->rows) / (double)A->rows;
     struct work w = {
-        .page = "row_lengths", .device = d, .variant = variant_of(A->value, A->offset), .value = A->value};
+        .page = "row_lengths", .device = d, .variant = variant_of(HEDDLE_F32, A->offset), .value = A->value};
     w.product = (struct product){
         .rows = A->rows, .cols = A->cols, .nnz = A->nnz, .dim = {centre}, .array = {A->row_ptr}};
     heddle_status status = find(&w, finding);

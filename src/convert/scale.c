@@ -25,13 +25,14 @@ heddle_status gpu_scale_load(const struct device *d, heddle_type value)
     struct gpu_function *function;
     return d->kind == DEVICE_cpu
              ? HEDDLE_OK
-             : gpu_kernel(d->gpu, &function, "scale", variant_of(value, HEDDLE_I32), "scale");
+             : gpu_kernel(d->gpu, &function, "scale", variant_of(vector_type(value), HEDDLE_I32), "scale");
 }
 
-heddle_status gpu_scale(const struct device *d, heddle_type value, void *y, int64_t n, double beta,
+heddle_status gpu_scale(const struct device *d, heddle_type value, void *y, int64_t n, double _Complex beta,
                         const void *beta_at)
 {
-    struct work w = {.page = "scale", .device = d, .variant = variant_of(value, HEDDLE_I32), .value = value};
+    struct work w = {
+        .page = "scale", .device = d, .variant = variant_of(vector_type(value), HEDDLE_I32), .value = value};
     w.product = (struct product){.rows = n, .y = y, .beta_at = beta_at};
     scalar_put(w.product.beta, w.value, beta);
     return beta_is_one(&w) ? HEDDLE_OK : gpu_run_filling(&w, "scale", n);

@@ -64,7 +64,7 @@ heddle_status gpu_scan(const struct device *d, int64_t *p, int64_t n)
 {
     heddle_status status;
     int64_t tiles = (n + TILE - 1) / TILE, grid = gpu_info_of(d->gpu)->grid;
-    struct work w = {.page = "scan", .device = d, .variant = VARIANT_f64_i32, .value = HEDDLE_F64};
+    struct work w = {.page = "scan", .device = d, .variant = VARIANT_f32_i32, .value = HEDDLE_F32};
     if (n == 0)
         return HEDDLE_OK;
     w.product = (struct product){.rows = n, .y = p};

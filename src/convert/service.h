@@ -7,9 +7,9 @@
 
 #include "run/launch.h"
 
-/* scale: y = beta y, n entries; beta = 0 writes zeros and reads nothing; beta_at, where that is not NULL, is
- * where beta lies on the device instead.  Does not wait. */
-heddle_status gpu_scale(const struct device *d, heddle_type value, void *y, int64_t n, double beta,
+/* scale: y = beta y, n entries of a vector for a matrix with such values; beta = 0 writes zeros and reads
+ * nothing; beta_at, where that is not NULL, is where beta lies on the device instead.  Does not wait. */
+heddle_status gpu_scale(const struct device *d, heddle_type value, void *y, int64_t n, double _Complex beta,
                         const void *beta_at);
 /* Finds it ahead, as kernel_load does for kernels; nothing to do for a CPU. */
 heddle_status gpu_scale_load(const struct device *d, heddle_type value);
@@ -21,7 +21,7 @@ struct relayout {
     const void *from;
     void *to;
     struct steps from_step, to_step;
-    double beta;
+    double _Complex beta;
     const void *beta_at;
 };
 heddle_status gpu_relayout(const struct device *d, heddle_type value, const struct relayout *r);

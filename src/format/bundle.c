@@ -80,12 +80,13 @@ const struct format bundle_format = {
     .restore = restore,
 };
 
-#define VARIANT(name, real, off, value, offset) extern const struct bundle_functions bundle_functions__##name;
+#define VARIANT(name, elem, real, off, value, offset)                                                        \
+    extern const struct bundle_functions bundle_functions__##name;
 #include "matrix/variants.def"
 #undef VARIANT
 
 const struct bundle_functions *const bundle_functions[VARIANT_COUNT] = {
-#define VARIANT(name, real, off, value, offset) &bundle_functions__##name,
+#define VARIANT(name, elem, real, off, value, offset) &bundle_functions__##name,
 #include "matrix/variants.def"
 #undef VARIANT
 };

@@ -167,7 +167,7 @@ struct copy {
 struct place {
     const int32_t *row;
     uint16_t *col;
-    real *val;
+    elem *val;
     int64_t rows, steps;
     int32_t base;
 };
@@ -177,7 +177,7 @@ static struct place place_of(const struct stored *s, int64_t slice)
     const uint32_t *at = (const uint32_t *)s->array[BUNDLE_SLICE] + BUNDLE_MEMBERS * slice;
     return (struct place){.row = (const int32_t *)s->array[BUNDLE_ROW] + 2 * (height / BUNDLE_LANES) * slice,
                           .col = (uint16_t *)s->array[BUNDLE_COL] + height * at[BUNDLE_AT_COL],
-                          .val = (real *)s->array[BUNDLE_VAL] + height * at[BUNDLE_AT_VAL],
+                          .val = (elem *)s->array[BUNDLE_VAL] + height * at[BUNDLE_AT_VAL],
                           .rows = at[BUNDLE_AT_SHAPE] & 7,
                           .steps = at[BUNDLE_AT_SHAPE] >> 3,
                           .base = (int32_t)at[BUNDLE_AT_BASE]};
@@ -198,7 +198,7 @@ static void fill_slice(const struct copy *c, int64_t slice)
                 p.col[step * height + lane] = (uint16_t)(col - p.base);
             for (int64_t r = 0; r < p.rows; r++)
                 p.val[(step * p.rows + r) * height + lane] =
-                    j < n ? ((const real *)c->A->val)[((const off *)c->A->row_ptr)[row + r] + j] : 0;
+                    j < n ? ((const elem *)c->A->val)[((const off *)c->A->row_ptr)[row + r] + j] : 0;
         }
 }
 
@@ -230,7 +230,7 @@ static void restore_slice(const struct copy *c, int64_t slice)
             for (int64_t r = 0; r < p.rows; r++) {
                 int64_t to = ((const off *)c->A->row_ptr)[p.row[2 * b] + r] + j;
                 c->A->col[to] = col;
-                ((real *)c->A->val)[to] =
+                ((elem *)c->A->val)[to] =
                     p.val[(j / BUNDLE_LANES * p.rows + r) * height + BUNDLE_LANES * b + j % BUNDLE_LANES];
             }
         }

@@ -75,12 +75,13 @@ const struct format csr5_format = {
     .fill = fill,
 };
 
-#define VARIANT(name, real, off, value, offset) extern const struct csr5_functions csr5_functions__##name;
+#define VARIANT(name, elem, real, off, value, offset)                                                        \
+    extern const struct csr5_functions csr5_functions__##name;
 #include "matrix/variants.def"
 #undef VARIANT
 
 const struct csr5_functions *const csr5_functions[VARIANT_COUNT] = {
-#define VARIANT(name, real, off, value, offset) &csr5_functions__##name,
+#define VARIANT(name, elem, real, off, value, offset) &csr5_functions__##name,
 #include "matrix/variants.def"
 #undef VARIANT
 };

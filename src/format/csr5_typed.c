@@ -32,9 +32,9 @@ static void put_entries(const struct job *job, int64_t tile)
 {
     const struct stored *s = job->s;
     int64_t omega = s->dim[CSR5_OMEGA], sigma = s->dim[CSR5_SIGMA], begin = tile * omega * sigma;
-    const real *val = job->A->val;
+    const elem *val = job->A->val;
     int32_t *to_col = (int32_t *)s->array[CSR5_COL] + begin;
-    real *to_val = (real *)s->array[CSR5_VAL] + begin;
+    elem *to_val = (elem *)s->array[CSR5_VAL] + begin;
     for (int64_t lane = 0; lane < omega; lane++)
         for (int64_t i = 0; i < sigma; i++) {
             int64_t k = begin + lane * sigma + i;

@@ -48,12 +48,12 @@ const struct format ell_format = {
     .fill = fill,
 };
 
-#define VARIANT(name, real, off, value, offset) extern const struct ell_functions ell_functions__##name;
+#define VARIANT(name, elem, real, off, value, offset) extern const struct ell_functions ell_functions__##name;
 #include "matrix/variants.def"
 #undef VARIANT
 
 const struct ell_functions *const ell_functions[VARIANT_COUNT] = {
-#define VARIANT(name, real, off, value, offset) &ell_functions__##name,
+#define VARIANT(name, elem, real, off, value, offset) &ell_functions__##name,
 #include "matrix/variants.def"
 #undef VARIANT
 };

@@ -8,7 +8,7 @@ struct job {
     const struct csr *A;
     int64_t width;
     int32_t *col;
-    real *val;
+    elem *val;
     _Atomic int64_t longest;
 };
 
@@ -42,7 +42,7 @@ static void fill_rows(void *argument, const struct team *team)
     struct job *job = argument;
     const struct csr *A = job->A;
     const off *row_ptr = A->row_ptr;
-    const real *val = A->val;
+    const elem *val = A->val;
     int64_t begin = part_begin(A->rows, team->thread, team->threads);
     int64_t end = part_begin(A->rows, team->thread + 1, team->threads);
     for (int64_t block = begin; block < end; block += BLOCK) {

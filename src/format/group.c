@@ -45,12 +45,13 @@ const struct format group_format = {
     .fill = fill,
 };
 
-#define VARIANT(name, real, off, value, offset) extern const struct group_functions group_functions__##name;
+#define VARIANT(name, elem, real, off, value, offset)                                                        \
+    extern const struct group_functions group_functions__##name;
 #include "matrix/variants.def"
 #undef VARIANT
 
 const struct group_functions *const group_functions[VARIANT_COUNT] = {
-#define VARIANT(name, real, off, value, offset) &group_functions__##name,
+#define VARIANT(name, elem, real, off, value, offset) &group_functions__##name,
 #include "matrix/variants.def"
 #undef VARIANT
 };

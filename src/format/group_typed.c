@@ -26,7 +26,7 @@ static int same_columns(const struct csr *A, int64_t i, int64_t j)
 }
 
 /* The values of a bundle in the order of layout.h; returns the place behind them. */
-static real *put_bundle(real *to, const real *val, int64_t n, int rows)
+static elem *put_bundle(elem *to, const elem *val, int64_t n, int rows)
 {
     for (int64_t k = 0; k < n; k += GROUP_CHUNK) {
         int64_t columns = n - k < GROUP_CHUNK ? n - k : GROUP_CHUNK;
@@ -41,8 +41,8 @@ static void put_group(const struct stored *s, const struct csr *A, struct group_
                       int64_t end)
 {
     const off *row_ptr = A->row_ptr;
-    const real *val = (const real *)A->val + row_ptr[first];
-    real *to = (real *)s->array[GROUP_VAL] + row_ptr[first];
+    const elem *val = (const elem *)A->val + row_ptr[first];
+    elem *to = (elem *)s->array[GROUP_VAL] + row_ptr[first];
     int64_t n = (int64_t)row_ptr[first + 1] - row_ptr[first];
     ((int32_t *)s->array[GROUP_FIRST])[at.groups] = (int32_t)first;
     ((int64_t *)s->array[GROUP_VAL_PTR])[at.groups] = row_ptr[first];

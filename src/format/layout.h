@@ -5,6 +5,8 @@
 #ifndef FORMAT_LAYOUT_H
 #define FORMAT_LAYOUT_H
 
+#include <stdint.h>
+
 #define FORMAT_ARRAYS 8
 #define FORMAT_DIMS 4
 
@@ -106,12 +108,18 @@ enum { TMPL_AT_VAL, TMPL_AT_OFFSET, TMPL_AT_WINDOW /* its first row */, TMPL_AT_
 #define TMPL_DISTINCT (1 << 18)
 #define TMPL_OFFSETS ((1 << (32 - TMPL_WINDOW_BITS)) - 1)
 
+/* The bits of a value, of which only complex f64 has a high half. */
+struct tmpl_bits {
+    uint64_t low, high;
+};
+
 /* The hash of a template: these summed up over its entries, so that lanes may share a row, with the lowest
  * bit set. */
 #define TMPL_SPREAD(place, offset)                                                                           \
     (((uint64_t)((place) + 1) << 32 | (uint32_t)(offset)) * UINT64_C(0x9e3779b97f4a7c15))
 #define TMPL_SPREAD_VALUE(place, bits)                                                                       \
-    (((uint64_t)(bits) + (uint64_t)((place) + 1) * UINT64_C(0xd6e8feb86659fd93)) *                           \
+    (((bits).low + (bits).high * UINT64_C(0xff51afd7ed558ccd) +                                              \
+      (uint64_t)((place) + 1) * UINT64_C(0xd6e8feb86659fd93)) *                                              \
      UINT64_C(0x94d049bb133111eb))
 #define TMPL_MIX(spread) (((spread) ^ (spread) >> 29) * UINT64_C(0xbf58476d1ce4e5b9))
 

@@ -88,12 +88,13 @@ const struct format sell_format = {
     .fill = fill,
 };
 
-#define VARIANT(name, real, off, value, offset) extern const struct sell_functions sell_functions__##name;
+#define VARIANT(name, elem, real, off, value, offset)                                                        \
+    extern const struct sell_functions sell_functions__##name;
 #include "matrix/variants.def"
 #undef VARIANT
 
 const struct sell_functions *const sell_functions[VARIANT_COUNT] = {
-#define VARIANT(name, real, off, value, offset) &sell_functions__##name,
+#define VARIANT(name, elem, real, off, value, offset) &sell_functions__##name,
 #include "matrix/variants.def"
 #undef VARIANT
 };

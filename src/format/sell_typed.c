@@ -158,7 +158,7 @@ static heddle_status plan(struct stored *s, const struct csr *A)
 /* One slice on its way: the rows it comes from, and where it goes. */
 struct fill {
     const int32_t *col[HEIGHT_MOST]; /* of each row */
-    const real *val[HEIGHT_MOST];
+    const elem *val[HEIGHT_MOST];
     const int32_t *length;
     int64_t height, full, width;
     int32_t base;
@@ -166,7 +166,7 @@ struct fill {
 
 /* Place by place in the order of the slice: what is written is written in order, and the rows are read
  * side by side. */
-static void fill_val(real *to, const struct fill *f)
+static void fill_val(elem *to, const struct fill *f)
 {
     int64_t j = 0;
     for (; j < f->full; j++)
@@ -208,9 +208,9 @@ static void fill_slice(struct job *job, int64_t slice, const int32_t *order, int
     f.base = ((const int32_t *)s->array[SELL_BASE])[slice];
     for (int64_t r = 0; r < n && f.width > 0; r++) {
         f.col[r] = A->col + ((const off *)A->row_ptr)[order[r]];
-        f.val[r] = (const real *)A->val + ((const off *)A->row_ptr)[order[r]];
+        f.val[r] = (const elem *)A->val + ((const off *)A->row_ptr)[order[r]];
     }
-    fill_val((real *)s->array[SELL_VAL] + slice_ptr[slice], &f);
+    fill_val((elem *)s->array[SELL_VAL] + slice_ptr[slice], &f);
     (f.base < 0 ? fill_wide : fill_narrow)((uint16_t *)s->array[SELL_COL] + col_ptr[slice], &f);
     if (s->dim[SELL_SORTED])
         memcpy((int32_t *)s->array[SELL_ROW] + slice * f.height, order, (size_t)n * sizeof *order);

@@ -111,12 +111,13 @@ const struct format tmpl_format = {
     .restore = restore,
 };
 
-#define VARIANT(name, real, off, value, offset) extern const struct tmpl_functions tmpl_functions__##name;
+#define VARIANT(name, elem, real, off, value, offset)                                                        \
+    extern const struct tmpl_functions tmpl_functions__##name;
 #include "matrix/variants.def"
 #undef VARIANT
 
 const struct tmpl_functions *const tmpl_functions[VARIANT_COUNT] = {
-#define VARIANT(name, real, off, value, offset) &tmpl_functions__##name,
+#define VARIANT(name, elem, real, off, value, offset) &tmpl_functions__##name,
 #include "matrix/variants.def"
 #undef VARIANT
 };

@@ -41,11 +41,17 @@ static const int32_t *columns_of(const struct csr *A, int64_t i)
     return A->col + ((const off *)A->row_ptr)[i];
 }
 
-static uint64_t bits_of(const struct csr *A, int64_t i, int64_t k)
+static struct tmpl_bits bits_of(const struct csr *A, int64_t i, int64_t k)
 {
-    uint64_t bits = 0;
-    memcpy(&bits, (const real *)A->val + ((const off *)A->row_ptr)[i] + k, sizeof(real));
+    struct tmpl_bits bits = {0, 0};
+    memcpy(&bits, (const elem *)A->val + ((const off *)A->row_ptr)[i] + k, sizeof(elem));
     return bits;
+}
+
+static int has_same_value(const struct csr *A, int64_t i, int64_t j, int64_t k)
+{
+    const struct tmpl_bits of_i = bits_of(A, i, k), of_j = bits_of(A, j, k);
+    return of_i.low == of_j.low && of_i.high == of_j.high;
 }
 
 static int64_t window_rows(const struct inspection *t, int64_t window)
@@ -66,7 +72,8 @@ static void hash_window(void *argument, int window)
             uint64_t spread = TMPL_SPREAD(k, (int64_t)col[k] - i);
             hash += TMPL_MIX(spread);
             if (t->valued) {
-                uint64_t valued = TMPL_SPREAD_VALUE(k, bits_of(t->A, i, k));
+                const struct tmpl_bits bits = bits_of(t->A, i, k);
+                uint64_t valued = TMPL_SPREAD_VALUE(k, bits);
                 hash += TMPL_MIX(valued);
             }
         }
@@ -136,7 +143,7 @@ static int has_template(const struct inspection *t, int64_t i, int64_t first)
         return 0;
     for (int64_t k = 0; k < n; k++)
         if ((int64_t)columns_of(A, i)[k] - i != (int64_t)columns_of(A, first)[k] - first ||
-            (t->valued && bits_of(A, i, k) != bits_of(A, first, k)))
+            (t->valued && !has_same_value(A, i, first, k)))
             return 0;
     return 1;
 }
@@ -240,7 +247,7 @@ static void put_window(void *argument, int window)
 static void put_lists(const struct inspection *t)
 {
     int32_t *offset = t->s->array[TMPL_OFFSET];
-    real *value = t->valued ? t->s->array[TMPL_VAL] : NULL;
+    elem *value = t->valued ? t->s->array[TMPL_VAL] : NULL;
     for (int64_t i = 0; i < t->A->rows; i++) {
         int64_t n = t->list[i] < 0 ? 0 : length_of(t->A, i);
         if (t->list[i] >= 0 && n == 0)
@@ -250,8 +257,8 @@ static void put_lists(const struct inspection *t)
         for (int64_t k = 0; k < n; k++)
             offset[t->list[i] + k] = (int32_t)((int64_t)columns_of(t->A, i)[k] - i);
         if (n > 0 && value)
-            memcpy(value + t->list[i], (const real *)t->A->val + ((const off *)t->A->row_ptr)[i],
-                   (size_t)n * sizeof(real));
+            memcpy(value + t->list[i], (const elem *)t->A->val + ((const off *)t->A->row_ptr)[i],
+                   (size_t)n * sizeof(elem));
     }
 }
 
@@ -319,11 +326,11 @@ static void fill_part(void *argument, int part)
     for (int64_t i = part_begin(s->dim[TMPL_SLICES], part, PARTS); i < end; i++) {
         const uint32_t *slice = (const uint32_t *)s->array[TMPL_SLICE] + TMPL_MEMBERS * i;
         const uint16_t *row = (const uint16_t *)s->array[TMPL_ROW] + height * i;
-        real *to = (real *)s->array[TMPL_VAL] + height * slice[TMPL_AT_VAL];
+        elem *to = (elem *)s->array[TMPL_VAL] + height * slice[TMPL_AT_VAL];
         for (uint32_t k = 0; k < slice[TMPL_AT_LENGTH]; k++)
             for (int64_t r = 0; r < height; r++) {
                 int64_t from = ((const off *)c->A->row_ptr)[slice[TMPL_AT_WINDOW] + (row[r] & ROW_BITS)];
-                *to++ = row[r] & TMPL_OFF ? 0 : ((const real *)c->A->val)[from + k];
+                *to++ = row[r] & TMPL_OFF ? 0 : ((const elem *)c->A->val)[from + k];
             }
     }
     const int32_t *rest_row = s->array[TMPL_REST_ROW];
@@ -334,8 +341,8 @@ static void fill_part(void *argument, int part)
         if (n > 0) {
             memcpy((int32_t *)s->array[TMPL_REST_COL] + rest_ptr[i], c->A->col + from,
                    (size_t)n * sizeof(int32_t));
-            memcpy((real *)s->array[TMPL_REST_VAL] + rest_ptr[i], (const real *)c->A->val + from,
-                   (size_t)n * sizeof(real));
+            memcpy((elem *)s->array[TMPL_REST_VAL] + rest_ptr[i], (const elem *)c->A->val + from,
+                   (size_t)n * sizeof(elem));
         }
     }
 }
@@ -360,7 +367,7 @@ static void restore_part(void *argument, int part)
             for (int64_t k = 0; k < slice[TMPL_AT_LENGTH]; k++) {
                 c->A->col[row_ptr[row] + k] = row + offset[k];
                 int64_t at = c->valued ? slice[TMPL_AT_OFFSET] + k : height * (slice[TMPL_AT_VAL] + k) + r;
-                ((real *)c->A->val)[row_ptr[row] + k] = ((const real *)s->array[TMPL_VAL])[at];
+                ((elem *)c->A->val)[row_ptr[row] + k] = ((const elem *)s->array[TMPL_VAL])[at];
             }
         }
     }
@@ -372,8 +379,8 @@ static void restore_part(void *argument, int part)
         if (n > 0) {
             memcpy(c->A->col + to, (const int32_t *)s->array[TMPL_REST_COL] + rest_ptr[i],
                    (size_t)n * sizeof(int32_t));
-            memcpy((real *)c->A->val + to, (const real *)s->array[TMPL_REST_VAL] + rest_ptr[i],
-                   (size_t)n * sizeof(real));
+            memcpy((elem *)c->A->val + to, (const elem *)s->array[TMPL_REST_VAL] + rest_ptr[i],
+                   (size_t)n * sizeof(elem));
         }
     }
 }

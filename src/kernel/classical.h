@@ -144,7 +144,7 @@ static inline struct csr work_csr(const struct work *w)
 {
     const struct product *p = &w->product;
     const heddle_type offset[VARIANT_COUNT] = {
-#define VARIANT(name, real, off, value, offset) offset,
+#define VARIANT(name, elem, real, off, value, offset) offset,
 #include "matrix/variants.def"
 #undef VARIANT
     };

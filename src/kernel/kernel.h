@@ -12,7 +12,7 @@
 enum { OPS_N = 1, OPS_T = 2 };
 
 enum kernel_id {
-#define KERNEL(name, device) KERNEL_##name,
+#define KERNEL(name, device, numbers) KERNEL_##name,
 #include "kernel/kernels.def"
 #undef KERNEL
     KERNEL_COUNT
@@ -57,7 +57,8 @@ struct kernel {
 
 int kernel_count(void);
 const struct kernel *kernel_at(int number);
-const struct kernel *kernel_by_name(const char *name); /* NULL when there is none */
+const struct kernel *kernel_by_name(const char *name);          /* NULL when there is none */
+int kernel_has(const struct kernel *kernel, heddle_type value); /* pages for values of this type */
 /* What heddle_kernel_info tells; the texts live as long as the library. */
 heddle_status kernel_describe(int number, heddle_kernel_desc *desc);
 
@@ -74,8 +75,9 @@ struct work work_for(const struct kernel *kernel, const struct device *device, c
 int64_t work_workspace(const struct work *w);
 int64_t work_counters(const struct work *w);
 int64_t work_held(const struct work *w);
-/* HEDDLE_NO_KERNEL, with the reason: a kernel of another kind of device; one whose options do not fit. */
-heddle_status kernel_suits(const struct kernel *kernel, const struct device *device);
+/* HEDDLE_NO_KERNEL, with the reason: a kernel of another kind of device, or without values of this type; one
+ * whose options do not fit. */
+heddle_status kernel_suits(const struct kernel *kernel, const struct device *device, heddle_type value);
 heddle_status work_applies(const struct work *w);
 
 /* For the host half of CPU pages: runs the device half on the threads of the device. */

@@ -6,15 +6,34 @@
 #include "gpu/module.h"
 #include "kernel/kernel.h"
 
-#define KERNEL(name, device) extern const struct kernel name;
+#define KERNEL(name, device, numbers) extern const struct kernel name;
 #include "kernel/kernels.def"
 #undef KERNEL
 
 static const struct kernel *const kernels[] = {
-#define KERNEL(name, device) [KERNEL_##name] = &name,
+#define KERNEL(name, device, numbers) [KERNEL_##name] = &name,
 #include "kernel/kernels.def"
 #undef KERNEL
 };
+
+/* By kernel: the numbers that its pages are compiled for, as sets.def lists them. */
+#define SET(name, numbers) static const char set_##name[] = numbers;
+#include "matrix/sets.def"
+#undef SET
+static const char *const sets[] = {
+#define KERNEL(name, device, numbers) [KERNEL_##name] = set_##numbers,
+#include "kernel/kernels.def"
+#undef KERNEL
+};
+
+int kernel_has(const struct kernel *kernel, heddle_type value)
+{
+    const char *name = value_name(value), *at = name ? strstr(sets[kernel->id], name) : NULL;
+    for (; at; at = strstr(at + 1, name))
+        if ((at == sets[kernel->id] || at[-1] == ' ') && (at[strlen(name)] == ' ' || at[strlen(name)] == 0))
+            return 1;
+    return 0;
+}
 
 int kernel_count(void)
 {
@@ -72,6 +91,7 @@ heddle_status kernel_describe(int number, heddle_kernel_desc *desc)
                                  .device = device_kind_name(k->device),
                                  .source = k->source,
                                  .options = option_texts[number],
+                                 .types = sets[k->id],
                                  .repeatable = k->repeatable};
     return HEDDLE_OK;
 }
@@ -166,8 +186,11 @@ struct work work_for(const struct kernel *kernel, const struct device *device, c
     return w;
 }
 
-heddle_status kernel_suits(const struct kernel *kernel, const struct device *device)
+heddle_status kernel_suits(const struct kernel *kernel, const struct device *device, heddle_type value)
 {
+    if (kernel->device == device->kind && !kernel_has(kernel, value))
+        return fail(HEDDLE_NO_KERNEL, "%s has no %s values: its types are %s", kernel->name,
+                    value_name(value), sets[kernel->id]);
     if (kernel->device == device->kind)
         return HEDDLE_OK;
     return fail(HEDDLE_NO_KERNEL, "%s runs on a %s, and the device is a %s", kernel->name,
@@ -209,13 +232,13 @@ int64_t work_held(const struct work *w)
 
 double cost_of_streams(const struct work *w, const struct stored *s)
 {
-    double vectors = (double)(s->rows + s->cols) * (double)type_size(s->value);
+    double vectors = (double)(s->rows + s->cols) * (double)vector_size(s->value);
     (void)w;
     return (double)stored_bytes(s) + vectors;
 }
 
 double cost_of_additions(const struct work *w, const struct stored *s)
 {
-    double y = (double)(w->product.transposed ? s->cols : s->rows) * (double)type_size(s->value);
+    double y = (double)(w->product.transposed ? s->cols : s->rows) * (double)vector_size(s->value);
     return cost_of_streams(w, s) + y + 32 * (double)s->nnz;
 }

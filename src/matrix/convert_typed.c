@@ -18,7 +18,7 @@
 
 struct entry {
     int32_t row, col;
-    real val;
+    elem val;
 };
 
 struct deal {
@@ -44,7 +44,7 @@ static void count_part(void *argument, int part)
 static void deal_part(void *argument, int part)
 {
     struct deal *d = argument;
-    const real *val = d->A->val;
+    const elem *val = d->A->val;
     int64_t *place = d->place + (int64_t)part * d->buckets;
     for (int64_t k = part_begin(d->A->nnz, part, PARTS), end = part_begin(d->A->nnz, part + 1, PARTS);
          k < end; k++) {
@@ -60,7 +60,7 @@ static void place_bucket(void *argument, int bucket)
 {
     struct deal *d = argument;
     off *row_ptr = d->B->row_ptr;
-    real *val = d->B->val;
+    elem *val = d->B->val;
     int64_t first = (int64_t)bucket << d->shift, last = (int64_t)(bucket + 1) << d->shift;
     last = last < d->B->rows ? last : d->B->rows;
     memset(row_ptr + first, 0, (size_t)(last - first) * sizeof *row_ptr);
@@ -124,7 +124,7 @@ static void copy_part(void *argument, int part)
     if (begin == end)
         return;
     memcpy(c->B->col + begin, c->A->col + begin, (size_t)(end - begin) * sizeof *c->A->col);
-    memcpy((real *)c->B->val + begin, (const real *)c->A->val + begin, (size_t)(end - begin) * sizeof(real));
+    memcpy((elem *)c->B->val + begin, (const elem *)c->A->val + begin, (size_t)(end - begin) * sizeof(elem));
     int64_t next = begin > 0 ? (int64_t)c->A->row[begin - 1] + 1 : 0;
     for (int64_t k = begin; k < end; k++)
         while (next <= c->A->row[k])

@@ -132,17 +132,20 @@ static void squeeze_part(void *argument, int part)
     struct squeeze *s = argument;
     off *row_ptr = s->A->row_ptr;
     int32_t *col = s->A->col;
-    real *val = s->A->val;
+    elem *val = s->A->val;
     int64_t out = s->begin[part], k = out;
     for (int64_t i = s->first[part]; i < s->first[part + 1]; i++) {
         /* The end of the last row is the begin of the next part, which that part is rewriting at this
          * moment. */
         int64_t end = i + 1 < s->first[part + 1] ? row_ptr[i + 1] : s->begin[part + 1], row_begin = out;
+        real sum = 0;
         row_ptr[i] = (off)out;
         for (; k < end; k++) {
             if (out > row_begin && col[out - 1] == col[k]) {
-                val[out - 1] += val[k];
+                sum += widen(val[k]);
+                val[out - 1] = narrow(sum);
             } else {
+                sum = widen(val[k]);
                 col[out] = col[k];
                 val[out++] = val[k];
             }
@@ -163,7 +166,7 @@ static heddle_status sum_repeats(struct csr *A)
 {
     struct squeeze s = {.A = A};
     off *row_ptr = A->row_ptr;
-    real *val = A->val;
+    elem *val = A->val;
     int64_t out = 0;
     for (int part = 0; part <= PARTS; part++) {
         s.first[part] = part_row(A, part);

@@ -11,12 +11,13 @@
 #include "base/thread.h"
 #include "matrix/typed.h"
 
-#define VARIANT(name, real, off, value, offset) extern const struct matrix_functions matrix_functions__##name;
+#define VARIANT(name, elem, real, off, value, offset)                                                        \
+    extern const struct matrix_functions matrix_functions__##name;
 #include "matrix/variants.def"
 #undef VARIANT
 
 const struct matrix_functions *const matrix_functions[VARIANT_COUNT] = {
-#define VARIANT(name, real, off, value, offset) [VARIANT_##name] = &matrix_functions__##name,
+#define VARIANT(name, elem, real, off, value, offset) [VARIANT_##name] = &matrix_functions__##name,
 #include "matrix/variants.def"
 #undef VARIANT
 };
@@ -24,11 +25,34 @@ const struct matrix_functions *const matrix_functions[VARIANT_COUNT] = {
 const char *variant_name(enum variant v)
 {
     static const char *const names[] = {
-#define VARIANT(name, real, off, value, offset) [VARIANT_##name] = #name,
+#define VARIANT(name, elem, real, off, value, offset) [VARIANT_##name] = #name,
 #include "matrix/variants.def"
 #undef VARIANT
     };
     return names[v];
+}
+
+enum variant vector_variant(enum variant v)
+{
+    static const heddle_type types[VARIANT_COUNT][2] = {
+#define VARIANT(name, elem, real, off, value, offset) [VARIANT_##name] = {value, offset},
+#include "matrix/variants.def"
+#undef VARIANT
+    };
+    return variant_of(vector_type(types[v][0]), types[v][1]);
+}
+
+const char *value_name(heddle_type value)
+{
+    static const struct {
+        heddle_type value;
+        const char *name;
+    } names[] = {{HEDDLE_F32, "f32"}, {HEDDLE_F64, "f64"},   {HEDDLE_C32, "c32"}, {HEDDLE_C64, "c64"},
+                 {HEDDLE_F16, "f16"}, {HEDDLE_BF16, "bf16"}, {F32_F64, "f32v64"}};
+    for (size_t i = 0; i < sizeof names / sizeof names[0]; i++)
+        if (names[i].value == value)
+            return names[i].name;
+    return NULL;
 }
 
 /* ---- making and freeing ---- */
@@ -217,15 +241,12 @@ static void copy_array_part(void *argument, int part)
     size_t size = type_size(c->to_type);
     if (k == end)
         return; /* there may be no array at all */
-    if (c->to_type == c->from_type)
+    if (value_type(c->to_type) == value_type(c->from_type))
         memcpy((char *)c->to + (size_t)k * size, (const char *)c->from + (size_t)k * size,
                (size_t)(end - k) * size);
-    else if (c->to_type == HEDDLE_F32)
+    else if (value_name(c->to_type))
         for (; k < end; k++)
-            ((float *)c->to)[k] = (float)((const double *)c->from)[k];
-    else if (c->to_type == HEDDLE_F64)
-        for (; k < end; k++)
-            ((double *)c->to)[k] = (double)((const float *)c->from)[k];
+            value_put(c->to, c->to_type, k, value_at(c->from, c->from_type, k));
     else if (c->to_type == HEDDLE_I32)
         for (; k < end; k++)
             ((int32_t *)c->to)[k] = (int32_t)((const int64_t *)c->from)[k];
@@ -274,6 +295,11 @@ heddle_status csr_transpose(struct csr *B, const struct csr *A)
 
 heddle_status csr_retype(struct csr *B, const struct csr *A, heddle_type value, heddle_type offset)
 {
+    *B = (struct csr){0};
+    if (is_complex(A->value) && !is_complex(value))
+        return fail(HEDDLE_NOT_SUPPORTED,
+                    "complex values do not become %s: their imaginary parts would be lost",
+                    value_name(value));
     heddle_status status = csr_new(B, A->rows, A->cols, A->nnz, value, offset);
     if (status != HEDDLE_OK)
         return status;

@@ -14,7 +14,7 @@
 /* Compressed rows.  Columns may be unsorted and may repeat. */
 struct csr {
     int64_t rows, cols, nnz;
-    heddle_type value, offset; /* HEDDLE_F32/F64, HEDDLE_I32/I64 */
+    heddle_type value, offset; /* one of variants.def (variant.h: also of its vectors), HEDDLE_I32/I64 */
     void *row_ptr;             /* size rows+1: row i is [row_ptr[i], row_ptr[i+1]) */
     int32_t *col;              /* size nnz, 0 <= col[k] < cols */
     void *val;                 /* size nnz */
@@ -47,9 +47,47 @@ static inline int64_t csr_offset(const struct csr *A, int64_t i)
 {
     return A->offset == HEDDLE_I64 ? ((const int64_t *)A->row_ptr)[i] : ((const int32_t *)A->row_ptr)[i];
 }
-static inline double value_at(const void *val, heddle_type type, int64_t k)
+static inline double _Complex value_at(const void *val, heddle_type type, int64_t k)
 {
-    return type == HEDDLE_F64 ? ((const double *)val)[k] : (double)((const float *)val)[k];
+    switch ((int)type) {
+    case HEDDLE_F32:
+    case F32_F64:
+        return ((const float *)val)[k];
+    case HEDDLE_C32:
+        return ((const c32 *)val)[k];
+    case HEDDLE_C64:
+        return ((const c64 *)val)[k];
+    case HEDDLE_F16:
+        return f16_widen(((const f16 *)val)[k]);
+    case HEDDLE_BF16:
+        return bf16_widen(((const bf16 *)val)[k]);
+    default:
+        return ((const double *)val)[k];
+    }
+}
+/* Rounded to nearest; a real type takes the real part. */
+static inline void value_put(void *val, heddle_type type, int64_t k, double _Complex v)
+{
+    switch ((int)type) {
+    case HEDDLE_F32:
+    case F32_F64:
+        ((float *)val)[k] = (float)v;
+        break;
+    case HEDDLE_C32:
+        ((c32 *)val)[k] = (c32)v;
+        break;
+    case HEDDLE_C64:
+        ((c64 *)val)[k] = v;
+        break;
+    case HEDDLE_F16:
+        ((f16 *)val)[k] = f16_narrow((double)v);
+        break;
+    case HEDDLE_BF16:
+        ((bf16 *)val)[k] = bf16_narrow((double)v);
+        break;
+    default:
+        ((double *)val)[k] = (double)v;
+    }
 }
 
 /* The first row that begins at or after entry k: rows [0, result) hold all entries before k, as far as
@@ -68,7 +106,8 @@ heddle_status csr_from_coo(struct csr *B, const struct coo *A); /* linear for an
 heddle_status coo_from_csr(struct coo *B, const struct csr *A);
 heddle_status csr_transpose(struct csr *B, const struct csr *A);      /* rows of B come out sorted */
 heddle_status csr_transpose_into(struct csr *B, const struct csr *A); /* B is allocated, in its sizes */
-/* Other value or offset type; offsets that do not fit fail with HEDDLE_BAD_ARGUMENT. */
+/* Other value or offset type, rounded to nearest; offsets that do not fit fail with HEDDLE_BAD_ARGUMENT,
+ * complex values that would become real with HEDDLE_NOT_SUPPORTED. */
 heddle_status csr_retype(struct csr *B, const struct csr *A, heddle_type value, heddle_type offset);
 
 /* Rows of A sorted by column, in place; repeats keep their order. */

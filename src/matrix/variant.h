@@ -8,9 +8,10 @@
 #include <stdint.h>
 
 #include "heddle.h"
+#include "matrix/number.h"
 
 enum variant {
-#define VARIANT(name, real, off, value, offset) VARIANT_##name,
+#define VARIANT(name, elem, real, off, value, offset) VARIANT_##name,
 #include "matrix/variants.def"
 #undef VARIANT
     VARIANT_COUNT
@@ -21,16 +22,72 @@ enum variant {
 #define NAME_JOIN(name, variant) NAME_PASTE(name, variant)
 #define TYPED(name) NAME_JOIN(name, VARIANT_NAME)
 
+/* What a matrix keeps as the type of its values says of what type its vectors are, too: one number more than
+ * heddle_type has stands for f32 values with f64 vectors.  The API takes and gives the two apart. */
+#define F32_F64 ((heddle_type)8)
+
+static inline heddle_type value_type(heddle_type value)
+{
+    return value == F32_F64 ? HEDDLE_F32 : value;
+}
+
+static inline heddle_type vector_type(heddle_type value)
+{
+    return value == F32_F64 ? HEDDLE_F64 : value == HEDDLE_F16 || value == HEDDLE_BF16 ? HEDDLE_F32 : value;
+}
+
+/* Of values, offsets and indices; `vector_size` is that of an entry of x. */
 static inline size_t type_size(heddle_type type)
 {
-    return type == HEDDLE_F32 || type == HEDDLE_I32 ? 4 : 8;
+    switch ((int)type) {
+    case HEDDLE_F16:
+    case HEDDLE_BF16:
+        return 2;
+    case HEDDLE_F32:
+    case HEDDLE_I32:
+    case F32_F64:
+        return 4;
+    case HEDDLE_C64:
+        return 16;
+    default:
+        return 8;
+    }
+}
+
+static inline size_t vector_size(heddle_type value)
+{
+    return type_size(vector_type(value));
+}
+
+static inline int is_complex(heddle_type value)
+{
+    return value == HEDDLE_C32 || value == HEDDLE_C64;
+}
+
+/* The type whose pages move values of this one: one of the same size (`moved` of sets.def). */
+static inline heddle_type moved_type(heddle_type value)
+{
+    return type_size(value) == 2 ? HEDDLE_F16
+         : type_size(value) == 4 ? HEDDLE_F32
+         : type_size(value) == 8 ? HEDDLE_F64
+                                 : HEDDLE_C64;
 }
 
 static inline enum variant variant_of(heddle_type value, heddle_type offset)
 {
-    return (enum variant)((value == HEDDLE_F64) + 2 * (offset == HEDDLE_I64));
+    const int of_value = (int)value, wide = offset == HEDDLE_I64;
+#define VARIANT(name, elem, real, off, its_value, its_offset)                                                \
+    if (of_value == (int)(its_value) && wide == ((its_offset) == HEDDLE_I64))                                \
+        return VARIANT_##name;
+#include "matrix/variants.def"
+#undef VARIANT
+    return VARIANT_f64_i32;
 }
 
+/* "f32", "c64", "f32v64", ...; NULL for what is no type of values. */
+const char *value_name(heddle_type value);
 const char *variant_name(enum variant v);
+/* The one with the same offsets whose values are of the type of its vectors. */
+enum variant vector_variant(enum variant v);
 
 #endif

@@ -34,7 +34,7 @@ struct bound {
 static heddle_status find_route(struct route *r, const struct kernel *kernel, const struct device *device,
                                 const struct view *A, heddle_op op)
 {
-    heddle_status status = kernel_suits(kernel, device);
+    heddle_status status = kernel_suits(kernel, device, view_value(A));
     if (status != HEDDLE_OK)
         return status;
     int transposed = stored_transposed(A, op), wanted = transposed ? OPS_T : OPS_N;
@@ -149,6 +149,7 @@ heddle_status bound_make(struct bound **result, const struct device *device, con
     b->work.kernel = kernel;
     TRY(convert(b, option, A));
     TRY(prepare(b, option, A));
+    bound_conjugate(b, op == HEDDLE_H);
     kernel_spell(b->info.kernel, sizeof b->info.kernel, kernel, option);
     b->info.format = b->stored.format->name;
     b->info.transposed = route.transpose;
@@ -281,7 +282,7 @@ const struct work *bound_work(const struct bound *b)
 int bound_many(struct work *w, const struct bound *b, int repeatable)
 {
     const struct kernel *kernel =
-        many_kernel(&b->device, b->work.kernel->format, (int)b->work.product.transposed);
+        many_kernel(&b->device, b->work.value, b->work.kernel->format, (int)b->work.product.transposed);
     if (!kernel || (repeatable && !kernel->repeatable) || kernel->prepare != b->work.kernel->prepare)
         return 0;
     *w = work_for(kernel, &b->device, &b->stored, (int)b->work.product.transposed, NULL);
@@ -295,6 +296,11 @@ int bound_many(struct work *w, const struct bound *b, int repeatable)
 int bound_refers(const struct bound *b)
 {
     return b->stored.borrowed && !b->made.row_ptr;
+}
+
+void bound_conjugate(struct bound *b, int on)
+{
+    b->work.product.conjugate = on;
 }
 
 void bound_use_stream(struct bound *b, void *stream)

@@ -7,11 +7,13 @@
 #include "convert/service.h"
 #include "plan/run.h"
 
-const struct kernel *many_kernel(const struct device *device, enum format_id format, int transposed)
+const struct kernel *many_kernel(const struct device *device, heddle_type value, enum format_id format,
+                                 int transposed)
 {
     if (format != FORMAT_csr || device->kind == DEVICE_gpu)
         return NULL;
-    return kernel_at(transposed ? KERNEL_cpu_csr_mm_t : KERNEL_cpu_csr_mm);
+    const struct kernel *kernel = kernel_at(transposed ? KERNEL_cpu_csr_mm_t : KERNEL_cpu_csr_mm);
+    return kernel_has(kernel, value) ? kernel : NULL;
 }
 
 static heddle_type value_of(const struct many *m)
@@ -31,7 +33,7 @@ static int find_work(struct work *w, const struct many *m)
         return 0;
     const int transposed = stored_transposed(m->A, m->op);
     const struct kernel *kernel =
-        many_kernel(m->device, m->A->format == HEDDLE_COO ? FORMAT_coo : FORMAT_csr, transposed);
+        many_kernel(m->device, value_of(m), m->A->format == HEDDLE_COO ? FORMAT_coo : FORMAT_csr, transposed);
     if (!kernel || (m->repeatable && !kernel->repeatable))
         return 0;
     *w = work_for(kernel, m->device, &stored, transposed, NULL);
@@ -44,6 +46,7 @@ static int at_once(struct work *w, const struct many *m)
     if (m->vectors == 1 || !find_work(w, m))
         return 0;
     w->product.vectors = m->vectors;
+    w->product.conjugate = m->op == HEDDLE_H;
     w->product.x_step = m->x_step;
     w->product.y_step = m->y_step;
     return 1;
@@ -75,7 +78,7 @@ static struct room one_room(const struct many *m)
 
 static struct columns columns_of(const struct many *m, int64_t behind)
 {
-    int64_t size = (int64_t)type_size(value_of(m));
+    int64_t size = (int64_t)vector_size(value_of(m));
     struct columns c = {.tile = m->vectors < TILE ? m->vectors : TILE, .x_at = rounded(behind)};
     if (m->bound) {
         const struct product *p = &bound_work(m->bound)->product;
@@ -93,8 +96,10 @@ static struct columns columns_of(const struct many *m, int64_t behind)
 static heddle_status run_one(const struct many *m, struct scalars s, const void *x, void *y,
                              const struct room *room, const char **ran)
 {
-    if (m->bound)
+    if (m->bound) {
+        bound_conjugate(m->bound, m->op == HEDDLE_H);
         return bound_run(m->bound, s, x, y);
+    }
     return (m->repeatable ? repeatable_run : immediate_run)(m->device, m->A, m->op, s, x, y, room, ran);
 }
 
@@ -102,7 +107,7 @@ static heddle_status run_each(const struct many *m, struct scalars s, const stru
                               const char **ran)
 {
     heddle_status status = HEDDLE_OK;
-    const int64_t size = (int64_t)type_size(value_of(m));
+    const int64_t size = (int64_t)vector_size(value_of(m));
     const struct columns c = columns_of(m, one_room(m).workspace_bytes);
     const struct steps by_columns_x = {1, c.n_x}, by_columns_y = {1, c.n_y};
     for (int64_t v = 0; v < m->vectors; v += c.tile) {
@@ -171,8 +176,8 @@ heddle_status many_load(const struct many *m)
         return HEDDLE_OK;
     TRY(gpu_relayout_load(m->device, value_of(m)));
     for (int transposed = 0; transposed <= 1; transposed++)
-        if (many_kernel(m->device, FORMAT_csr, transposed))
-            TRY(kernel_load(m->device, many_kernel(m->device, FORMAT_csr, transposed), variant));
+        if (many_kernel(m->device, value_of(m), FORMAT_csr, transposed))
+            TRY(kernel_load(m->device, many_kernel(m->device, value_of(m), FORMAT_csr, transposed), variant));
     if (m->repeatable && m->A)
         TRY(repeatable_load(m->device, m->A));
 done:

@@ -44,7 +44,7 @@ heddle_status vectors_new(struct vectors *v, const struct device *d, const struc
 {
     heddle_status status;
     int64_t most = view_rows(A) > view_cols(A) ? view_rows(A) : view_cols(A);
-    int64_t bytes = most * (int64_t)type_size(view_value(A));
+    int64_t bytes = most * (int64_t)vector_size(view_value(A));
     v->cache = cache;
     TRY(stopwatch_new(&v->watch, d));
     TRY(device_alloc(d, &v->x, bytes));

@@ -39,8 +39,9 @@ heddle_type view_value(const struct view *A);
 /* What every product does first: alpha = 0 or an empty A leaves y = beta y, with A and x not read; where
  * alpha lies on the device, its kernel does it and A and x may be read, but count for nothing. */
 struct scalars {
-    double alpha, beta;
-    const void *alpha_at, *beta_at; /* GPU: a number of A's type on the device instead; NULL: as above */
+    double _Complex alpha, beta;
+    const void *alpha_at,
+        *beta_at; /* GPU: a number of the vectors' type on the device instead; NULL: as above */
 };
 static inline int scalars_drop(struct scalars s) /* is it known that alpha = 0? */
 {
@@ -126,6 +127,8 @@ int bound_many(struct work *w, const struct bound *b, int repeatable);
 int bound_refers(const struct bound *b); /* 1: products read A's own val; 0: a copy of it */
 /* Later products go to this stream of the GPU; at first it is the device's of bound_new. */
 void bound_use_stream(struct bound *b, void *stream);
+/* What is bound for T serves H and the reverse: with 1, later products conjugate A's values. */
+void bound_conjugate(struct bound *b, int on);
 void bound_describe(const struct bound *b, struct bound_info *info);
 
 /* What was considered for a plan, the immediate product first, then in the order of trying. */

@@ -3,12 +3,12 @@
 
 #include "convert/service.h"
 
-#define VARIANT(name, real, off, value, offset) extern const struct run_functions run_functions__##name;
+#define VARIANT(name, elem, real, off, value, offset) extern const struct run_functions run_functions__##name;
 #include "matrix/variants.def"
 #undef VARIANT
 
 const struct run_functions *const run_functions[VARIANT_COUNT] = {
-#define VARIANT(name, real, off, value, offset) &run_functions__##name,
+#define VARIANT(name, elem, real, off, value, offset) &run_functions__##name,
 #include "matrix/variants.def"
 #undef VARIANT
 };
@@ -33,11 +33,10 @@ heddle_status product_run(struct work *w, struct scalars s, const void *x, void 
 {
     struct product *p = &w->product;
     int64_t n = p->transposed ? p->cols : p->rows;
-    double alpha = w->value == HEDDLE_F64 ? s.alpha : (double)(float)s.alpha;
-    *launched = (s.alpha_at || alpha != 0) && p->nnz > 0;
+    scalar_put(p->alpha, w->value, s.alpha);
+    *launched = (s.alpha_at || scalar_get(p->alpha, w->value) != 0) && p->nnz > 0;
     if (!*launched)
         return scale(w, y, n, s);
-    scalar_put(p->alpha, w->value, s.alpha);
     scalar_put(p->beta, w->value, s.beta);
     p->alpha_at = s.alpha_at;
     p->beta_at = s.beta_at;

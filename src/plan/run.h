@@ -7,7 +7,8 @@
 #include "plan/plan.h"
 #include "run/device.h"
 
-/* Is op(A) the transpose of what is stored?  A CSC matrix stores its transpose; H is T for real types. */
+/* Is op(A) the transpose of what is stored?  A CSC matrix stores its transpose; H is T with conjugated
+ * values, however they are stored. */
 static inline int stored_transposed(const struct view *A, heddle_op op)
 {
     return (op != HEDDLE_N) != (A->format == HEDDLE_CSC);
@@ -21,8 +22,10 @@ heddle_status stored_view(struct stored *s, const struct view *A);
  * matrix. */
 const struct kernel *select_kernel(const struct device *device, const struct view *A, int transposed);
 
-/* The kernel that multiplies several vectors at once with arrays of this format; NULL: there is none. */
-const struct kernel *many_kernel(const struct device *device, enum format_id format, int transposed);
+/* The kernel that multiplies several vectors at once with such values in arrays of this format; NULL:
+ * there is none. */
+const struct kernel *many_kernel(const struct device *device, heddle_type value, enum format_id format,
+                                 int transposed);
 
 /* What immediate products do, whoever selects their kernels: load, reserve, run. */
 typedef const struct kernel *selector(const struct device *device, const struct view *A, int transposed);
@@ -55,7 +58,7 @@ heddle_status relayout_run(const struct device *device, heddle_type value, const
 
 /* Once per variant: y = beta y, n entries; beta = 0 writes zeros and reads nothing. */
 struct run_functions {
-    void (*scale)(void *y, int64_t n, double beta, int threads);
+    void (*scale)(void *y, int64_t n, double _Complex beta, int threads);
     void (*relayout)(const struct relayout *r, int threads); /* as gpu_relayout; beta_at is not looked at */
 };
 extern const struct run_functions *const run_functions[VARIANT_COUNT];

@@ -22,12 +22,12 @@ static void scale_part(void *argument, const struct team *team)
         return;
     }
     for (int64_t i = begin; i < end; i++)
-        job->y[i] *= job->beta;
+        job->y[i] = times(job->beta, job->y[i]);
 }
 
 #define ENTRIES_PER_THREAD 16384
 
-static void scale(void *y, int64_t n, double beta, int threads)
+static void scale(void *y, int64_t n, double _Complex beta, int threads)
 {
     struct job job = {y, n, (real)beta};
     int64_t useful = 1 + n / ENTRIES_PER_THREAD;
@@ -53,7 +53,7 @@ static void relayout_tile(const struct copying *c, int64_t begin, int64_t end)
         real *to = (real *)c->r->to + v * out.vector;
         for (int64_t j = begin; j < end; j++) {
             const real given = c->r->from ? from[j * in.entry] : 0;
-            to[j * out.entry] = c->beta == 0 ? given : given + c->beta * to[j * out.entry];
+            to[j * out.entry] = c->beta == 0 ? given : given + times(c->beta, to[j * out.entry]);
         }
     }
 }

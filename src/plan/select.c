@@ -145,6 +145,14 @@ int look_lend(struct work *w, const struct view *A)
 
 /* ---------------------------------------------------- products with the arrays as they are ---- */
 
+static heddle_status immediate_has(const struct kernel *kernel, heddle_type value)
+{
+    if (kernel_has(kernel, value))
+        return HEDDLE_OK;
+    return fail(HEDDLE_NOT_SUPPORTED, "%s, which would multiply, has no %s values yet", kernel->name,
+                value_name(value));
+}
+
 heddle_status arrays_load(const struct device *device, const struct view *A, selector *select)
 {
     heddle_status status = HEDDLE_OK;
@@ -153,8 +161,10 @@ heddle_status arrays_load(const struct device *device, const struct view *A, sel
     if (device->kind == DEVICE_cpu)
         return HEDDLE_OK;
     TRY(gpu_scale_load(device, source.csr.value));
-    for (int transposed = 0; transposed <= 1; transposed++)
+    for (int transposed = 0; transposed <= 1; transposed++) {
+        TRY(immediate_has(select(device, A, transposed), source.csr.value));
         TRY(kernel_load(device, select(device, A, transposed), variant));
+    }
 done:
     return status;
 }
@@ -185,6 +195,8 @@ heddle_status arrays_run(const struct immediate *r, selector *select, const char
     TRY(stored_view(&stored, A));
     int trivial = scalars_drop(r->s) || stored.nnz == 0; /* then not even row_ptr is looked at */
     const struct kernel *kernel = trivial ? any_kernel(r->device) : select(r->device, A, transposed);
+    if (!trivial)
+        TRY(immediate_has(kernel, stored.value));
     struct work w = work_for(kernel, r->device, &stored, transposed, NULL);
     int64_t workspace = work_workspace(&w), counters = work_counters(&w);
     if (!trivial && (workspace > r->room->workspace_bytes || counters > r->room->counters_bytes))
@@ -195,6 +207,7 @@ heddle_status arrays_run(const struct immediate *r, selector *select, const char
                     select == select_kernel ? "" : " after heddle_set_deterministic");
     w.product.workspace = r->room->workspace;
     w.product.counters = r->room->counters;
+    w.product.conjugate = r->op == HEDDLE_H;
     if (!trivial && kernel->prepare && !look_lend(&w, A))
         return fail(HEDDLE_INTERNAL, "%s multiplies with a matrix that nobody has looked at", kernel->name);
     TRY(product_run(&w, r->s, r->x, r->y, &launched));

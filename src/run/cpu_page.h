@@ -1,15 +1,16 @@
 /* SPDX-License-Identifier: MIT
  *
  * cpu_page.h: what the device halves of CPU pages share.  They are compiled once per variant and
- * instruction set, with `real`, `off`, VARIANT_NAME, REAL_NAME and ISA_NAME defined; where kernels.def
- * says cpu_real, once for all variants with one type of values: then VARIANT_NAME is REAL_NAME, and there
- * is no `off`. */
+ * instruction set, with `elem`, `real`, `off`, VARIANT_NAME, REAL_NAME and ISA_NAME defined; where
+ * kernels.def says cpu_real, once for all variants with one type of numbers: then VARIANT_NAME is
+ * REAL_NAME, and there is no `off`. */
 #ifndef RUN_CPU_PAGE_H
 #define RUN_CPU_PAGE_H
 
 #include <string.h>
 
 #include "base/thread.h"
+#include "matrix/number.h"
 #include "run/product.h"
 
 typedef int32_t idx;
@@ -34,12 +35,18 @@ static inline real scalar(const unsigned char bytes[SCALAR_BYTES])
 /* y = alpha sum + beta y, where beta = 0 means that y is not read: it may hold anything. */
 static inline void store(real *y, real alpha, real sum, real beta)
 {
-    *y = beta == 0 ? alpha * sum : alpha * sum + beta * *y;
+    *y = beta == 0 ? times(alpha, sum) : times(alpha, sum) + times(beta, *y);
+}
+
+/* What an entry with this value brings to a sum: its value, conjugated if the product says so, times x. */
+static inline real term(const struct product *p, elem v, real x)
+{
+    return times(IS_COMPLEX && p->conjugate ? conjugate(widen(v)) : widen(v), x);
 }
 
 static inline void scale(real *y, real beta)
 {
-    *y = beta == 0 ? 0 : beta * *y;
+    *y = beta == 0 ? 0 : times(beta, *y);
 }
 
 #ifdef off

@@ -29,7 +29,7 @@ DEVICE real beta_of(const struct product *p)
 /* y = beta y, where beta = 0 means that y is not read: it may hold anything. */
 DEVICE void scale_one(real *y, real beta)
 {
-    *y = beta == 0 ? 0 : beta * *y;
+    *y = beta == 0 ? (real)0 : times(beta, *y);
 }
 
 /* y = alpha sum + beta y.  alpha = 0 means that the sum counts for nothing, whatever A and x hold. */
@@ -38,7 +38,7 @@ DEVICE void store(real *y, real alpha, real sum, real beta)
     if (alpha == 0)
         scale_one(y, beta);
     else
-        *y = beta == 0 ? alpha * sum : alpha * sum + beta * *y;
+        *y = beta == 0 ? times(alpha, sum) : times(alpha, sum) + times(beta, *y);
 }
 
 /* May a kernel that adds to y leave, because alpha = 0?  One that was launched behind another that scales y
@@ -48,6 +48,12 @@ DEVICE int adds_nothing(real alpha)
     if (alpha == 0)
         simt_after_previous();
     return alpha == 0;
+}
+
+/* What an entry with this value brings to a sum: its value, conjugated if the product says so, times x. */
+DEVICE real term(const struct product *p, elem v, real x)
+{
+    return times(IS_COMPLEX && p->conjugate ? conjugate(widen(v)) : widen(v), x);
 }
 
 /* y = beta y, n entries, by all threads of the grid. */

@@ -36,7 +36,8 @@ struct product {
     int64_t fact[PRODUCT_FACTS];    /* what `prepare` or launch tells it in numbers */
     int64_t cols, nnz;              /* of the matrix as it is stored */
     int64_t dim[FORMAT_DIMS];       /* of its format: layout.h names them, too */
-    int64_t transposed;             /* 1: y = alpha Aᵀ x + beta y for the stored A */
+    int32_t transposed;             /* 1: y = alpha Aᵀ x + beta y for the stored A */
+    int32_t conjugate;              /* 1: with the conjugates of its values, where they are complex */
     int64_t parts;                  /* the work is cut into so many parts, whoever takes them */
     void *workspace;                /* what the kernel asked for, not initialised, aligned to 64 bytes */
     int32_t *counters; /* what the kernel asked for: 0 before every launch, and it leaves them so */

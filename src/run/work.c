@@ -3,22 +3,18 @@
 
 #include <string.h>
 
-void scalar_put(unsigned char bytes[SCALAR_BYTES], heddle_type type, double value)
+void scalar_put(unsigned char bytes[SCALAR_BYTES], heddle_type value, double _Complex scalar)
 {
-    float single = (float)value;
-    if (type == HEDDLE_F64)
-        memcpy(bytes, &value, sizeof value);
-    else
-        memcpy(bytes, &single, sizeof single);
+    c64 widest = 0; /* room for any type, aligned */
+    value_put(&widest, vector_type(value), 0, scalar);
+    memcpy(bytes, &widest, SCALAR_BYTES);
 }
 
-double scalar_get(const unsigned char bytes[SCALAR_BYTES], heddle_type type)
+double _Complex scalar_get(const unsigned char bytes[SCALAR_BYTES], heddle_type value)
 {
-    double value;
-    float single;
-    memcpy(&value, bytes, sizeof value);
-    memcpy(&single, bytes, sizeof single);
-    return type == HEDDLE_F64 ? value : (double)single;
+    c64 widest;
+    memcpy(&widest, bytes, SCALAR_BYTES);
+    return value_at(&widest, vector_type(value), 0);
 }
 
 int beta_is_one(const struct work *w)

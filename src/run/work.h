@@ -20,9 +20,9 @@ struct work {
     struct product product;
 };
 
-/* Kernels read their scalars as `real`. */
-void scalar_put(unsigned char bytes[SCALAR_BYTES], heddle_type type, double value);
-double scalar_get(const unsigned char bytes[SCALAR_BYTES], heddle_type type);
+/* Kernels read their scalars as `real`: the type of vectors of a matrix with such values. */
+void scalar_put(unsigned char bytes[SCALAR_BYTES], heddle_type value, double _Complex scalar);
+double _Complex scalar_get(const unsigned char bytes[SCALAR_BYTES], heddle_type value);
 /* Is it known that y stays as it is before anything is added to it? */
 int beta_is_one(const struct work *w);
 

@@ -18,6 +18,9 @@
 
 #include "simt/simt.h"
 
+#if IS_COMPLEX
+#define ITEM_IS_COMPLEX
+#endif
 #define item real
 #define ITEM(name) name
 #include "simt/collective_of.h"

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
  * collective_of.h: the functions of collective.h for one type, `item`; ITEM(name) is their name for it.
- * Included once per type, which is how C gets by without templates. */
+ * Included once per type, which is how C gets by without templates.  Complex numbers (ITEM_IS_COMPLEX)
+ * have no maximum. */
 
 /* Lanes exchange with ever nearer partners; both add the same two numbers, so all end with the same bits. */
 DEVICE item ITEM(wave_sum)(item v, int lanes)
@@ -11,6 +12,7 @@ DEVICE item ITEM(wave_sum)(item v, int lanes)
     return v;
 }
 
+#ifndef ITEM_IS_COMPLEX
 DEVICE item ITEM(wave_max)(item v, int lanes)
 {
     for (int by = lanes / 2; by > 0; by /= 2) {
@@ -19,6 +21,7 @@ DEVICE item ITEM(wave_max)(item v, int lanes)
     }
     return v;
 }
+#endif
 
 /* After the step with `by` a lane holds the sum of the 2 by lanes up to its own, or of all there are. */
 DEVICE item ITEM(wave_scan)(item v, int lanes)
@@ -67,6 +70,7 @@ DEVICE item ITEM(block_sum)(item v)
     return ITEM(wave_sum)(v, WAVE);
 }
 
+#ifndef ITEM_IS_COMPLEX
 DEVICE item ITEM(block_max)(item v)
 {
     SHARED(item, of_wave, 1024 / WAVE);
@@ -78,6 +82,7 @@ DEVICE item ITEM(block_max)(item v)
     simt_sync();
     return ITEM(wave_max)(v, WAVE);
 }
+#endif
 
 DEVICE item ITEM(block_scan_before)(item v, item *total)
 {
@@ -96,3 +101,4 @@ DEVICE item ITEM(block_scan_before)(item v, item *total)
 
 #undef item
 #undef ITEM
+#undef ITEM_IS_COMPLEX

@@ -103,10 +103,13 @@ typedef int32_t idx;
 #define RESTRICT __restrict__
 
 #if defined(SIMT_EMU)
+#include "matrix/number.h"
 #include "simt/simt_emu.h"
 #elif defined(__HIP__)
+#include "simt/number.h"
 #include "simt/simt_hip.h"
 #else
+#include "simt/number.h"
 #include "simt/simt_cuda.h"
 #endif
 

@@ -78,11 +78,11 @@ DEVICE unsigned simt_group(int lanes)
     return lanes == WAVE ? 0xffffffff : ((1u << lanes) - 1) << (simt_lane() & -lanes);
 }
 
-/* Values travel as one or two words of 32 bits. */
+/* Values travel as one to four words of 32 bits. */
 #define SIMT_SHUFFLE(name, word_shuffle)                                                                     \
     template <class T> DEVICE T name(T value, int by, int lanes)                                             \
     {                                                                                                        \
-        static_assert(sizeof(T) == 4 || sizeof(T) == 8, "shuffles take 32 or 64 bits");                      \
+        static_assert(sizeof(T) % 4 == 0, "shuffles take whole words of 32 bits");                           \
         unsigned word[sizeof(T) / 4];                                                                        \
         __builtin_memcpy(word, &value, sizeof value);                                                        \
         for (unsigned i = 0; i < sizeof(T) / 4; i++)                                                         \
@@ -174,6 +174,17 @@ SIMT_ATOMIC_REAL(double, unsigned long long)
 #undef SIMT_ATOMIC_REAL
 #undef SIMT_ADD_REAL
 
+/* Complex numbers: the two parts, each by itself. */
+template <class part> DEVICE simt_complex<part> simt_atomic_add(simt_complex<part> *p, simt_complex<part> v)
+{
+    return simt_complex<part>(simt_atomic_add(&p->re, v.re), simt_atomic_add(&p->im, v.im));
+}
+template <class part>
+DEVICE simt_complex<part> simt_atomic_add_cas(simt_complex<part> *p, simt_complex<part> v)
+{
+    return simt_complex<part>(simt_atomic_add_cas(&p->re, v.re), simt_atomic_add_cas(&p->im, v.im));
+}
+
 template <class T> DEVICE T simt_atomic_load(const T *p)
 {
     return *(const volatile T *)p;
@@ -189,6 +200,10 @@ DEVICE void simt_fence(void)
 template <class T> DEVICE T simt_fresh(const T *p)
 {
     return *(const volatile T *)p;
+}
+template <class part> DEVICE simt_complex<part> simt_fresh(const simt_complex<part> *p)
+{
+    return simt_complex<part>(simt_fresh(&p->re), simt_fresh(&p->im));
 }
 
 /* Programmatic dependent launch, since sm_90; before, and where the host did not ask for it, kernels of a
@@ -222,7 +237,8 @@ template <class T> DEVICE T simt_readonly(const T *p)
 }
 template <class T> DEVICE T simt_stream(const T *p)
 {
-    static_assert(sizeof(T) == 2 || sizeof(T) == 4 || sizeof(T) == 8, "loads take 16, 32 or 64 bits");
+    static_assert(sizeof(T) == 2 || sizeof(T) == 4 || sizeof(T) == 8 || sizeof(T) == 16,
+                  "loads take 16, 32, 64 or 128 bits");
     T value;
     if (sizeof(T) == 2) {
         uint16_t bits;
@@ -232,10 +248,14 @@ template <class T> DEVICE T simt_stream(const T *p)
         uint32_t bits;
         asm("ld.global.cs.b32 %0, [%1];" : "=r"(bits) : "l"(p));
         __builtin_memcpy(&value, &bits, sizeof(T) & 4);
-    } else {
+    } else if (sizeof(T) == 8) {
         uint64_t bits;
         asm("ld.global.cs.b64 %0, [%1];" : "=l"(bits) : "l"(p));
         __builtin_memcpy(&value, &bits, sizeof(T) & 8);
+    } else {
+        uint64_t bits[2];
+        asm("ld.global.cs.v2.b64 {%0, %1}, [%2];" : "=l"(bits[0]), "=l"(bits[1]) : "l"(p));
+        __builtin_memcpy(&value, bits, sizeof(T) & 16);
     }
     return value;
 }
@@ -258,8 +278,8 @@ DEVICE void simt_prefetch(const void *p, int64_t bytes)
 template <class T> DEVICE int32_t simt_with(int32_t i, T value)
 {
 #ifdef __NVCC__
-    uint32_t zero, bits;
-    __builtin_memcpy(&bits, &value, sizeof bits);
+    uint32_t zero, bits = 0;
+    __builtin_memcpy(&bits, &value, sizeof value < sizeof bits ? sizeof value : sizeof bits);
     asm("mov.u32 %0, %%ctaid.z;" : "=r"(zero));
     return i | (int32_t)(bits & zero);
 #else
@@ -269,30 +289,56 @@ template <class T> DEVICE int32_t simt_with(int32_t i, T value)
 }
 
 /* nvcc's own streaming load needs no register for the condition; clang has none, and branches around PTX. */
+#ifdef __NVCC__
 template <class T> DEVICE T simt_stream_if(int condition, const T *p)
 {
-#ifdef __NVCC__
-    static_assert(sizeof(T) == 4 || sizeof(T) == 8, "loads take 32 or 64 bits");
     return condition ? __ldcs(p) : (T)0;
+}
+DEVICE c32 simt_stream_if(int condition, const c32 *p)
+{
+    const float2 v = condition ? __ldcs((const float2 *)p) : make_float2(0, 0);
+    return c32(v.x, v.y);
+}
+DEVICE c64 simt_stream_if(int condition, const c64 *p)
+{
+    const double2 v = condition ? __ldcs((const double2 *)p) : make_double2(0, 0);
+    return c64(v.x, v.y);
+}
 #else
-    static_assert(sizeof(T) == 4 || sizeof(T) == 8, "loads take 32 or 64 bits");
+template <class T> DEVICE T simt_stream_if(int condition, const T *p)
+{
+    static_assert(sizeof(T) == 2 || sizeof(T) == 4 || sizeof(T) == 8 || sizeof(T) == 16,
+                  "loads take 16, 32, 64 or 128 bits");
     T value;
-    if (sizeof(T) == 4) {
+    if (sizeof(T) == 2) {
+        uint16_t bits;
+        asm("{ .reg .pred go; setp.ne.s32 go, %2, 0; mov.b16 %0, 0; @go ld.global.cs.b16 %0, [%1]; }"
+            : "=&h"(bits)
+            : "l"(p), "r"(condition));
+        __builtin_memcpy(&value, &bits, sizeof(T) & 2);
+    } else if (sizeof(T) == 4) {
         uint32_t bits;
         asm("{ .reg .pred go; setp.ne.s32 go, %2, 0; mov.b32 %0, 0; @go ld.global.cs.b32 %0, [%1]; }"
             : "=&r"(bits)
             : "l"(p), "r"(condition));
         __builtin_memcpy(&value, &bits, sizeof(T) & 4);
-    } else {
+    } else if (sizeof(T) == 8) {
         uint64_t bits;
         asm("{ .reg .pred go; setp.ne.s32 go, %2, 0; mov.b64 %0, 0; @go ld.global.cs.b64 %0, [%1]; }"
             : "=&l"(bits)
             : "l"(p), "r"(condition));
         __builtin_memcpy(&value, &bits, sizeof(T) & 8);
+    } else {
+        uint64_t bits[2];
+        asm("{ .reg .pred go; setp.ne.s32 go, %3, 0; mov.b64 %0, 0; mov.b64 %1, 0; "
+            "@go ld.global.cs.v2.b64 {%0, %1}, [%2]; }"
+            : "=&l"(bits[0]), "=&l"(bits[1])
+            : "l"(p), "r"(condition));
+        __builtin_memcpy(&value, bits, sizeof(T) & 16);
     }
     return value;
-#endif
 }
+#endif
 
 #define SIMT_WORDS(name, way)                                                                                \
     template <int bytes> DEVICE void simt_##name##_words(void *to, const void *p)                            \
@@ -315,7 +361,7 @@ SIMT_WORDS(stream, "cs")
     template <class T> DEVICE void name(T *to, const T *p)                                                   \
     {                                                                                                        \
         constexpr int bytes = n * (int)sizeof(T), wide = bytes < 16 ? 8 : 16;                                \
-        if ((uintptr_t)p % wide == 0)                                                                        \
+        if (bytes >= wide && (uintptr_t)p % wide == 0)                                                       \
             for (int i = 0; i < bytes; i += wide)                                                            \
                 simt_##way##_words<wide>((char *)to + i, (const char *)p + i);                               \
         else                                                                                                 \

@@ -101,14 +101,15 @@ DEVICE int simt_lane(void)
 #define simt_any(condition) ((int)emu_vote(SIMT_SITE, EMU_ANY, (condition) != 0))
 #define simt_all(condition) ((int)emu_vote(SIMT_SITE, EMU_ALL, (condition) != 0))
 
-/* Values travel as 64 bits. */
+/* Values travel as 64 bits, or twice as many. */
 #define SIMT_SHUFFLE(type, suffix)                                                                           \
     DEVICE type simt_shuffle_##suffix(const char *site, enum emu_op op, type value, int by, int lanes)       \
     {                                                                                                        \
-        uint64_t bits = 0;                                                                                   \
-        memcpy(&bits, &value, sizeof value);                                                                 \
-        bits = emu_shuffle(site, op, bits, by, lanes);                                                       \
-        memcpy(&value, &bits, sizeof value);                                                                 \
+        uint64_t bits[2] = {0, 0};                                                                           \
+        memcpy(bits, &value, sizeof value);                                                                  \
+        for (size_t i = 0; 8 * i < sizeof value; i++)                                                        \
+            bits[i] = emu_shuffle(site, op, bits[i], by, lanes);                                             \
+        memcpy(&value, bits, sizeof value);                                                                  \
         return value;                                                                                        \
     }
 SIMT_SHUFFLE(int32_t, i32)
@@ -117,6 +118,8 @@ SIMT_SHUFFLE(int64_t, i64)
 SIMT_SHUFFLE(uint64_t, u64)
 SIMT_SHUFFLE(float, f32)
 SIMT_SHUFFLE(double, f64)
+SIMT_SHUFFLE(c32, c32)
+SIMT_SHUFFLE(c64, c64)
 #undef SIMT_SHUFFLE
 
 /* The function of a family that fits the type of `value`. */
@@ -127,14 +130,29 @@ SIMT_SHUFFLE(double, f64)
              : family##_i64, uint64_t                                                                        \
              : family##_u64, float                                                                           \
              : family##_f32, double                                                                          \
-             : family##_f64)
+             : family##_f64, c32                                                                             \
+             : family##_c32, c64                                                                             \
+             : family##_c64)
 #define SIMT_TYPED_INTEGER(family, value)                                                                    \
     _Generic((value), int32_t                                                                                \
              : family##_i32, uint32_t                                                                        \
              : family##_u32, int64_t                                                                         \
              : family##_i64, uint64_t                                                                        \
              : family##_u64)
-#define SIMT_TYPED_REAL(family, value) _Generic((value), float : family##_f32, double : family##_f64)
+#define SIMT_TYPED_REAL(family, value)                                                                       \
+    _Generic((value), float : family##_f32, double : family##_f64, c32 : family##_c32, c64 : family##_c64)
+/* What is only loaded may also have 16 bits. */
+#define SIMT_TYPED_LOAD(family, value)                                                                       \
+    _Generic((value), uint16_t                                                                               \
+             : family##_u16, int32_t                                                                         \
+             : family##_i32, uint32_t                                                                        \
+             : family##_u32, int64_t                                                                         \
+             : family##_i64, uint64_t                                                                        \
+             : family##_u64, float                                                                           \
+             : family##_f32, double                                                                          \
+             : family##_f64, c32                                                                             \
+             : family##_c32, c64                                                                             \
+             : family##_c64)
 
 #define simt_shfl(value, from, lanes) SIMT_TYPED(simt_shuffle, value)(SIMT_SITE, EMU_SHFL, value, from, lanes)
 #define simt_shfl_up(value, by, lanes)                                                                       \
@@ -216,6 +234,21 @@ SIMT_ATOMIC_REAL(float, f32)
 SIMT_ATOMIC_REAL(double, f64)
 #undef SIMT_ATOMIC_REAL
 
+/* Complex numbers: the two parts, each by itself. */
+#define SIMT_ATOMIC_COMPLEX(operation, type, suffix, part, part_suffix)                                      \
+    DEVICE type simt_atomic_##operation##_##suffix(type *p, type v)                                          \
+    {                                                                                                        \
+        part *of = (part *)p;                                                                                \
+        __real__ v = simt_atomic_##operation##_##part_suffix(of, __real__ v);                                \
+        __imag__ v = simt_atomic_##operation##_##part_suffix(of + 1, __imag__ v);                            \
+        return v;                                                                                            \
+    }
+SIMT_ATOMIC_COMPLEX(add, c32, c32, float, f32)
+SIMT_ATOMIC_COMPLEX(add, c64, c64, double, f64)
+SIMT_ATOMIC_COMPLEX(add_cas, c32, c32, float, f32)
+SIMT_ATOMIC_COMPLEX(add_cas, c64, c64, double, f64)
+#undef SIMT_ATOMIC_COMPLEX
+
 #define simt_atomic_add(p, v) SIMT_TYPED(simt_atomic_add, *(p))(p, v)
 #define simt_atomic_add_cas(p, v) SIMT_TYPED_REAL(simt_atomic_add_cas, *(p))(p, v)
 #define simt_atomic_min(p, v) SIMT_TYPED_INTEGER(simt_atomic_min, *(p))(p, v)
@@ -268,10 +301,13 @@ SIMT_LOADS(int64_t, i64)
 SIMT_LOADS(uint64_t, u64)
 SIMT_LOADS(float, f32)
 SIMT_LOADS(double, f64)
+SIMT_LOADS(c32, c32)
+SIMT_LOADS(c64, c64)
+SIMT_LOADS(uint16_t, u16)
 #undef SIMT_LOADS
 
-#define simt_load2(to, p) SIMT_TYPED(simt_load2, *(to))(to, p)
-#define simt_load4(to, p) SIMT_TYPED(simt_load4, *(to))(to, p)
+#define simt_load2(to, p) SIMT_TYPED_LOAD(simt_load2, *(to))(to, p)
+#define simt_load4(to, p) SIMT_TYPED_LOAD(simt_load4, *(to))(to, p)
 #define simt_stream2(to, p) simt_load2(to, p)
 #define simt_stream4(to, p) simt_load4(to, p)
 

@@ -102,11 +102,11 @@ DEVICE int simt_source_xor(int by, int lanes)
     return simt_lane() ^ by;
 }
 
-/* Values travel as one or two words of 32 bits. */
+/* Values travel as one to four words of 32 bits. */
 #define SIMT_SHUFFLE(name, source)                                                                           \
     template <class T> DEVICE T name(T value, int by, int lanes)                                             \
     {                                                                                                        \
-        static_assert(sizeof(T) == 4 || sizeof(T) == 8, "shuffles take 32 or 64 bits");                      \
+        static_assert(sizeof(T) % 4 == 0, "shuffles take whole words of 32 bits");                           \
         int word[sizeof(T) / 4], from = source(by, lanes);                                                   \
         __builtin_memcpy(word, &value, sizeof value);                                                        \
         for (unsigned i = 0; i < sizeof(T) / 4; i++)                                                         \
@@ -199,6 +199,17 @@ SIMT_ATOMIC_REAL(double, uint64_t)
 #undef SIMT_ATOMIC_REAL
 #undef SIMT_ADD_REAL
 
+/* Complex numbers: the two parts, each by itself. */
+template <class part> DEVICE simt_complex<part> simt_atomic_add(simt_complex<part> *p, simt_complex<part> v)
+{
+    return simt_complex<part>(simt_atomic_add(&p->re, v.re), simt_atomic_add(&p->im, v.im));
+}
+template <class part>
+DEVICE simt_complex<part> simt_atomic_add_cas(simt_complex<part> *p, simt_complex<part> v)
+{
+    return simt_complex<part>(simt_atomic_add_cas(&p->re, v.re), simt_atomic_add_cas(&p->im, v.im));
+}
+
 template <class T> DEVICE T simt_atomic_load(const T *p)
 {
     return __hip_atomic_load(p, SIMT_ORDER);
@@ -214,6 +225,10 @@ DEVICE void simt_fence(void)
 template <class T> DEVICE T simt_fresh(const T *p)
 {
     return *(const volatile T *)p;
+}
+template <class part> DEVICE simt_complex<part> simt_fresh(const simt_complex<part> *p)
+{
+    return simt_complex<part>(simt_fresh(&p->re), simt_fresh(&p->im));
 }
 
 /* Kernels of a stream never meet. */
@@ -234,6 +249,12 @@ template <class T> DEVICE T simt_stream(const T *p)
 {
     return __builtin_nontemporal_load(p);
 }
+template <class part> DEVICE simt_complex<part> simt_stream(const simt_complex<part> *p)
+{
+    typedef part pair __attribute__((ext_vector_type(2)));
+    const pair v = __builtin_nontemporal_load((const pair *)p);
+    return simt_complex<part>(v.x, v.y);
+}
 
 template <class T> DEVICE int32_t simt_with(int32_t i, T)
 {
@@ -242,7 +263,7 @@ template <class T> DEVICE int32_t simt_with(int32_t i, T)
 
 template <class T> DEVICE T simt_stream_if(int condition, const T *p)
 {
-    return condition ? __builtin_nontemporal_load(p) : (T)0;
+    return condition ? simt_stream(p) : (T)0;
 }
 
 /* There is no such instruction. */
@@ -269,7 +290,7 @@ template <int bytes> DEVICE void simt_stream_words(void *to, const void *p)
     template <class T> DEVICE void name(T *to, const T *p)                                                   \
     {                                                                                                        \
         constexpr int bytes = n * (int)sizeof(T), wide = bytes < 16 ? 8 : 16;                                \
-        if ((uintptr_t)p % wide == 0)                                                                        \
+        if (bytes >= wide && (uintptr_t)p % wide == 0)                                                       \
             for (int i = 0; i < bytes; i += wide)                                                            \
                 simt_##way##_words<wide>((char *)to + i, (const char *)p + i);                               \
         else                                                                                                 \

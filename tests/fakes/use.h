@@ -100,10 +100,10 @@ static inline struct gpu_function *fake_kernel(const struct fake_vendor *v, stru
 static inline void fake_modules(void)
 {
     static const char *const pages[] = {
-#define KERNEL(name, device) #name,
+#define KERNEL(name, device, numbers) #name,
 #include "kernel/kernels.def"
 #undef KERNEL
-#define SERVICE(name) #name,
+#define SERVICE(name, numbers) #name,
 #include "convert/services.def"
 #undef SERVICE
     };

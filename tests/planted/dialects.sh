@@ -20,9 +20,10 @@ compiles() { # name, command...
   fi
 }
 
-for types in "float int32_t f32_i32" "double int32_t f64_i32" "float int64_t f32_o64" "double int64_t f64_o64"; do
-  read -r real off variant <<<"$types"
-  flags=(-Dreal="$real" -Doff="$off" -DVARIANT_NAME="$variant" -O3)
+for types in "float float int32_t f32_i32" "double double int32_t f64_i32" "float float int64_t f32_o64" \
+  "double double int64_t f64_o64" "f16 float int32_t f16_i32" "float double int32_t f32v64_i32"; do
+  read -r elem real off variant <<<"$types"
+  flags=(-Delem="$elem" -Dreal="$real" -Doff="$off" -DVARIANT_NAME="$variant" -O3)
   if [ -n "$nvcc" ]; then compiles "nvcc, $variant" "$nvcc" -x cu -fatbin -arch=sm_90 "${flags[@]}"; else skip "nvcc, $variant"; fi
   [ -n "$clang" ] || { skip "clang, $variant" && continue; }
   compiles "PTX, $variant" "$clang" -x cuda --cuda-device-only --cuda-gpu-arch=sm_80 -nocudainc -nocudalib \

@@ -7,19 +7,27 @@
 #ifdef HEDDLE_DEVICE
 #include "run/cpu_page.h"
 
+/* The build says for each set of matrix/sets.def whether this variant is in it: IN_real is 1 or 0. */
+#define IF_PASTE(in, ...) IF_##in(__VA_ARGS__)
+#define IF(in, ...) IF_PASTE(in, __VA_ARGS__)
+#define KERNEL(name, device, numbers) IF(IN_##numbers, device##_ROW(name))
+
 #define cpu_ROW(name) void CPU_NAME(name)(const struct product *p, const struct team *team);
 #define cpu_real_ROW(name) void CPU_REAL_NAME(name)(const struct product *p, const struct team *team);
 #define gpu_ROW(name)
-#define KERNEL(name, device) device##_ROW(name)
+#define IF_1(...) __VA_ARGS__
+#define IF_0(...)
 #include "kernel/kernels.def"
 #undef cpu_ROW
 #undef cpu_real_ROW
 #undef gpu_ROW
+#undef IF_0
 
-/* By kernel_id, so that pages for other devices have a row as well. */
+/* By kernel_id, so that pages for other devices and other numbers have a row as well. */
 #define cpu_ROW(name) CPU_NAME(name),
 #define cpu_real_ROW(name) CPU_REAL_NAME(name),
 #define gpu_ROW(name) 0,
+#define IF_0(...) 0,
 cpu_kernel *const CPU_NAME(cpu_kernels)[] = {
 #include "kernel/kernels.def"
 };
@@ -28,13 +36,13 @@ cpu_kernel *const CPU_NAME(cpu_kernels)[] = {
 #include "base/thread.h"
 #include "kernel/kernel.h"
 
-#define VARIANT(name, real, off, value, offset)                                                              \
+#define VARIANT(name, elem, real, off, value, offset)                                                        \
     extern cpu_kernel *const *const cpu_kernels__##name[ISA_COUNT];
 #include "matrix/variants.def"
 #undef VARIANT
 
 static cpu_kernel *const *const *const cpu_kernels[VARIANT_COUNT] = {
-#define VARIANT(name, real, off, value, offset) cpu_kernels__##name,
+#define VARIANT(name, elem, real, off, value, offset) cpu_kernels__##name,
 #include "matrix/variants.def"
 #undef VARIANT
 };
