@@ -479,8 +479,10 @@ HEDDLE_API heddle_status heddle_kernel_info(int number, heddle_kernel_desc *desc
 /* -------------------------------------------------------- files and families ------------------ */
 
 typedef struct heddle_read_options {
-    heddle_type value; /* type of the values; 0: as stored (.hdl), else HEDDLE_F64 */
-    int trust;         /* 1: the contents of a .hdl file are not checked at first use */
+    heddle_type
+        value; /* type of the values; 0: as stored (.hdl), else HEDDLE_F64, of complex files HEDDLE_C64 */
+    heddle_type vector; /* of x and y, as in heddle_types */
+    int trust;          /* 1: the contents of a .hdl file are not checked at first use */
     int copy;  /* 1: a .hdl file is copied into memory and may change or vanish afterwards; it may also be a
                 * pipe */
     int large; /* 1: what takes more than 1 GB and more than 100 times the file's size is read, too */
@@ -489,8 +491,10 @@ typedef struct heddle_read_options {
 /* Reads a matrix: Matrix Market (.mtx), Rutherford-Boeing and Harwell-Boeing (.rb, .rua, .rsa, ...),
  * PETSc's binary matrices (.petsc; 32- or 64-bit indices, single or double precision; what stands behind
  * the matrix is not read), each also with .gz or .xz; a SuiteSparse archive (.tar.gz, .tar); Heddle's own
- * .hdl, which is mapped, not read.  The contents decide where the name does not.  Symmetric storage is
- * expanded, every index is checked.  opt may be NULL.
+ * .hdl, which is mapped, not read.  The contents decide where the name does not.  Symmetric, skew and
+ * hermitian storage is expanded, every index is checked.  opt may be NULL.
+ *   complex      files of the first two kinds and .hdl; they are not read as a real type, real ones as
+ *                complex.
  *   .hdl         the file, like a borrowed array, must stay and must not change while the matrix lives: a
  *                process that reads a mapped file which someone cuts short ends by a signal.  (Heddle's
  *                writers never change a file in place: they put a new one under its name.)  If you cannot
@@ -504,16 +508,16 @@ HEDDLE_API heddle_status heddle_read(heddle_matrix **A, heddle *h, const char *p
                                      const heddle_read_options *opt);
 
 /* Writes a matrix; the ending of the path chooses the format: .mtx, .mtx.gz, .rb, .rb.gz, .hdl, .petsc and
- * .petsc64 (for PETSc with 32- and 64-bit indices, double precision).  The file appears under its name
+ * .petsc64 (for PETSc with 32- and 64-bit indices, real, double precision).  The file appears under its name
  * only when it is complete, with the mode of the file that it replaces; a symbolic link stays one and what
  * it leads to is replaced.  A device or a pipe is written in place.  Until then PATH.NUMBER.part beside it
  * is the only trace. */
 HEDDLE_API heddle_status heddle_write(heddle *h, const heddle_matrix *A, const char *path);
 
 /* Vectors: Matrix Market arrays (one column) or coordinate vectors, and plain text (numbers, white space
- * between them). heddle_read_vector allocates *x for *n numbers of the type asked for: heddle_free gives
- * it back.  A file that is small beside what it describes is refused as heddle_read does it; unpacked, and
- * with every number written out, any vector can be read. */
+ * between them; a complex number is two).  heddle_read_vector allocates *x for *n numbers of the type
+ * asked for: heddle_free gives it back.  A file that is small beside what it describes is refused as
+ * heddle_read does it; unpacked, and with every number written out, any vector can be read. */
 HEDDLE_API heddle_status heddle_read_vector(void **x, int64_t *n, heddle_type type, const char *path);
 HEDDLE_API heddle_status heddle_write_vector(const void *x, int64_t n, heddle_type type, const char *path);
 HEDDLE_API void heddle_free(void *x);

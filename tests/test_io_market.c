@@ -36,9 +36,6 @@ TEST(every_field_is_understood)
         "2x2: 0,1=1 1,0=1");
     CHECK_MATRIX(test_file("a.mtx", REAL "1 3 3\n1 1 inf\n1 2 -Infinity\n1 3 1e-400\n"),
                  "1x3: 0,0=inf 0,1=-inf 0,2=0");
-    CHECK_REFUSED(
-        test_file("a.mtx", "%%MatrixMarket matrix coordinate complex hermitian\n1 1 1\n1 1 1.5 0\n"),
-        HEDDLE_NOT_SUPPORTED, "complex");
     CHECK_REFUSED(test_file("a.mtx", "%%MatrixMarket matrix array complex general\n1 1\n1.5\n"),
                   HEDDLE_BAD_FILE, "a.mtx:3: expected a number, found the end of the line");
 }
@@ -225,7 +222,7 @@ TEST(a_matrix_larger_than_memory_is_refused_before_it_is_built)
     io_tuning = before;
 }
 
-/* Every real matrix of a folder beside its index, for machines that have one. */
+/* Every matrix of a folder beside its index, for machines that have one. */
 TEST(the_matrices_of_a_collection_have_the_sizes_that_its_index_gives)
 {
     const char *folder = getenv("HEDDLE_MATRICES");
@@ -242,9 +239,8 @@ TEST(the_matrices_of_a_collection_have_the_sizes_that_its_index_gives)
         if (sscanf(row, "%255s %lld %lld %lld %lld", name, &rows, &cols, &stored, &nnz) != 5)
             continue;
         snprintf(path, sizeof path, "%s/%s.mtx.xz", folder, name);
-        if (strstr(row, "\tcomplex\t")) {
-            CHECK_REFUSED(path, HEDDLE_NOT_SUPPORTED, "complex");
-        } else if (CHECK_OK(file_read(&F, path, 0))) {
+        if (CHECK_OK(file_read(&F, path, 0))) {
+            CHECK(is_complex(F.csr.value) == (strstr(row, "\tcomplex\t") != NULL));
             CHECK_THAT(F.csr.rows == rows && F.csr.cols == cols && F.csr.nnz == nnz,
                        "%s is %lld x %lld with %lld", name, (long long)F.csr.rows, (long long)F.csr.cols,
                        (long long)F.csr.nnz);

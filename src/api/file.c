@@ -7,11 +7,30 @@
 #include "base/memory.h"
 #include "gen/gen.h"
 
-static heddle_status check_value(heddle_type value)
+/* Which value type (of the library's own, that says vectors, too) do they ask for?  0: the usual one. */
+static heddle_status check_value(heddle_type *value, heddle_type vector)
 {
-    if (value != HEDDLE_TYPE_DEFAULT && value != HEDDLE_F32 && value != HEDDLE_F64)
-        return fail(HEDDLE_BAD_ARGUMENT, "%d is not a type of values: HEDDLE_F32 or HEDDLE_F64", (int)value);
+    if (*value != HEDDLE_TYPE_DEFAULT && (*value > HEDDLE_C64 || !value_name(*value)))
+        return fail(
+            HEDDLE_BAD_ARGUMENT,
+            "%d is not a type of values: HEDDLE_F32, HEDDLE_F64, HEDDLE_F16, HEDDLE_BF16, HEDDLE_C32 or "
+            "HEDDLE_C64",
+            (int)*value);
+    if (*value == HEDDLE_F32 && vector == HEDDLE_F64)
+        *value = F32_F64;
+    if (vector != HEDDLE_TYPE_DEFAULT && (*value == HEDDLE_TYPE_DEFAULT || vector_type(*value) != vector))
+        return fail(HEDDLE_BAD_ARGUMENT, "%d is no type of vectors for values of this one: see heddle_types",
+                    (int)vector);
     return HEDDLE_OK;
+}
+
+/* Vectors, which have no 16-bit numbers. */
+static heddle_status check_numbers(heddle_type type)
+{
+    if (type == HEDDLE_TYPE_DEFAULT || type == HEDDLE_F32 || type == HEDDLE_F64 || is_complex(type))
+        return HEDDLE_OK;
+    return fail(HEDDLE_BAD_ARGUMENT,
+                "%d is not a type of vectors: HEDDLE_F32, HEDDLE_F64, HEDDLE_C32 or HEDDLE_C64", (int)type);
 }
 
 static heddle_status read_matrix(heddle_matrix **out, heddle *h, const char *path,
@@ -20,7 +39,7 @@ static heddle_status read_matrix(heddle_matrix **out, heddle *h, const char *pat
     heddle_status status = HEDDLE_OK;
     heddle_matrix *A = NULL;
     heddle_read_options options = given ? *given : (heddle_read_options){0};
-    TRY(check_value(options.value));
+    TRY(check_value(&options.value, options.vector));
     if (!path)
         return fail(HEDDLE_BAD_ARGUMENT, "path is NULL");
     TRY(matrix_new(&A));
@@ -72,7 +91,7 @@ heddle_status heddle_write(heddle *h, const heddle_matrix *A, const char *path)
 
 heddle_status heddle_read_vector(void **x, int64_t *n, heddle_type type, const char *path)
 {
-    heddle_status status = check_value(type);
+    heddle_status status = check_numbers(type);
     if (status != HEDDLE_OK)
         return status;
     if (!x || !n || !path)
@@ -84,7 +103,7 @@ heddle_status heddle_read_vector(void **x, int64_t *n, heddle_type type, const c
 
 heddle_status heddle_write_vector(const void *x, int64_t n, heddle_type type, const char *path)
 {
-    heddle_status status = check_value(type);
+    heddle_status status = check_numbers(type);
     if (status != HEDDLE_OK)
         return status;
     if ((!x && n > 0) || n < 0 || !path)
@@ -104,7 +123,7 @@ static heddle_status generate(heddle_matrix **out, heddle *h, const char *family
 {
     heddle_status status = HEDDLE_OK;
     heddle_matrix *A = NULL;
-    TRY(check_value(value));
+    TRY(check_value(&value, HEDDLE_TYPE_DEFAULT));
     if (!family)
         return fail(HEDDLE_BAD_ARGUMENT, "family is NULL");
     TRY(matrix_new(&A));

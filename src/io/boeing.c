@@ -89,13 +89,19 @@ done:
     return status;
 }
 
+/* A complex value is two numbers. */
+static int64_t numbers(const struct boeing *b)
+{
+    return b->type[0] == 'c' ? 2 * b->nnz : b->nnz;
+}
+
 static heddle_status read_reals(struct text_source *s, struct boeing *b)
 {
     heddle_status status = HEDDLE_OK;
     struct fields fields = {.source = s, .format = b->value_format};
     struct field_numbers *out = &b->value;
-    while (out->count < b->nnz) {
-        TRY(series_room(out, 1, b->nnz, s));
+    while (out->count < numbers(b)) {
+        TRY(series_room(out, 1, numbers(b), s));
         TRY(fields_real(&fields, "value", &out->real[out->count]));
         out->count++;
     }
@@ -175,9 +181,6 @@ static heddle_status read_type(struct text_source *s, struct boeing *b)
     if (b->type[2] == 'e')
         return source_fail(s, HEDDLE_NOT_SUPPORTED, s->line,
                            "unassembled (elemental) matrices are not supported");
-    if (b->type[0] == 'c')
-        return source_fail(s, HEDDLE_NOT_SUPPORTED, s->line,
-                           "complex matrices are not supported yet: Heddle has no kernel for them");
     header_numbers(line + 3, end, 3, sizes);
     b->rows = sizes[0];
     b->cols = sizes[1];
@@ -185,7 +188,8 @@ static heddle_status read_type(struct text_source *s, struct boeing *b)
     if (b->rows >= INDEX_LIMIT || b->cols >= INDEX_LIMIT)
         return source_fail(s, HEDDLE_BAD_FILE, s->line, "%lld x %lld is too large: the limit is %lld",
                            (long long)b->rows, (long long)b->cols, (long long)INDEX_LIMIT - 1);
-    b->symmetry = b->type[1] == 's' || b->type[1] == 'h' ? SYMMETRY_SYMMETRIC
+    b->symmetry = b->type[1] == 'h' && b->type[0] == 'c' ? SYMMETRY_HERMITIAN
+                : b->type[1] == 's' || b->type[1] == 'h' ? SYMMETRY_SYMMETRIC
                 : b->type[1] == 'z'                      ? SYMMETRY_SKEW
                                                          : SYMMETRY_GENERAL;
     if (b->symmetry != SYMMETRY_GENERAL && b->rows != b->cols)
@@ -198,7 +202,7 @@ done:
 /* Patterns (p), and q, whose values lie in another file, have ones. */
 static int has_values(const struct boeing *b)
 {
-    return b->type[0] == 'r' || b->type[0] == 'i';
+    return b->type[0] == 'r' || b->type[0] == 'i' || b->type[0] == 'c';
 }
 
 static heddle_status read_header(struct text_source *s, struct boeing *b)
@@ -250,19 +254,25 @@ static heddle_status make_coo(struct text_source *s, const struct boeing *b, str
 {
     const int64_t *pointer = b->pointer.integer, *row = b->row.integer;
     const double *val = b->value.real; /* NULL for a pattern */
+    const int pairs = b->type[0] == 'c';
     for (int64_t j = 0; j < b->cols; j++)
         for (int64_t k = pointer[j] - 1; k < pointer[j + 1] - 1; k++) {
             coo->row[k] = (int32_t)(row[k] - 1);
             coo->col[k] = (int32_t)j;
-            double v = val ? val[k] : 1;
-            if (coo->value == HEDDLE_F64)
-                ((double *)coo->val)[k] = v;
-            else
-                ((float *)coo->val)[k] = (float)v;
-            if (b->symmetry == SYMMETRY_SKEW && coo->row[k] == coo->col[k])
+            value_put(coo->val, coo->value, k,
+                      !val    ? 1
+                      : pairs ? complex_of(val[2 * k], val[2 * k + 1])
+                              : val[k]);
+            if (coo->row[k] != coo->col[k])
+                continue;
+            if (b->symmetry == SYMMETRY_SKEW)
                 return source_fail(s, HEDDLE_BAD_FILE, 0,
                                    "entry (%lld, %lld) lies on the diagonal, which a skew-symmetric "
                                    "file leaves out",
+                                   (long long)j + 1, (long long)j + 1);
+            if (b->symmetry == SYMMETRY_HERMITIAN && val[2 * k + 1] != 0)
+                return source_fail(s, HEDDLE_BAD_FILE, 0,
+                                   "entry (%lld, %lld) on the diagonal of a hermitian file is not real",
                                    (long long)j + 1, (long long)j + 1);
         }
     return HEDDLE_OK;
@@ -275,14 +285,15 @@ heddle_status boeing_read(struct text_source *s, struct csr *A, heddle_type valu
     struct boeing b = {.type = ""};
     struct coo coo = {0};
     TRY(read_header(s, &b));
+    TRY(file_value(&value, b.type[0] == 'c', s));
     TRY(read_pointers(s, &b));
     TRY(source_affords(s, matrix_least(b.rows, b.cols)));
     TRY(read_integers(&(struct fields){.source = s, .format = b.row_format},
                       &(struct expected){"row", b.nnz, b.rows, 0}, &b.row));
     if (has_values(&b))
         TRY(read_reals(s, &b));
-    TRY(source_affords(s, (double)b.nnz * (8 + (double)type_size(value ? value : HEDDLE_F64))));
-    TRY(coo_new(&coo, b.rows, b.cols, b.nnz, value ? value : HEDDLE_F64));
+    TRY(source_affords(s, (double)b.nnz * (8 + (double)type_size(value))));
+    TRY(coo_new(&coo, b.rows, b.cols, b.nnz, value));
     TRY(make_coo(s, &b, &coo));
     status = csr_from_file(A, &coo, b.symmetry, s);
 done:

@@ -29,9 +29,12 @@ static int write_index(const struct section *s, int64_t k, char *out)
     return number_write_int(out, (int64_t)s->columns->col[k] + 1);
 }
 
+/* Of complex values the real and the imaginary parts are numbers in turn. */
 static int write_value(const struct section *s, int64_t k, char *out)
 {
-    int n = number_write(out, value_at(s->columns->val, s->columns->value, k), s->columns->value);
+    const heddle_type type = s->columns->value;
+    const double _Complex v = value_at(s->columns->val, type, is_complex(type) ? k / 2 : k);
+    int n = number_write(out, is_complex(type) && k % 2 ? IM(v) : RE(v), part_type(type));
     char *e = memchr(out, 'e', (size_t)n);
     if (memchr(out, '.', (size_t)n) || memchr(out, 'n', (size_t)n)) /* nan and inf stay as they are */
         return n;
@@ -69,7 +72,7 @@ static int64_t width_for(int64_t largest)
     return number_write_int(text, largest) + 1;
 }
 
-/* Type rua or rra: symmetry is not looked for, so what is written is what was there. */
+/* Type rua, rra, cua or cra: symmetry is not looked for, so what is written is what was there. */
 heddle_status boeing_write(const struct csr *A, struct sink *sink)
 {
     heddle_status status = HEDDLE_OK;
@@ -78,7 +81,7 @@ heddle_status boeing_write(const struct csr *A, struct sink *sink)
     TRY(csr_transpose(&T, A));
     struct section part[3] = {{&T, A->cols + 1, 0, width_for(A->nnz + 1), write_pointer},
                               {&T, A->nnz, 0, width_for(A->rows), write_index},
-                              {&T, A->nnz, 0, VALUE_WIDTH, write_value}};
+                              {&T, is_complex(A->value) ? 2 * A->nnz : A->nnz, 0, VALUE_WIDTH, write_value}};
     int64_t all = 0;
     for (int i = 0; i < 3; i++) {
         part[i].per_line = LINE / part[i].width;
@@ -89,9 +92,9 @@ heddle_status boeing_write(const struct csr *A, struct sink *sink)
     TRY(sink_print(sink, "%-72s%-8s\n%14lld%14lld%14lld%14lld\n", "Written by Heddle", "heddle",
                    (long long)all, (long long)lines(&part[0]), (long long)lines(&part[1]),
                    (long long)lines(&part[2])));
-    TRY(sink_print(sink, "%-14s%14lld%14lld%14lld%14d\n%-16s%-16s%-20s\n", A->rows == A->cols ? "rua" : "rra",
-                   (long long)A->rows, (long long)A->cols, (long long)A->nnz, 0, format[0], format[1],
-                   format[2]));
+    TRY(sink_print(sink, "%c%c%-12s%14lld%14lld%14lld%14d\n%-16s%-16s%-20s\n",
+                   is_complex(A->value) ? 'c' : 'r', A->rows == A->cols ? 'u' : 'r', "a", (long long)A->rows,
+                   (long long)A->cols, (long long)A->nnz, 0, format[0], format[1], format[2]));
     for (int i = 0; i < 3; i++)
         TRY(sink_items(sink, part[i].count, part[i].width + 1, format_section, &part[i]));
 done:

@@ -48,7 +48,7 @@ static heddle_status check_header(const struct hdl_header *h, const char *path)
                     h->version, HDL_VERSION);
     if (h->checksum != header_sum(h))
         return fail(HEDDLE_BAD_FILE, "%s: the header is damaged (its checksum is wrong)", path);
-    if ((h->value != HEDDLE_F32 && h->value != HEDDLE_F64) ||
+    if (!value_name((heddle_type)h->value) || h->value == F32_F64 ||
         (h->offset != HEDDLE_I32 && h->offset != HEDDLE_I64))
         return fail(HEDDLE_NOT_SUPPORTED, "%s: unknown types %u and %u in the header", path, h->value,
                     h->offset);
@@ -180,7 +180,7 @@ heddle_status hdl_write(const struct csr *A, struct sink *s)
     struct hdl_header h = {.magic = HDL_MAGIC,
                            .version = HDL_VERSION,
                            .order = HDL_ORDER,
-                           .value = (uint32_t)A->value,
+                           .value = (uint32_t)value_type(A->value),
                            .offset = (uint32_t)A->offset,
                            .rows = A->rows,
                            .cols = A->cols,

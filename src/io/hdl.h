@@ -20,7 +20,7 @@
 struct hdl_header {
     char magic[HDL_MAGIC_SIZE];
     uint32_t version, order;
-    uint32_t value, offset; /* heddle_type */
+    uint32_t value, offset; /* heddle_type; of what type vectors are is not a matter of the file */
     int64_t rows, cols, nnz;
     struct {
         int64_t at, size; /* bytes, from the start of the file */

@@ -28,8 +28,8 @@ const char *io_features(void)
 /* A name that promises Rutherford-Boeing: a.rb, a.rua, a.psa.gz, ... */
 static int boeing_name(const char *path)
 {
-    static const char *const endings[] = {".rb",  ".hb",  ".rua", ".rsa", ".rza", ".rra",
-                                          ".pua", ".psa", ".pra", ".iua", ".isa"};
+    static const char *const endings[] = {".rb",  ".hb",  ".rua", ".rsa", ".rza", ".rra", ".pua", ".psa",
+                                          ".pra", ".iua", ".isa", ".cua", ".csa", ".cha", ".cza", ".cra"};
     static const char *const packed[] = {"", ".gz", ".xz"};
     char ending[16];
     for (size_t i = 0; i < sizeof endings / sizeof endings[0]; i++)
@@ -103,6 +103,8 @@ static heddle_status read_hdl(struct file_matrix *F, const struct input *in, con
     TRY(hold(&F->map, in, path, F->copied));
     TRY(hdl_open(F, path));
     TRY(input_affords(in, path, matrix_least(F->csr.rows, F->csr.cols)));
+    if (options->value && value_type(options->value) == F->csr.value)
+        F->csr.value = options->value; /* and its vectors are of their type */
     if (options->value == 0 || options->value == F->csr.value)
         return HEDDLE_OK;
     TRY(file_matrix_check(F, path));

@@ -108,6 +108,8 @@ static heddle_status read_banner(struct text_source *s, struct market *m)
     TRY(pick(s, symmetries, word[4], "symmetry", &symmetry));
     m->field = (enum field)field;
     m->symmetry = (enum symmetry)symmetry;
+    if (m->symmetry == SYMMETRY_HERMITIAN && m->field != FIELD_COMPLEX)
+        m->symmetry = SYMMETRY_SYMMETRIC;
     if (m->field == FIELD_PATTERN && (m->array || m->symmetry == SYMMETRY_SKEW))
         status = source_fail(s, HEDDLE_BAD_FILE, 1, "a pattern has no values, so it cannot be %s",
                              m->array ? "an array" : "skew-symmetric");
@@ -293,8 +295,9 @@ heddle_status market_read_coo(struct text_source *s, struct market *m, struct co
 {
     heddle_status status = HEDDLE_OK;
     struct reading r = {.source = s, .market = m, .coo = coo};
-    *coo = (struct coo){.value = value ? value : HEDDLE_F64};
+    *coo = (struct coo){.value = value};
     TRY(market_header(s, m));
+    TRY(file_value(&coo->value, m->field == FIELD_COMPLEX, s));
     coo->rows = m->rows;
     coo->cols = m->cols;
     TRY(make_room(&r, 0, 0));
@@ -307,9 +310,6 @@ heddle_status market_read_coo(struct text_source *s, struct market *m, struct co
     if (coo->nnz < m->stored)
         TRY(source_fail(s, HEDDLE_BAD_FILE, s->line, "the file ends after %lld of %lld entries",
                         (long long)coo->nnz, (long long)m->stored));
-    if (m->field == FIELD_COMPLEX)
-        TRY(source_fail(s, HEDDLE_NOT_SUPPORTED, 1,
-                        "complex matrices are not supported yet: Heddle has no kernel for them"));
     TRY(source_affords(s, matrix_least(m->rows, m->cols)));
 done:
     mem_free(r.chunks);

@@ -41,12 +41,15 @@ void chunk_parse(struct chunk *c, const struct market *m, const struct coo *coo)
 void array_position(const struct market *m, int64_t k, int64_t *row, int64_t *col);
 
 heddle_status market_header(struct text_source *s, struct market *m);
-/* Stored entries in file order; value 0 means HEDDLE_F64.  Complex files are parsed and then refused. */
+/* Stored entries in file order; value 0 means HEDDLE_F64, HEDDLE_C64 for a complex file. */
 heddle_status market_read_coo(struct text_source *s, struct market *m, struct coo *coo, heddle_type value);
 heddle_status market_read(struct text_source *s, struct csr *A, heddle_type value);
 int market_banner(const char *text, int64_t size); /* does the text begin as a Matrix Market file? */
 
-/* symmetry.c: each entry off the diagonal is followed by its mirror image. */
+/* symmetry.c: the type that values are read as: the one that is asked for, or the usual one.  Complex
+ * numbers do not become real. */
+heddle_status file_value(heddle_type *value, int complex, const struct text_source *s);
+/* Each entry off the diagonal is followed by its mirror image. */
 heddle_status coo_mirror(struct coo *A, enum symmetry symmetry);
 /* Mirrors and compresses; *coo is used up. */
 heddle_status csr_from_file(struct csr *A, struct coo *coo, enum symmetry symmetry,

@@ -118,8 +118,15 @@ static inline int ends_index(char c)
 
 struct market_entry {
     int64_t row, col;
-    double value;
+    double value, imaginary;
 };
+
+/* The diagonal of a skew-symmetric file is left out, that of a hermitian one is real. */
+static inline int bad_diagonal(const struct market *m, const struct market_entry *e)
+{
+    return e->row == e->col &&
+           (m->symmetry == SYMMETRY_SKEW || (m->symmetry == SYMMETRY_HERMITIAN && e->imaginary != 0));
+}
 
 /* One line that is an entry; NULL when anything about it is wrong.  Array entries come with row and col
  * set. */
@@ -131,8 +138,6 @@ static inline const char *read_entry(const char *p, const char *end, const struc
             return NULL;
         if (!(p = read_index(p, end, m->cols, &e->col)) || !ends_index(*p))
             return NULL;
-        if (m->symmetry == SYMMETRY_SKEW && e->row == e->col)
-            return NULL;
     }
     e->value = 1;
     if (m->field != FIELD_PATTERN) {
@@ -140,11 +145,12 @@ static inline const char *read_entry(const char *p, const char *end, const struc
             return NULL;
         if (m->field == FIELD_INTEGER && e->value != floor(e->value))
             return NULL;
-        double imaginary;
         if (m->field == FIELD_COMPLEX &&
-            (!is_blank(*p) || !(p = number_read(skip_blanks(p), end, &imaginary))))
+            (!is_blank(*p) || !(p = number_read(skip_blanks(p), end, &e->imaginary))))
             return NULL;
     }
+    if (m->symmetry != SYMMETRY_GENERAL && bad_diagonal(m, e))
+        return NULL;
     p = skip_blanks(p);
     if (*p == '%')
         p = skip_line(p, end) - 1;
@@ -191,10 +197,11 @@ static const char *explain_value(char *out, const char *p, const char *end, cons
 }
 
 /* Writes down what read_entry found wrong. */
-static void explain(char *out, const char *p, const char *end, const struct market *m)
+static void explain(char *out, const char *p, const char *end, const struct market *m,
+                    const struct market_entry *e)
 {
     char quoted[QUOTE_SIZE];
-    int64_t row = 0, col = 0;
+    int64_t row = e->row, col = e->col;
     if (!m->array) {
         read_index(p, end, m->rows, &row);
         if (!(p = explain_index(out, p, end, "row", m->rows)))
@@ -209,10 +216,15 @@ static void explain(char *out, const char *p, const char *end, const struct mark
             return;
         }
     }
+    const char *values = p;
     for (int n = m->field == FIELD_PATTERN ? 0 : m->field == FIELD_COMPLEX ? 2 : 1; n > 0; n--)
         if (!(p = explain_value(out, p, end, m)))
             return;
-    snprintf(out, SOURCE_TEXT, "expected the end of the line, found %s", quote(quoted, p, end));
+    if (m->symmetry == SYMMETRY_HERMITIAN && row == col && bad_diagonal(m, e))
+        snprintf(out, SOURCE_TEXT, "entry (%lld, %lld) on the diagonal of a hermitian file is not real: %s",
+                 (long long)row + 1, (long long)col + 1, quote(quoted, values, end));
+    else
+        snprintf(out, SOURCE_TEXT, "expected the end of the line, found %s", quote(quoted, p, end));
 }
 
 /* `k` never passes first_entry + entries, because both passes agree on which lines are entries: that is
@@ -220,7 +232,7 @@ static void explain(char *out, const char *p, const char *end, const struct mark
 void chunk_parse(struct chunk *c, const struct market *m, const struct coo *coo)
 {
     int64_t line = c->first_line, k = c->first_entry;
-    struct market_entry e = {0, 0, 1};
+    struct market_entry e = {0, 0, 1, 0};
     if (m->array && k < m->stored)
         array_position(m, k, &e.row, &e.col);
     for (const char *p = c->begin, *start; p < c->end; line++) {
@@ -236,7 +248,7 @@ void chunk_parse(struct chunk *c, const struct market *m, const struct coo *coo)
             return;
         }
         if (!(p = read_entry(p, c->end, m, &e))) {
-            explain(c->error, start, c->end, m);
+            explain(c->error, start, c->end, m, &e);
             c->error_line = line + 1;
             return;
         }
@@ -245,7 +257,7 @@ void chunk_parse(struct chunk *c, const struct market *m, const struct coo *coo)
         if (coo->value == HEDDLE_F64)
             ((double *)coo->val)[k] = e.value;
         else
-            ((float *)coo->val)[k] = (float)e.value;
+            value_put(coo->val, coo->value, k, complex_of(e.value, e.imaginary));
         k++;
         if (m->array)
             array_step(m, &e.row, &e.col);

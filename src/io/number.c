@@ -17,6 +17,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "matrix/matrix.h"
+
 #define POWER_FIRST (-100)
 #define POWER_LAST 100
 #define EXPONENT_MOST 100000 /* beyond any double: larger exponents are as good as this one */
@@ -324,4 +326,15 @@ int number_write(char *out, double value, heddle_type type)
             return size + write_digits(out + size, digits, exponent + 17 - n);
     }
     return size + write_slowly(out + size, v, type);
+}
+
+int value_write(char *out, const void *val, heddle_type type, int64_t k)
+{
+    const double _Complex v = value_at(val, type, k);
+    int n = number_write(out, RE(v), part_type(type));
+    if (is_complex(type)) {
+        out[n++] = ' ';
+        n += number_write(out + n, IM(v), part_type(type));
+    }
+    return n;
 }

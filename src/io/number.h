@@ -10,7 +10,7 @@
 #include "heddle.h"
 
 #define NUMBER_LONGEST 1024 /* characters of a number that needs the slow way */
-#define NUMBER_SIZE 32      /* characters that number_write may need */
+#define NUMBER_SIZE 32      /* characters that number_write may need, and half of those of value_write */
 
 /* Reads the number that begins at p in any spelling that strtod takes.  The text [p, end) must end in a
  * character that belongs to no number, a newline say: that is what stops the loops.  Returns the place
@@ -20,6 +20,8 @@ const char *number_read(const char *p, const char *end, double *value);
 /* The shortest decimal that reads back as the same value of its type, "nan" or "inf"; returns its length,
  * no zero at the end.  A HEDDLE_F32 is handed over as the double that equals it. */
 int number_write(char *out, double value, heddle_type type);
+/* Number k of an array: one that is complex as its real and its imaginary part, a blank between them. */
+int value_write(char *out, const void *val, heddle_type type, int64_t k);
 
 /* Writes n >= 0 in decimal and returns the length. */
 int number_write_int(char *out, int64_t n);

@@ -270,7 +270,7 @@ static int64_t format_values(const void *argument, int64_t first, int64_t last, 
 {
     const struct writing *w = argument;
     for (int64_t k = first; k < last; k++) {
-        double v = value_at(w->A->val, w->A->value, k);
+        double v = (double)value_at(w->A->val, w->A->value, k);
         uint64_t bits;
         memcpy(&bits, &v, sizeof bits);
         put_big_endian(out + (k - first) * 8, bits, 8);
@@ -283,6 +283,9 @@ static heddle_status write_wide(const struct csr *A, struct sink *s, int width)
 {
     heddle_status status = HEDDLE_OK;
     struct writing w = {.A = A, .width = width};
+    if (is_complex(A->value))
+        return fail(HEDDLE_NOT_SUPPORTED,
+                    "%s: PETSc's files of complex matrices are not written: a .mtx file holds one", s->path);
     const int64_t number[HEADER] = {CLASS_MATRIX, A->rows, A->cols, A->nnz};
     char header[HEADER * 8];
     for (int i = 0; i < HEADER; i++)

@@ -8,13 +8,23 @@
 #include "io/market.h"
 #include "io/tuning.h"
 
+heddle_status file_value(heddle_type *value, int complex, const struct text_source *s)
+{
+    if (*value == HEDDLE_TYPE_DEFAULT)
+        *value = complex ? HEDDLE_C64 : HEDDLE_F64;
+    else if (complex && !is_complex(*value))
+        return source_fail(s, HEDDLE_NOT_SUPPORTED, 0,
+                           "the matrix is complex: read it as c64 or c32, not as %s", value_name(*value));
+    return HEDDLE_OK;
+}
+
 #define PARTS 64
 #define SMALL 10000 /* entries that one thread handles sooner than it could wake another */
 
 struct mirroring {
     const struct coo *from;
     struct coo *to;
-    double sign;
+    double sign[2]; /* of the real and the imaginary part of an entry's mirror image */
     int64_t parts;
     int64_t first[PARTS + 1]; /* where the entries of each part go */
 };
@@ -30,14 +40,11 @@ static void count_part(void *argument, int64_t part)
     m->first[part + 1] = n;
 }
 
-static void put(struct coo *A, int64_t k, int32_t row, int32_t col, double value)
+static void put(struct coo *A, int64_t k, int32_t row, int32_t col, double _Complex value)
 {
     A->row[k] = row;
     A->col[k] = col;
-    if (A->value == HEDDLE_F64)
-        ((double *)A->val)[k] = value;
-    else
-        ((float *)A->val)[k] = (float)value;
+    value_put(A->val, A->value, k, value);
 }
 
 static void mirror_part(void *argument, int64_t part)
@@ -47,10 +54,11 @@ static void mirror_part(void *argument, int64_t part)
     int64_t out = m->first[part];
     for (int64_t k = part_begin(m->from->nnz, part, m->parts);
          k < part_begin(m->from->nnz, part + 1, m->parts); k++) {
-        double value = value_at(A->val, A->value, k);
+        double _Complex value = value_at(A->val, A->value, k);
         put(m->to, out++, A->row[k], A->col[k], value);
         if (A->row[k] != A->col[k])
-            put(m->to, out++, A->col[k], A->row[k], m->sign * value);
+            put(m->to, out++, A->col[k], A->row[k],
+                complex_of(m->sign[0] * RE(value), m->sign[1] * IM(value)));
     }
 }
 
@@ -59,7 +67,8 @@ heddle_status coo_mirror(struct coo *A, enum symmetry symmetry)
     struct coo whole;
     struct mirroring m = {.from = A,
                           .to = &whole,
-                          .sign = symmetry == SYMMETRY_SKEW ? -1 : 1,
+                          .sign = {symmetry == SYMMETRY_SKEW ? -1 : 1,
+                                   symmetry == SYMMETRY_SKEW || symmetry == SYMMETRY_HERMITIAN ? -1 : 1},
                           .parts = A->nnz < SMALL ? 1 : PARTS};
     if (symmetry == SYMMETRY_GENERAL)
         return HEDDLE_OK;

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
  * vector.c: vectors.  A Matrix Market file with one column or one row, in either format; anything else is
- * plain text: numbers with white space between them, '#' or '%' before a comment. */
+ * plain text: numbers with white space between them, complex ones as their two parts, '#' or '%' before a
+ * comment. */
 #include <string.h>
 
 #include "base/memory.h"
@@ -20,7 +21,7 @@ struct vector {
 };
 
 /* Appends; the array doubles when it is full. */
-static heddle_status vector_add(const struct text_source *s, struct vector *v, double value)
+static heddle_status vector_add(const struct text_source *s, struct vector *v, double _Complex value)
 {
     if (v->n == v->capacity) {
         int64_t capacity = v->capacity ? 2 * v->capacity : 1024;
@@ -32,29 +33,31 @@ static heddle_status vector_add(const struct text_source *s, struct vector *v, d
         v->x = x;
         v->capacity = capacity;
     }
-    if (v->type == HEDDLE_F64)
-        ((double *)v->x)[v->n++] = value;
-    else
-        ((float *)v->x)[v->n++] = (float)value;
+    value_put(v->x, v->type, v->n++, value);
     return HEDDLE_OK;
 }
 
-/* [p, end) ends in a newline. */
+/* [p, end) ends in a newline.  A complex number is two, of which the line holds both. */
 static heddle_status read_line(struct text_source *s, struct vector *v, const char *p, const char *end)
 {
     heddle_status status = HEDDLE_OK;
     char quoted[QUOTE_SIZE];
-    double value;
-    for (;;) {
+    const int parts = is_complex(v->type) ? 2 : 1;
+    double value[2] = {0, 0};
+    for (int part = 0;; part = (part + 1) % parts) {
         while (is_blank(*p))
             p++;
+        if ((*p == '\n' || *p == '#' || *p == '%') && part > 0)
+            return source_fail(s, HEDDLE_BAD_FILE, s->line,
+                               "the line ends behind a real part: complex numbers are pairs");
         if (*p == '\n' || *p == '#' || *p == '%')
             break;
-        const char *stop = number_read(p, end, &value);
+        const char *stop = number_read(p, end, &value[part]);
         if (!stop || !(is_blank(*stop) || *stop == '\n' || *stop == '#' || *stop == '%'))
             return source_fail(s, HEDDLE_BAD_FILE, s->line, "expected a number, found %s",
                                quote(quoted, p, end));
-        TRY(vector_add(s, v, value));
+        if (part == parts - 1)
+            TRY(vector_add(s, v, complex_of(value[0], value[1])));
         p = stop;
     }
 done:
@@ -86,7 +89,7 @@ static heddle_status read_market(struct text_source *s, struct vector *v)
     heddle_status status = HEDDLE_OK;
     struct market m;
     struct coo coo = {0};
-    TRY(market_read_coo(s, &m, &coo, HEDDLE_F64));
+    TRY(market_read_coo(s, &m, &coo, is_complex(v->type) ? HEDDLE_C64 : HEDDLE_F64));
     TRY(coo_mirror(&coo, m.symmetry));
     if (m.rows != 1 && m.cols != 1)
         TRY(source_fail(s, HEDDLE_BAD_FILE, 0,
@@ -98,11 +101,7 @@ static heddle_status read_market(struct text_source *s, struct vector *v)
         TRY(HEDDLE_NO_MEMORY);
     for (int64_t k = 0; k < coo.nnz; k++) { /* repeats add up, as they do in a matrix */
         int64_t i = m.cols == 1 ? coo.row[k] : coo.col[k];
-        double value = ((const double *)coo.val)[k];
-        if (v->type == HEDDLE_F64)
-            ((double *)v->x)[i] += value;
-        else
-            ((float *)v->x)[i] += (float)value;
+        value_put(v->x, v->type, i, value_at(v->x, v->type, i) + value_at(coo.val, coo.value, k));
     }
 done:
     coo_free(&coo);
@@ -143,7 +142,7 @@ static int64_t format_numbers(const void *argument, int64_t first, int64_t last,
     const struct vector *v = argument;
     char *p = out;
     for (int64_t k = first; k < last; k++) {
-        p += number_write(p, value_at(v->x, v->type, k), v->type);
+        p += value_write(p, v->x, v->type, k);
         *p++ = '\n';
     }
     return p - out;
@@ -164,8 +163,9 @@ heddle_status vector_write(const void *x, int64_t n, heddle_type type, const cha
     if (status != HEDDLE_OK)
         return status;
     if (market)
-        TRY(sink_print(&s, "%%%%MatrixMarket matrix array real general\n%lld 1\n", (long long)n));
-    TRY(sink_items(&s, n, NUMBER_SIZE, format_numbers, &v));
+        TRY(sink_print(&s, "%%%%MatrixMarket matrix array %s general\n%lld 1\n",
+                       is_complex(v.type) ? "complex" : "real", (long long)n));
+    TRY(sink_items(&s, n, 2 * NUMBER_SIZE, format_numbers, &v));
 done:
     return sink_close(&s, status);
 }

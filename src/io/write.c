@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: MIT
  *
- * Matrices are written as general real coordinates, row by row, each value in the fewest digits that give
- * it back.  Entries are cut into pieces of equal number, not into rows: one full row does not keep the
- * other threads waiting. */
+ * Matrices are written as general coordinates, real or complex, row by row, each value in the fewest
+ * digits that give it back.  Entries are cut into pieces of equal number, not into rows: one full row does
+ * not keep the other threads waiting. */
 #include "io/write.h"
 
 #include "base/text.h"
 #include "io/io.h"
 #include "io/number.h"
 
-/* "row col value\n" */
-#define ENTRY_SIZE (11 + 11 + NUMBER_SIZE)
+/* "row col value\n", where a complex value is two numbers. */
+#define ENTRY_SIZE (11 + 11 + 2 * NUMBER_SIZE)
 
 /* The row that entry k lies in. */
 static int64_t row_of(const struct csr *A, int64_t k)
@@ -39,7 +39,7 @@ static int64_t format_entries(const void *argument, int64_t first, int64_t last,
         *p++ = ' ';
         p += number_write_int(p, (int64_t)A->col[k] + 1);
         *p++ = ' ';
-        p += number_write(p, value_at(A->val, A->value, k), A->value);
+        p += value_write(p, A->val, A->value, k);
         *p++ = '\n';
     }
     return p - out;
@@ -48,8 +48,9 @@ static int64_t format_entries(const void *argument, int64_t first, int64_t last,
 heddle_status market_write(const struct csr *A, struct sink *s)
 {
     heddle_status status = HEDDLE_OK;
-    TRY(sink_print(s, "%%%%MatrixMarket matrix coordinate real general\n%lld %lld %lld\n", (long long)A->rows,
-                   (long long)A->cols, (long long)A->nnz));
+    TRY(sink_print(s, "%%%%MatrixMarket matrix coordinate %s general\n%lld %lld %lld\n",
+                   is_complex(A->value) ? "complex" : "real", (long long)A->rows, (long long)A->cols,
+                   (long long)A->nnz));
     TRY(sink_items(s, A->nnz, ENTRY_SIZE, format_entries, A));
 done:
     return status;

@@ -42,6 +42,14 @@ heddle_type offset_for(int64_t nnz);
 int64_t csr_bytes(const struct csr *A);
 int64_t coo_bytes(const struct coo *A);
 
+static inline double _Complex complex_of(double real_part, double imaginary_part)
+{
+    double _Complex v; /* no product with I, which would make NaN of 0 Inf */
+    RE(v) = real_part;
+    IM(v) = imaginary_part;
+    return v;
+}
+
 /* One offset or value, for code that is not hot. */
 static inline int64_t csr_offset(const struct csr *A, int64_t i)
 {

@@ -64,6 +64,12 @@ static inline int is_complex(heddle_type value)
     return value == HEDDLE_C32 || value == HEDDLE_C64;
 }
 
+/* As precise as a value is: a float, or a double. */
+static inline heddle_type part_type(heddle_type value)
+{
+    return value == HEDDLE_F64 || value == HEDDLE_C64 ? HEDDLE_F64 : HEDDLE_F32;
+}
+
 /* The type whose pages move values of this one: one of the same size (`moved` of sets.def). */
 static inline heddle_type moved_type(heddle_type value)
 {
