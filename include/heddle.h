@@ -63,7 +63,7 @@ typedef enum heddle_status {
     HEDDLE_NO_DEVICE,     /* the device does not exist on this machine */
     HEDDLE_NO_KERNEL,     /* no algorithm for this combination of device, format, operation and wishes */
     HEDDLE_NOT_SUPPORTED, /* a valid request that this build cannot serve (a type, a compression) */
-    HEDDLE_NO_WORKSPACE,  /* the handle was not made ready for this matrix: call heddle_reserve once */
+    HEDDLE_NO_WORKSPACE,  /* not ready for this matrix: call heddle_reserve, or set a larger workspace */
     HEDDLE_DEVICE_ERROR,  /* the device failed or was lost; y is undefined, the handle can still be closed */
     HEDDLE_INTERNAL       /* a defect of Heddle's own: please report it with the text */
 } heddle_status;
@@ -186,6 +186,25 @@ HEDDLE_API heddle_status heddle_set_stream(heddle *h, void *stream);
  *                finds out that alpha is 0, A and x are read.  Whatever they hold, y = beta y.
  * On a CPU handle the memory of the device is that of the host, and both are the same. */
 HEDDLE_API heddle_status heddle_set_scalars(heddle *h, heddle_where where);
+
+/* Products may work in memory of the caller's, so that a framework keeps all of it in its own pool.
+ * heddle_workspace_bytes says how much the products of all matrices that were created on this handle, or
+ * reserved, need at most (also those of plans that were made while memory of the caller's was set); products
+ * run one after another, so that one workspace serves all.  heddle_set_workspace gives that much or more:
+ * memory of the device (of the host, on a CPU handle), aligned to 64 bytes.  From then on the handle
+ * allocates nothing for products, and new plans hold no workspace of their own.
+ *   bytes    0, with NULL, is a workspace of nothing: set that before the first matrix, and the handle never
+ *            allocates any; ask when all matrices and plans are there.  HEDDLE_OWN_WORKSPACE, with NULL,
+ *            makes the handle look after itself again, as at first.
+ *   growth   Another matrix may need more: it is created all the same, but its products, and heddle_reserve,
+ *            return HEDDLE_NO_WORKSPACE with the number of bytes until as much is set.  Others go on.
+ *   life     The memory is the handle's, and must not be written by others, until another workspace is set
+ *            and all products with this one have run.  Captured products go on using the one that they were
+ *            captured with.  It is set to zero in the order of the stream, which must not be captured then.
+ *   vectors  must lie on the device: the handle has no memory to stage those of the host. */
+enum { HEDDLE_OWN_WORKSPACE = -1 };
+HEDDLE_API heddle_status heddle_workspace_bytes(heddle *h, int64_t *bytes);
+HEDDLE_API heddle_status heddle_set_workspace(heddle *h, void *workspace, int64_t bytes);
 
 /* Checks A (as heddle_check does) before every product when `on` is not 0.  For debugging: it costs more
  * than the product itself.  Also switched on for a whole process by the environment variable

@@ -105,6 +105,8 @@ TEST(every_function_refuses_a_handle_that_is_in_use)
     REFUSED(heddle_set_debug(s.h, 1));
     REFUSED(heddle_set_deterministic(s.h, 1));
     REFUSED(heddle_set_scalars(s.h, HEDDLE_ON_DEVICE));
+    REFUSED(heddle_set_workspace(s.h, NULL, 0));
+    REFUSED(heddle_workspace_bytes(s.h, &bytes));
     handle_give(s.h);
     CHECK_OK(heddle_mv(s.h, HEDDLE_N, NULL, s.A, s.x, NULL, s.y));
     CHECK(s.y[0] == s.right[0][0]);

@@ -33,8 +33,13 @@ struct heddle {
     int used;          /* the stream may have work of this handle that nobody has waited for */
     int debug;         /* check the matrix before every product */
     int deterministic; /* immediate products are repeatable */
-    heddle_where scalars;      /* where alpha and beta lie: on a CPU it makes no difference */
-    struct room room;          /* of the immediate product, on the device; grows by heddle_reserve only */
+    heddle_where scalars; /* where alpha and beta lie: on a CPU it makes no difference */
+    struct room room;     /* what products work in, on the device; grows by heddle_reserve only */
+    struct room needed;   /* by all that was made ready here, at most; the pointers are NULL */
+    struct room own;      /* while the caller lends memory: the room of before */
+    int is_lent;          /* room is the caller's memory, and the handle takes none */
+    char *lent;
+    int64_t lent_bytes;
     struct outgrown *outgrown; /* rooms that became too small: graphs may know their addresses */
     void *stage;               /* GPU: where x and y of the host go, on the device; grows likewise */
     int64_t stage_bytes;
@@ -116,6 +121,13 @@ void workspace_free(heddle *h);
 /* What products with several vectors need, unless the handle has it; and so many bytes of stage. */
 heddle_status many_reserve(heddle *h, const struct many *m);
 heddle_status stage_reserve(heddle *h, int64_t bytes);
+heddle_status stage_refused(void); /* NO_WORKSPACE: the handle is lent its memory, and has no stage */
+/* From now on the handle's room is as large as that, unless it is lent and too small: then it stays as it
+ * is, and workspace_refused is what products that need more return. */
+heddle_status workspace_claim(heddle *h, struct room needed);
+heddle_status workspace_refused(const heddle *h);
+/* May kernels of the handle's device follow this pointer?  NULL they never do. */
+int on_device(const heddle *h, const void *p);
 
 /* Allocates an empty matrix; matrix_done gives it to the caller once the handle has reserved workspace for
  * it. */

@@ -276,18 +276,22 @@ static heddle_status reserve(heddle *h, const heddle_matrix *A, int64_t vectors)
     const struct steps by_columns = {1, 2}, by_rows = {2, 1};
     if (vectors < 0)
         return fail(HEDDLE_BAD_ARGUMENT, "the number of vectors is %" PRId64, vectors);
+    heddle_status refused = HEDDLE_OK; /* by memory that is lent: what all need is found out */
     TRY(handle_reserve(h, A));
     for (int i = 0; vectors > 0 && i < 4; i++) {
         const struct steps step = i & 1 ? by_rows : by_columns;
-        TRY(many_reserve(h, &(struct many){.device = &h->device,
-                                           .A = &A->view,
-                                           .op = i & 2 ? HEDDLE_T : HEDDLE_N,
-                                           .repeatable = h->deterministic,
-                                           .vectors = vectors,
-                                           .x_step = step,
-                                           .y_step = step}));
+        status = many_reserve(h, &(struct many){.device = &h->device,
+                                                .A = &A->view,
+                                                .op = i & 2 ? HEDDLE_T : HEDDLE_N,
+                                                .repeatable = h->deterministic,
+                                                .vectors = vectors,
+                                                .x_step = step,
+                                                .y_step = step});
+        refused = status == HEDDLE_OK ? refused : status;
+        TRY(status == HEDDLE_NO_WORKSPACE ? HEDDLE_OK : status);
     }
-    if (h->shared)
+    TRY(refused);
+    if (h->shared && !h->is_lent)
         TRY(stage_reserve(h, vectors * stage_bytes(&A->view)));
 done:
     return status;

@@ -91,16 +91,24 @@ int on_device(const heddle *h, const void *p)
     return !p || gpu_driver_of(h->device.gpu)->on_device(h->device.gpu, p);
 }
 
+static heddle_status launch_bound(heddle *h, const struct request *m, const void *x, void *y)
+{
+    heddle_status status;
+    bound_use_stream(m->bound, h->device.stream); /* the caller may have changed it since the plan was made */
+    bound_conjugate(m->bound, m->op == HEDDLE_H);
+    TRY(bound_use_room(m->bound, &h->room));
+    TRY(bound_run(m->bound, m->scalars, x, y));
+done:
+    return status;
+}
+
 static heddle_status launch(heddle *h, const struct request *m, const void *x, void *y)
 {
-    if (m->bound) {
-        /* the caller may have changed it since the plan was made */
-        bound_use_stream(m->bound, h->device.stream);
-        bound_conjugate(m->bound, m->op == HEDDLE_H);
-        return bound_run(m->bound, m->scalars, x, y);
-    }
-    return (h->deterministic ? repeatable_run : immediate_run)(&h->device, &m->A->view, m->op, m->scalars, x,
-                                                               y, &h->room, &h->last_kernel);
+    heddle_status status =
+        m->bound ? launch_bound(h, m, x, y)
+                 : (h->deterministic ? repeatable_run : immediate_run)(
+                       &h->device, &m->A->view, m->op, m->scalars, x, y, &h->room, &h->last_kernel);
+    return status == HEDDLE_NO_WORKSPACE && h->is_lent ? workspace_refused(h) : status;
 }
 
 heddle_status on_host(const char *name, const void *p, int64_t bytes)
@@ -121,6 +129,8 @@ static heddle_status launch_staged(heddle *h, const struct request *m)
     int64_t x_bytes = m->op == HEDDLE_N ? cols : rows, y_bytes = m->op == HEDDLE_N ? rows : cols;
     const void *x = m->x;
     void *y = m->y;
+    if (h->is_lent)
+        return stage_refused();
     if (h->stage_bytes < stage_bytes(v))
         return fail(HEDDLE_NO_WORKSPACE,
                     "the handle has no room to stage x and y of this matrix: call heddle_reserve once");
@@ -195,6 +205,21 @@ heddle_status heddle_mv(heddle *h, heddle_op op, const void *alpha, const heddle
     RETURN_ALONE(h, product(h, &(struct call){op, A, alpha, x, beta, y}, NULL));
 }
 
+/* What was measured with memory of its own works in that of the handle from now on. */
+static heddle_status plan_lend(heddle_plan *p)
+{
+    heddle_status status = HEDDLE_OK;
+    for (int op = 0; op < 2; op++)
+        if (p->bound[op]) {
+            bound_lend(p->bound[op]);
+            struct room needed = bound_room(p->bound[op]);
+            p->desc[op].bytes -= needed.workspace_bytes + needed.counters_bytes;
+            TRY(workspace_claim(p->h, needed));
+        }
+done:
+    return status;
+}
+
 static heddle_status plan_create(heddle_plan **out, heddle *h, const heddle_matrix *A,
                                  const heddle_plan_options *given)
 {
@@ -227,6 +252,8 @@ static heddle_status plan_create(heddle_plan **out, heddle *h, const heddle_matr
     for (int op = HEDDLE_N; op <= HEDDLE_T; op++)
         if (options.ops & (op == HEDDLE_N ? HEDDLE_PLAN_N : HEDDLE_PLAN_T))
             TRY(plan_choose(&p->bound[op], &p->desc[op], &h->device, &A->view, (heddle_op)op, &options));
+    if (h->is_lent)
+        TRY(plan_lend(p));
     *out = p;
     p = NULL;
     error_put_back(&kept); /* kernels that were tried and given up are nobody's error */

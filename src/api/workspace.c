@@ -2,7 +2,10 @@
  *
  * workspace.c: what a handle works in, and in which order.  The products of a handle share its workspace,
  * so they must run one after another, also when the caller changes the stream between them; and a graph
- * that was captured goes on using the addresses that it met, so memory which has become too small stays. */
+ * that was captured goes on using the addresses that it met, so memory which has become too small stays.
+ * The workspace is the handle's own or lent by the caller. */
+#include <inttypes.h>
+
 #include "api/api.h"
 #include "base/memory.h"
 
@@ -119,7 +122,7 @@ static heddle_status alloc_larger(const heddle *h, void **p, int64_t have, int64
     return device_alloc(&h->device, p, *bytes);
 }
 
-/* Grows a room to `bytes`, all of them 0; what was in it is lost. */
+/* Grows a workspace to `bytes`, all of them 0; what was in it is lost. */
 static heddle_status grow(heddle *h, void **p, int64_t *have, int64_t bytes)
 {
     heddle_status status = HEDDLE_OK;
@@ -137,12 +140,20 @@ done:
     return status;
 }
 
+heddle_status stage_refused(void)
+{
+    return fail(HEDDLE_NO_WORKSPACE, "vectors of the host need memory on the device, which a handle with a "
+                                     "workspace of the caller's does not take: give them there");
+}
+
 /* Nothing that goes through the stage can be captured, and every product that does is waited for: the old
  * one goes at once. */
 heddle_status stage_reserve(heddle *h, int64_t bytes)
 {
     heddle_status status = HEDDLE_OK;
     void *larger = NULL;
+    if (h->is_lent)
+        return stage_refused();
     if (bytes <= h->stage_bytes)
         return HEDDLE_OK;
     TRY(device_alloc(&h->device, &larger, bytes));
@@ -153,6 +164,143 @@ done:
     return status;
 }
 
+/* ---- the caller's memory ---- */
+
+#define ROOM_ALIGN 64 /* as product.h promises it */
+
+static int64_t rounded(int64_t bytes)
+{
+    return (bytes + ROOM_ALIGN - 1) / ROOM_ALIGN * ROOM_ALIGN;
+}
+
+static int64_t room_bytes(const struct room *r)
+{
+    return rounded(r->workspace_bytes) + rounded(r->counters_bytes);
+}
+
+/* Workspaces from the beginning on, counters up to the end.  So what is workspace of one product is never a
+ * counter of another, which must stay 0, and what a graph knows of either stays what it is when the room
+ * grows. */
+static void lay_out(heddle *h)
+{
+    if (room_bytes(&h->needed) > h->lent_bytes)
+        return;
+    h->room = h->needed;
+    h->room.workspace = h->lent;
+    h->room.counters = h->lent + h->lent_bytes / ROOM_ALIGN * ROOM_ALIGN - rounded(h->needed.counters_bytes);
+}
+
+heddle_status workspace_refused(const heddle *h)
+{
+    if (room_bytes(&h->needed) > h->lent_bytes)
+        return fail(HEDDLE_NO_WORKSPACE,
+                    "products of this handle need %" PRId64 " bytes of workspace, and %" PRId64 " were set",
+                    room_bytes(&h->needed), h->lent_bytes);
+    return fail(HEDDLE_NO_WORKSPACE, "the handle was not made ready for this matrix: call heddle_reserve");
+}
+
+heddle_status workspace_claim(heddle *h, struct room needed)
+{
+    heddle_status status = HEDDLE_OK;
+    struct room *most = &h->needed;
+    if (needed.workspace_bytes > most->workspace_bytes)
+        most->workspace_bytes = needed.workspace_bytes;
+    if (needed.counters_bytes > most->counters_bytes)
+        most->counters_bytes = needed.counters_bytes;
+    if (h->is_lent) {
+        lay_out(h);
+        return HEDDLE_OK;
+    }
+    TRY(grow(h, &h->room.workspace, &h->room.workspace_bytes, most->workspace_bytes));
+    TRY(grow(h, &h->room.counters, &h->room.counters_bytes, most->counters_bytes));
+done:
+    return status;
+}
+
+static heddle_status check_lent(const heddle *h, const void *p, int64_t bytes)
+{
+    if (bytes < 0 || !p != (bytes == 0))
+        return fail(HEDDLE_BAD_ARGUMENT, "a workspace at %p of %" PRId64 " bytes", p, bytes);
+    if ((uintptr_t)p % ROOM_ALIGN)
+        return fail(HEDDLE_BAD_ARGUMENT, "the workspace is not aligned to %d bytes", ROOM_ALIGN);
+    if (h->shared && bytes > 0 && !(on_device(h, p) && on_device(h, (const char *)p + bytes - 1)))
+        return fail(HEDDLE_BAD_ARGUMENT, "the workspace (%p, %" PRId64 " bytes) is not memory of the device",
+                    p, bytes);
+    if (h->shared && bytes > 0 && captured(h))
+        return fail(HEDDLE_BAD_ARGUMENT, "a workspace is set to zero first, which must not be captured");
+    if (bytes > 0 && bytes < room_bytes(&h->needed))
+        return fail(HEDDLE_NO_WORKSPACE,
+                    "products of this handle need %" PRId64 " bytes of workspace, not %" PRId64,
+                    room_bytes(&h->needed), bytes);
+    return HEDDLE_OK;
+}
+
+/* The stage goes with the handle's own room: memory for vectors of the host is not lent. */
+static heddle_status lend(heddle *h, void *p, int64_t bytes)
+{
+    heddle_status status;
+    TRY(check_lent(h, p, bytes));
+    if (h->shared)
+        TRY(stream_use(h));
+    TRY(device_fill(&h->device, p, 0, bytes));
+    if (!h->is_lent)
+        h->own = h->room;
+    device_free(&h->device, h->stage);
+    h->stage = NULL;
+    h->stage_bytes = 0;
+    h->room = (struct room){0};
+    h->is_lent = 1;
+    h->lent = p;
+    h->lent_bytes = bytes;
+    lay_out(h);
+done:
+    return status;
+}
+
+static heddle_status set_workspace(heddle *h, void *p, int64_t bytes)
+{
+    if (p || bytes != HEDDLE_OWN_WORKSPACE)
+        return lend(h, p, bytes);
+    if (!h->is_lent)
+        return HEDDLE_OK;
+    h->is_lent = 0;
+    h->lent = NULL;
+    h->lent_bytes = 0;
+    h->room = h->own;
+    h->own = (struct room){0};
+    if (h->shared) {
+        heddle_status status = stream_use(h);
+        if (status != HEDDLE_OK)
+            return status;
+    }
+    return workspace_claim(h, h->needed);
+}
+
+heddle_status heddle_set_workspace(heddle *h, void *workspace, int64_t bytes)
+{
+    RETURN_ALONE(h, set_workspace(h, workspace, bytes));
+}
+
+static heddle_status workspace_bytes(const heddle *h, int64_t *bytes)
+{
+    if (!bytes)
+        return fail(HEDDLE_BAD_ARGUMENT, "bytes is NULL");
+    *bytes = room_bytes(&h->needed);
+    return HEDDLE_OK;
+}
+
+heddle_status heddle_workspace_bytes(heddle *h, int64_t *bytes)
+{
+    RETURN_ALONE(h, workspace_bytes(h, bytes));
+}
+
+/* ---- all that a matrix needs ---- */
+
+static struct room room_for(const heddle *h, const heddle_matrix *A)
+{
+    return (h->deterministic ? repeatable_room : immediate_room)(&h->device, &A->view);
+}
+
 heddle_status handle_reserve(heddle *h, const heddle_matrix *A)
 {
     heddle_status status = HEDDLE_OK;
@@ -161,13 +309,17 @@ heddle_status handle_reserve(heddle *h, const heddle_matrix *A)
     if (h->shared)
         TRY(stream_use(h));
     TRY((h->deterministic ? repeatable_load : immediate_load)(&h->device, &A->view));
-    struct room needed = (h->deterministic ? repeatable_room : immediate_room)(&h->device, &A->view);
-    TRY(grow(h, &h->room.workspace, &h->room.workspace_bytes, needed.workspace_bytes));
-    TRY(grow(h, &h->room.counters, &h->room.counters_bytes, needed.counters_bytes));
-    if (h->shared)
+    TRY(workspace_claim(h, room_for(h, A)));
+    if (h->shared && !h->is_lent)
         TRY(stage_reserve(h, stage_bytes(&A->view)));
 done:
     return status;
+}
+
+static int is_served(const heddle *h, const struct room *needed)
+{
+    return needed->workspace_bytes <= h->room.workspace_bytes &&
+           needed->counters_bytes <= h->room.counters_bytes;
 }
 
 heddle_status many_reserve(heddle *h, const struct many *m)
@@ -176,8 +328,7 @@ heddle_status many_reserve(heddle *h, const struct many *m)
     const uint64_t kind = (uint64_t)1 << many_kind(m);
     struct room needed = {0};
     many_room(&needed, m);
-    if (h->many & kind && needed.workspace_bytes <= h->room.workspace_bytes &&
-        needed.counters_bytes <= h->room.counters_bytes)
+    if (h->many & kind && is_served(h, &needed))
         return HEDDLE_OK;
     if (h->shared && captured(h))
         return fail(HEDDLE_NO_WORKSPACE,
@@ -185,27 +336,38 @@ heddle_status many_reserve(heddle *h, const struct many *m)
                     "%lld bytes of workspace: call heddle_reserve_mm before",
                     (long long)(needed.workspace_bytes + needed.counters_bytes));
     TRY(many_load(m));
-    TRY(grow(h, &h->room.workspace, &h->room.workspace_bytes, needed.workspace_bytes));
-    TRY(grow(h, &h->room.counters, &h->room.counters_bytes, needed.counters_bytes));
+    TRY(workspace_claim(h, needed));
+    TRY(is_served(h, &needed) ? HEDDLE_OK : workspace_refused(h));
     h->many |= kind;
 done:
     return status;
 }
 
+/* A matrix can be created whatever was lent, since nobody knows before what it needs. */
+static heddle_status reserve(heddle *h, const heddle_matrix *A)
+{
+    heddle_status status = handle_reserve(h, A);
+    if (status != HEDDLE_OK)
+        return status;
+    struct room needed = room_for(h, A);
+    return is_served(h, &needed) ? HEDDLE_OK : workspace_refused(h);
+}
+
 heddle_status heddle_reserve(heddle *h, const heddle_matrix *A)
 {
-    RETURN_ALONE(h, handle_reserve(h, A));
+    RETURN_ALONE(h, reserve(h, A));
 }
 
 void workspace_free(heddle *h)
 {
+    const struct room *own = h->is_lent ? &h->own : &h->room;
     for (struct outgrown *o = h->outgrown, *next; o; o = next) {
         next = o->next;
         device_free(&h->device, o->p);
         mem_free(o);
     }
-    device_free(&h->device, h->room.workspace);
-    device_free(&h->device, h->room.counters);
+    device_free(&h->device, own->workspace);
+    device_free(&h->device, own->counters);
     device_free(&h->device, h->stage);
     if (h->left)
         driver(h)->event_free(h->device.gpu, h->left);

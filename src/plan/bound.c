@@ -27,6 +27,7 @@ struct bound {
     struct work work;
     void *workspace, *counters;
     int borrows_look; /* what the kernel derives from the pattern is A's own look */
+    int borrows_room; /* workspace and counters are the handle's */
     struct bound_info info;
     struct tries *tries; /* among which it was chosen; NULL: by name */
 };
@@ -301,6 +302,38 @@ int bound_refers(const struct bound *b)
 void bound_conjugate(struct bound *b, int on)
 {
     b->work.product.conjugate = on;
+}
+
+struct room bound_room(const struct bound *b)
+{
+    struct room needed = {0};
+    if (b->borrows_room) {
+        needed.workspace_bytes = work_workspace(&b->work);
+        needed.counters_bytes = work_counters(&b->work);
+    }
+    return needed;
+}
+
+void bound_lend(struct bound *b)
+{
+    device_free(&b->device, b->workspace);
+    device_free(&b->device, b->counters);
+    b->workspace = b->counters = NULL;
+    b->borrows_room = 1;
+    b->info.bytes -= bound_room(b).workspace_bytes + bound_room(b).counters_bytes;
+}
+
+heddle_status bound_use_room(struct bound *b, const struct room *room)
+{
+    const struct room needed = bound_room(b);
+    if (!b->borrows_room)
+        return HEDDLE_OK;
+    if (needed.workspace_bytes > room->workspace_bytes || needed.counters_bytes > room->counters_bytes)
+        return fail(HEDDLE_NO_WORKSPACE, "%s works in the handle's workspace, which has become too small",
+                    b->info.kernel);
+    b->work.product.workspace = room->workspace;
+    b->work.product.counters = room->counters;
+    return HEDDLE_OK;
 }
 
 void bound_use_stream(struct bound *b, void *stream)

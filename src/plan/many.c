@@ -68,11 +68,11 @@ static int64_t rounded(int64_t bytes)
     return (bytes + MEM_ALIGN - 1) / MEM_ALIGN * MEM_ALIGN;
 }
 
-/* Of the kernel of a single vector; a plan's has its own. */
+/* Of the kernel of a single vector; a plan's may have its own. */
 static struct room one_room(const struct many *m)
 {
     if (m->bound)
-        return (struct room){0};
+        return bound_room(m->bound);
     return (m->repeatable ? repeatable_room : immediate_room)(m->device, m->A);
 }
 
@@ -97,8 +97,9 @@ static heddle_status run_one(const struct many *m, struct scalars s, const void 
                              const struct room *room, const char **ran)
 {
     if (m->bound) {
+        heddle_status status = bound_use_room(m->bound, room);
         bound_conjugate(m->bound, m->op == HEDDLE_H);
-        return bound_run(m->bound, s, x, y);
+        return status == HEDDLE_OK ? bound_run(m->bound, s, x, y) : status;
     }
     return (m->repeatable ? repeatable_run : immediate_run)(m->device, m->A, m->op, s, x, y, room, ran);
 }

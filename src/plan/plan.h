@@ -125,6 +125,12 @@ heddle_status bound_update(struct bound *b, const struct view *A);
 const struct work *bound_work(const struct bound *b);
 int bound_many(struct work *w, const struct bound *b, int repeatable);
 int bound_refers(const struct bound *b); /* 1: products read A's own val; 0: a copy of it */
+/* Gives up its workspace and counters: from now on bound_use_room comes before each product, which does
+ * nothing for others, and HEDDLE_NO_WORKSPACE is the answer to a room of less than bound_room, that of others
+ * being nothing. */
+void bound_lend(struct bound *b);
+struct room bound_room(const struct bound *b);
+heddle_status bound_use_room(struct bound *b, const struct room *room);
 /* Later products go to this stream of the GPU; at first it is the device's of bound_new. */
 void bound_use_stream(struct bound *b, void *stream);
 /* What is bound for T serves H and the reverse: with 1, later products conjugate A's values. */
