@@ -240,12 +240,9 @@ static void set_sizes(struct work *w)
 static heddle_status run_pass(const struct work *w)
 {
     heddle_status status;
-    int64_t in_block = TURN_BLOCK / gpu_info_of(w->device->gpu)->wave,
-            most = gpu_info_of(w->device->gpu)->grid;
-    int64_t tiles = (w->product.dim[TURN_TILES] + in_block - 1) / in_block,
-            chunks = w->product.dim[TURN_CHUNKS];
-    tiles = tiles < most ? tiles : most;
-    chunks = chunks < most ? chunks : most;
+    int64_t in_block = TURN_BLOCK / gpu_info_of(w->device->gpu)->wave;
+    int64_t tiles = gpu_grid(w, (w->product.dim[TURN_TILES] + in_block - 1) / in_block, TURN_BLOCK),
+            chunks = gpu_grid(w, w->product.dim[TURN_CHUNKS], SCAN_BLOCK);
     TRY(gpu_run(w, "csr_transpose_count", tiles, TURN_BLOCK, 0));
     TRY(gpu_run(w, "csr_transpose_sums", chunks, SCAN_BLOCK, 0));
     TRY(gpu_run(w, "csr_transpose_scan_sums", 1, SCAN_BLOCK, 0));

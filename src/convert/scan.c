@@ -63,13 +63,13 @@ KERNEL(scan_add)(struct product p)
 heddle_status gpu_scan(const struct device *d, int64_t *p, int64_t n)
 {
     heddle_status status;
-    int64_t tiles = (n + TILE - 1) / TILE, grid = gpu_info_of(d->gpu)->grid;
+    int64_t tiles = (n + TILE - 1) / TILE;
     struct work w = {.page = "scan", .device = d, .variant = VARIANT_f32_i32, .value = HEDDLE_F32};
     if (n == 0)
         return HEDDLE_OK;
     w.product = (struct product){.rows = n, .y = p};
     TRY(device_alloc(d, &w.product.workspace, tiles * (int64_t)sizeof *p));
-    TRY(gpu_run(&w, "scan_tiles", tiles < grid ? tiles : grid, BLOCK, 0));
+    TRY(gpu_run(&w, "scan_tiles", gpu_grid(&w, tiles, BLOCK), BLOCK, 0));
     if (tiles > 1) {
         TRY(gpu_run(&w, "scan_sums", 1, BLOCK, 0));
         TRY(gpu_run_over(&w, "scan_add", n - TILE));

@@ -125,8 +125,7 @@ static inline int64_t lanes_for(const struct device *d, int64_t rows, int64_t en
 
 static inline heddle_status run_windows(const struct work *w, const char *entry)
 {
-    int64_t windows = w->product.dim[WINDOWS], most = gpu_info_of(w->device->gpu)->grid;
-    return gpu_run(w, entry, windows < most ? windows : most, WINDOW_BLOCK, 0);
+    return gpu_run(w, entry, gpu_grid(w, w->product.dim[WINDOWS], WINDOW_BLOCK), WINDOW_BLOCK, 0);
 }
 
 /* Counts by `entry`, and adds up what windows take; *totals is allocated here.  Waits. */

@@ -15,23 +15,15 @@ struct pass {
     int32_t *scratch; /* size threads * at_most; NULL when lengths are exact */
     int64_t chunk;
     atomic_llong next; /* the first row that nobody has taken */
+    /* What is done with a row; scratch: the thread's own. */
+    void (*visit)(const struct pass *pass, int64_t row, int32_t *scratch);
 };
 
-static void measure_rows(void *argument, const struct team *team)
+static void measure_row(const struct pass *pass, int64_t row, int32_t *scratch)
 {
-    struct pass *pass = argument;
     const struct maker *m = pass->m;
-    int32_t *scratch = pass->scratch ? pass->scratch + team->thread * m->at_most : NULL;
-    for (;;) {
-        int64_t row = atomic_fetch_add(&pass->next, pass->chunk);
-        if (row >= m->rows)
-            return;
-        int64_t end = row + pass->chunk < m->rows ? row + pass->chunk : m->rows;
-        for (; row < end; row++) {
-            int64_t length = m->length(m->self, row);
-            pass->length[row] = (int32_t)(scratch ? m->place(m->self, row, length, scratch) : length);
-        }
-    }
+    int64_t length = m->length(m->self, row);
+    pass->length[row] = (int32_t)(scratch ? m->place(m->self, row, length, scratch) : length);
 }
 
 /* In (-1, 1): an odd number over 2^53, or 2^24, so that it is exact and no shorter type holds it. */
@@ -56,22 +48,16 @@ static void fill_row(const struct pass *pass, int64_t row, int32_t *scratch)
         m->place(m->self, row, length, col);
     }
     int32_t (*weight)(const struct maker *, int64_t, int64_t) = m->weight ? m->weight : weight_random;
-    for (int64_t k = 0; m->full && k < length; k++)
+    for (int64_t k = 0; k < length; k++) {
+        double value = m->full ? full_value(m, row, col[k]) : (double)weight(m, row, col[k]) / 1024;
         if (m->value == HEDDLE_F64)
-            ((double *)pass->A->val)[begin + k] = full_value(m, row, col[k]);
+            ((double *)pass->A->val)[begin + k] = value;
         else
-            ((float *)pass->A->val)[begin + k] = (float)full_value(m, row, col[k]);
-    if (m->full)
-        return;
-    if (m->value == HEDDLE_F64)
-        for (int64_t k = 0; k < length; k++)
-            ((double *)pass->A->val)[begin + k] = (double)weight(m, row, col[k]) / 1024;
-    else
-        for (int64_t k = 0; k < length; k++)
-            ((float *)pass->A->val)[begin + k] = (float)weight(m, row, col[k]) / 1024;
+            ((float *)pass->A->val)[begin + k] = (float)value;
+    }
 }
 
-static void fill_rows(void *argument, const struct team *team)
+static void visit_rows(void *argument, const struct team *team)
 {
     struct pass *pass = argument;
     const struct maker *m = pass->m;
@@ -82,8 +68,16 @@ static void fill_rows(void *argument, const struct team *team)
             return;
         int64_t end = row + pass->chunk < m->rows ? row + pass->chunk : m->rows;
         for (; row < end; row++)
-            fill_row(pass, row, scratch);
+            pass->visit(pass, row, scratch);
     }
+}
+
+static void run_pass(struct pass *pass, int threads,
+                     void (*visit)(const struct pass *pass, int64_t row, int32_t *scratch))
+{
+    pass->visit = visit;
+    atomic_init(&pass->next, 0);
+    team_run(threads, visit_rows, pass);
 }
 
 /* Offsets from lengths: one pass over memory, not worth threads. */
@@ -111,14 +105,12 @@ heddle_status build(struct csr *A, const struct maker *m)
     TRY(NEW(pass.length, m->rows));
     if (m->at_most > 0)
         TRY(NEW(pass.scratch, m->at_most * threads));
-    atomic_init(&pass.next, 0);
-    team_run(threads, measure_rows, &pass);
+    run_pass(&pass, threads, measure_row);
     for (int64_t i = 0; i < m->rows; i++)
         nnz += pass.length[i];
     TRY(csr_new(A, m->rows, m->cols, nnz, m->value, offset_for(nnz)));
     add_up(A, pass.length);
-    atomic_init(&pass.next, 0);
-    team_run(threads, fill_rows, &pass);
+    run_pass(&pass, threads, fill_row);
 done:
     mem_free(pass.length);
     mem_free(pass.scratch);

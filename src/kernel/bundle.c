@@ -129,12 +129,11 @@ static heddle_status applies(const struct work *w)
 static heddle_status launch(const struct work *w)
 {
     heddle_status status = HEDDLE_OK;
-    const struct gpu_info *info = gpu_info_of(w->device->gpu);
     struct work part = *w;
     struct product *p = &part.product;
-    int64_t slices = BLOCK / info->wave, blocks = (p->dim[BUNDLE_SLICES] + slices - 1) / slices,
-            most = UINT32_MAX / BLOCK;
-    most = info->grid < most ? info->grid : most;
+    int64_t slices = BLOCK / gpu_info_of(w->device->gpu)->wave,
+            blocks = (p->dim[BUNDLE_SLICES] + slices - 1) / slices,
+            most = gpu_most_blocks(w->device->gpu, BLOCK);
     for (p->first = 0; p->first < blocks; p->first += most)
         TRY(gpu_run(&part, "bundle", blocks - p->first < most ? blocks - p->first : most, BLOCK, 0));
 done:

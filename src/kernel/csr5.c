@@ -228,12 +228,10 @@ static int64_t workspace(const struct work *w)
 static heddle_status launch(const struct work *w)
 {
     heddle_status status;
-    const struct gpu_info *info = gpu_info_of(w->device->gpu);
     const int block = block_of(w);
-    const int64_t most = UINT32_MAX / block < info->grid ? UINT32_MAX / block : info->grid;
     char entry[24];
     snprintf(entry, sizeof entry, "csr5_sigma%d", (int)w->product.dim[CSR5_SIGMA]);
-    TRY(gpu_run(w, entry, w->product.parts < most ? w->product.parts : most, block, 0));
+    TRY(gpu_run(w, entry, gpu_grid(w, w->product.parts, block), block, 0));
     if (w->product.dim[CSR5_TILES] > 1)
         TRY(gpu_run_over(w, "csr5_carry", w->product.dim[CSR5_TILES]));
 done:

@@ -241,14 +241,6 @@ static int64_t counters(const struct work *w)
     return look_pieces(w, cut_of(w)) * (int64_t)sizeof(int32_t);
 }
 
-/* The blocks of threads that the grid may have; threads come round to the rest. */
-static int64_t grid_of(const struct work *w, int64_t blocks, int64_t threads)
-{
-    int64_t most = UINT32_MAX / threads, limit = gpu_info_of(w->device->gpu)->grid;
-    most = limit < most ? limit : most;
-    return blocks < most ? blocks : most;
-}
-
 static heddle_status prepare(struct work *w)
 {
     struct looked looked = {{0}, 0};
@@ -266,7 +258,7 @@ static heddle_status launch(const struct work *w)
     int64_t shared =
         capacity * value + capacity * value / 128 * value + (capacity + 1) * (int64_t)sizeof(uint16_t);
     int entry = (threads == 128 ? 0 : threads == 256 ? 2 : 4) + (npt_of(w) == 8);
-    return gpu_run(w, entries[entry], grid_of(w, w->product.fact[BLOCKS], threads), (int)threads, shared);
+    return gpu_run(w, entries[entry], gpu_grid(w, w->product.fact[BLOCKS], threads), (int)threads, shared);
 }
 
 static double cost(const struct work *w, const struct stored *s)

@@ -94,10 +94,7 @@ static const char *const entries[] = {"csr_fixed_t_note", "csr_fixed_t_add", "cs
 
 static heddle_status launch(const struct work *w)
 {
-    int64_t tiles = (w->product.nnz + TILE - 1) / TILE, most = gpu_info_of(w->device->gpu)->grid;
-    if (most > UINT32_MAX / BLOCK)
-        most = UINT32_MAX / BLOCK; /* AMD counts threads in 32 bits */
-    return fixed_launch(w, entries, tiles < most ? tiles : most, BLOCK);
+    return fixed_launch(w, entries, gpu_grid(w, (w->product.nnz + TILE - 1) / TILE, BLOCK), BLOCK);
 }
 
 const struct kernel csr_fixed_t = {

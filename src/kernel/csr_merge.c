@@ -335,15 +335,13 @@ static heddle_status launch(const struct work *given)
     heddle_status status = HEDDLE_OK;
     struct work w = *given;
     const int items = items_of(&w), block = block_of(&w);
-    const struct gpu_info *info = gpu_info_of(w.device->gpu);
-    const int64_t most = UINT32_MAX / block < info->grid ? UINT32_MAX / block : info->grid,
-                  n = w.product.parts;
+    const int64_t n = w.product.parts;
     char entry[24];
     snprintf(entry, sizeof entry, "csr_merge%d", items);
     w.product.fact[SEARCHED] = searches_ahead(&w) ? (int64_t)items * block : 0;
     if (w.product.fact[SEARCHED])
         TRY(gpu_run_over(&w, "csr_merge_search", n + 1));
-    TRY(gpu_run(&w, entry, n < most ? n : most, block,
+    TRY(gpu_run(&w, entry, gpu_grid(&w, n, block), block,
                 ((int64_t)items * block + BEHIND) * (int64_t)type_size(w.value)));
     if (n > 1)
         TRY(gpu_run_over(&w, "csr_merge_carry", n));

@@ -302,11 +302,10 @@ static heddle_status launch_rows(const struct work *w, int lanes)
 static heddle_status launch_blocks(const struct work *w)
 {
     heddle_status status = HEDDLE_OK;
-    const struct gpu_info *info = gpu_info_of(w->device->gpu);
-    const int64_t blocks = w->product.fact[LOOK_BLOCKS], threads = UINT32_MAX / BLOCK;
-    const int64_t most = info->grid < threads ? info->grid : threads;
+    const struct gpu *gpu = w->device->gpu;
+    const int64_t blocks = w->product.fact[LOOK_BLOCKS], most = gpu_most_blocks(gpu, BLOCK);
     struct work told = *w;
-    told.product.fact[WEAVE_AHEAD] = (int64_t)info->multiprocessors * RESIDENT;
+    told.product.fact[WEAVE_AHEAD] = (int64_t)gpu_info_of(gpu)->multiprocessors * RESIDENT;
     for (int64_t first = 0; first < blocks; first += most) {
         told.product.first = first;
         TRY(gpu_run(&told, "csr_weave_blocks", blocks - first < most ? blocks - first : most, BLOCK,

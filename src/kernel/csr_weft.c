@@ -462,8 +462,7 @@ static struct launch scale_of(const struct work *w)
 static heddle_status launch(const struct work *w)
 {
     heddle_status status = HEDDLE_OK;
-    const int64_t grid = gpu_info_of(w->device->gpu)->grid, threads = UINT32_MAX / BLOCK; /* AMD: 32 bits */
-    const int64_t most = grid < threads ? grid : threads;
+    const int64_t most = gpu_most_blocks(w->device->gpu, BLOCK);
     if (w->product.fact[LOOK_BAD])
         return look_refused();
     const enum way way = way_of(w);

@@ -114,7 +114,7 @@ static heddle_status launch(const struct work *w)
     told.product.fact[GROUPS] = groups;
     told.product.fact[BLOCKS] = blocks;
     int64_t grid = (w->product.rows + height - 1) / height * blocks;
-    TRY(gpu_run(&told, "ell_groups", least(grid, gpu_info_of(w->device->gpu)->grid), BLOCK, 0));
+    TRY(gpu_run(&told, "ell_groups", gpu_grid(w, grid, BLOCK), BLOCK, 0));
     if (blocks > 1)
         TRY(gpu_run_over(&told, "ell_groups_sum", w->product.rows));
 done:

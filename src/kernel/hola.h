@@ -462,10 +462,9 @@ static inline heddle_status hola_launch(const struct work *w, const char *deal, 
     heddle_status status = HEDDLE_OK;
     struct work with = *w;
     int block = (int)w->option[HOLA_OPTION_BLOCK];
-    int64_t per_block = (int64_t)hola_npt(w) * block, parts = w->product.parts, most = UINT32_MAX / block;
+    int64_t per_block = (int64_t)hola_npt(w) * block, parts = w->product.parts,
+            most = gpu_most_blocks(w->device->gpu, block);
     int64_t *fact = with.product.fact;
-    if (gpu_info_of(w->device->gpu)->grid < most)
-        most = gpu_info_of(w->device->gpu)->grid;
     fact[HOLA_PER_BLOCK] = per_block;
     TRY(gpu_run_over(&with, deal, (items + HOLA_ROWS - 1) / HOLA_ROWS));
     for (fact[HOLA_PART] = 0; fact[HOLA_PART] < parts; fact[HOLA_PART] += most) {

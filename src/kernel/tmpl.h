@@ -138,13 +138,12 @@ static heddle_status launch_tmpl(const struct work *w, const char *entry, int64_
     struct work part = *w;
     struct product *p = &part.product;
     int64_t lanes = 1, rest = p->dim[TMPL_REST], slices = BLOCK / info->wave * each / waves,
-            most = UINT32_MAX / BLOCK;
+            most = gpu_most_blocks(w->device->gpu, BLOCK);
     while (lanes < info->wave && 2 * lanes * rest < p->dim[TMPL_ENTRIES])
         lanes *= 2;
     p->fact[REST_LANES] = lanes;
     p->fact[REST_BLOCKS] = (rest * lanes + BLOCK - 1) / BLOCK;
     int64_t blocks = p->fact[REST_BLOCKS] + (p->dim[TMPL_SLICES] + slices - 1) / slices;
-    most = info->grid < most ? info->grid : most;
     for (p->first = 0; p->first < blocks; p->first += most)
         TRY(gpu_run(&part, entry, blocks - p->first < most ? blocks - p->first : most, BLOCK, 0));
 done:

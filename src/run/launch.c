@@ -67,6 +67,18 @@ static struct gpu_watch *watch_of(const struct work *w)
     return ((struct gpu_head *)w->device->gpu)->watch;
 }
 
+int64_t gpu_most_blocks(const struct gpu *gpu, int64_t block)
+{
+    const int64_t most = UINT32_MAX / block, grid = gpu_info_of(gpu)->grid;
+    return grid < most ? grid : most;
+}
+
+int64_t gpu_grid(const struct work *w, int64_t blocks, int64_t block)
+{
+    const int64_t most = gpu_most_blocks(w->device->gpu, block);
+    return blocks < most ? blocks : most;
+}
+
 heddle_status gpu_run(const struct work *w, const char *entry, int64_t grid, int block, int64_t shared)
 {
     struct gpu *gpu = w->device->gpu;
@@ -97,13 +109,6 @@ done:
     return status;
 }
 
-/* AMD counts the threads of a grid in 32 bits. */
-static int64_t most_blocks(const struct gpu *gpu, int block)
-{
-    const int64_t most = UINT32_MAX / block, grid = gpu_info_of(gpu)->grid;
-    return grid < most ? grid : most;
-}
-
 static struct launch launch_over(const struct work *w, const char *entry, int64_t items, int64_t most)
 {
     const int block = gpu_arch(w->device->gpu)->block;
@@ -119,7 +124,7 @@ static heddle_status run(const struct work *w, struct launch l)
 heddle_status gpu_run_over(const struct work *w, const char *entry, int64_t items)
 {
     const struct gpu *gpu = w->device->gpu;
-    return run(w, launch_over(w, entry, items, most_blocks(gpu, gpu_arch(gpu)->block)));
+    return run(w, launch_over(w, entry, items, gpu_most_blocks(gpu, gpu_arch(gpu)->block)));
 }
 
 static struct launch filling(const struct work *w, const char *entry, int64_t items)
@@ -139,7 +144,7 @@ static heddle_status run_rows(const struct work *w, const struct launch *ahead, 
 {
     heddle_status status = HEDDLE_OK;
     const int block = gpu_arch(w->device->gpu)->block;
-    const int64_t rows = w->product.rows, each = block / lanes, most = most_blocks(w->device->gpu, block);
+    const int64_t rows = w->product.rows, each = block / lanes, most = gpu_most_blocks(w->device->gpu, block);
     struct work part = *w;
     for (int64_t row = 0, grid; row < rows; row += grid * each) {
         grid = (rows - row + each - 1) / each;
