@@ -15,9 +15,8 @@
  *     heddle_close(h);
  *
  * Conventions that hold for every function
- *   - Functions that can fail return a heddle_status; HEDDLE_OK is 0.  heddle_last_error() then tells in
- *     words what went wrong, where, and what to do.  Nothing is ever printed, and the process is never
- *     ended.
+ *   - Functions that can fail return a heddle_status; HEDDLE_OK is 0.  heddle_last_error() then says in
+ *     words what went wrong, where, and what to do.  Heddle never prints anything, nor ends the process.
  *   - A created object goes through the first pointer, which is NULL after a failure.  Free functions take
  *     NULL.
  *   - Sizes are int64_t.  rows and cols are below 2^31, nnz may be anything that memory holds.
@@ -75,11 +74,11 @@ HEDDLE_API const char *heddle_status_text(heddle_status status);
 
 /* What went wrong in the last call of this thread that failed: "cant.mtx:1043: column 62452 is outside
  * 1..62451".  One line, in which control characters (of a file's name, say) are written as \x1b.  Valid
- * until the next failing call of the same thread; "" when nothing failed yet.  Calls that succeed leave it
- * as it is. */
+ * until the next failing call of the same thread; "" when nothing has failed yet.  Calls that succeed
+ * leave it as it is. */
 HEDDLE_API const char *heddle_last_error(void);
 
-/* The version of the library that is loaded ("0.1.0"), which may differ from the macros above, and what
+/* The version of the library that is loaded ("0.2.0"), which may differ from the macros above, and what
  * was built into it, one "name: value" a line (compiler, threads, compression, instruction sets). */
 HEDDLE_API const char *heddle_version(void);
 HEDDLE_API const char *heddle_build_info(void);
@@ -179,8 +178,8 @@ HEDDLE_API heddle_status heddle_set_stream(heddle *h, void *stream);
 /* Where later products of this handle find alpha and beta: HEDDLE_ON_HOST, as at first, or
  * HEDDLE_ON_DEVICE.  Then they are pointers to device memory, which kernels read when they run: in the order
  * of the stream, behind whatever computes them there, and anew each time that a graph with the product is
- * launched.  A solver whose scalars are sums of its vectors so neither waits for them nor copies them, and
- * can be captured as a whole.  NULL means 1 and 0 as ever, and x and y may lie where they like.
+ * launched.  A solver whose scalars are sums of its vectors then neither waits for them nor copies them,
+ * and can be captured as a whole.  NULL means 1 and 0 as ever, and x and y may lie where they like.
  *   life         The numbers stay as they are until the product has run, and do not lie in y.
  *   promises     All that is promised for alpha = 0 and beta = 0 holds, but for one thing: where the device
  *                finds out that alpha is 0, A and x are read.  Whatever they hold, y = beta y.
@@ -227,7 +226,7 @@ HEDDLE_API const char *heddle_last_kernel(const heddle *h);
 /* What holds for the arrays of every description:
  *   borrowed     with copy = 0: they must stay valid while the matrix lives, offsets and indices
  *                unchanged.  Borrowed values may change between products: heddle_mv reads them anew, and
- *                plans are told by heddle_plan_update_values; those that were copied change by
+ *                plans learn of it by heddle_plan_update_values.  Values that were copied are changed by
  *                heddle_update_values.
  *   copied       with copy = 1, in parallel, each thread's part near that thread.  What cannot be borrowed
  *                is copied in any case, and heddle_matrix_info says so: 64-bit indices, base 1, COO that
@@ -239,9 +238,9 @@ HEDDLE_API const char *heddle_last_kernel(const heddle *h);
  *   columns      within a row may be unsorted and may repeat: repeats add up in the product.
  *   checks       Only sizes and pointers are looked at here, not the entries: heddle_check does that.
  * On a CPU creation costs nothing.  On a GPU it looks at the offsets, and at a sample of the columns, once
- * (CSR and CSC; heddle_matrix_info says how long that took and what it holds): about the time of a
- * product, and less than 1 % of the matrix' memory and 64 KB.  Offsets that do not ascend from 0 to nnz
- * are found then, and products return HEDDLE_BAD_MATRIX. */
+ * (CSR and CSC; heddle_matrix_info says how long that took and what it holds): this takes about the time
+ * of a product, and memory of less than 1 % of the matrix and 64 KB.  Offsets that do not ascend from 0 to
+ * nnz are found then, and products return HEDDLE_BAD_MATRIX. */
 typedef struct heddle_csr_desc {
     int64_t rows, cols, nnz;
     const void *row_ptr; /* size rows+1: row i is [row_ptr[i], row_ptr[i+1]) */
@@ -287,17 +286,18 @@ HEDDLE_API void heddle_matrix_free(heddle_matrix *A); /* after the plans made fo
 /* Gives A other values, where Heddle holds a copy of them (`copied` of heddle_matrix_info): nnz numbers in
  * the order of the arrays that heddle_matrix_info shows, that of the description unless COO was sorted.
  * `val` lies on the host or on A's device, and need not stay.  Products that were started before on this
- * handle are with the old values; nobody else may use A meanwhile.  Plans made for A are told by
+ * handle use the old values; nobody else may use A meanwhile.  Plans made for A learn of new values by
  * heddle_plan_update_values.
- * Errors: HEDDLE_BAD_ARGUMENT: a null or misaligned pointer, memory of nobody, a matrix of another device;
- * or values that are borrowed, which the caller changes in place, or those of a mapped file. */
+ * Errors: HEDDLE_BAD_ARGUMENT: a null or misaligned pointer, or one to memory that neither the host nor the
+ * device has; a matrix of another device; values that are borrowed, which the caller changes in place, or
+ * those of a mapped file. */
 HEDDLE_API heddle_status heddle_update_values(heddle *h, heddle_matrix *A, const void *val);
 
-/* Makes another handle ready for products with A (its creation did so for the handle it was created on). */
+/* Makes a handle ready for products with A.  The one that A was created on is so from the beginning. */
 HEDDLE_API heddle_status heddle_reserve(heddle *h, const heddle_matrix *A);
 
-/* A in another format, with `format` one of the three; a new matrix that shares nothing with A.  The order of
- * entries within a row (or column) is the order in which A stores them; repeats stay. */
+/* Makes B, which is A in the format `format`: a new matrix that shares nothing with A.  Entries of a row (or
+ * column) stay in the order in which A stores them, and repeats stay. */
 HEDDLE_API heddle_status heddle_convert(heddle_matrix **B, heddle *h, const heddle_matrix *A,
                                         heddle_format format);
 
@@ -336,10 +336,9 @@ typedef struct heddle_stats {
     int64_t diagonal;                         /* rows that have an entry on the diagonal */
     int64_t repeats;                          /* entries whose position occurred before in the matrix */
     int sorted;                               /* 1: columns ascend strictly within every row */
-    double pattern_symmetry;   /* share of off-diagonal entries (i,j) for which (j,i) is stored too; 0 if not
-                              * square */
-    double numeric_symmetry;   /* share for which the two values are equal as well */
-    double numeric_skew;       /* share for which one is minus the other */
+    double pattern_symmetry; /* share of off-diagonal entries (i,j) with (j,i) stored too; 0 if not square */
+    double numeric_symmetry; /* share for which the two values are equal as well */
+    double numeric_skew;     /* share for which one is minus the other */
     double hermitian_symmetry; /* share for which one is the other's conjugate; real: numeric_symmetry */
     int64_t distinct_values;   /* bitwise different values, counted up to 65,537 */
 } heddle_stats;
@@ -355,9 +354,9 @@ HEDDLE_API heddle_status heddle_format_bytes(heddle *h, const heddle_matrix *A, 
 /* -------------------------------------------------------- product ----------------------------- */
 
 /* y = alpha op(A) x + beta y, at once: no set-up, no allocation, no waiting.
- *   alpha, beta  pointers to one number of A's value type, on the host unless heddle_set_scalars says
- *                otherwise; NULL means alpha = 1, beta = 0.
- *   x, y         of A's value type; x has cols entries and y rows entries for N, the reverse for T and H.
+ *   alpha, beta  pointers to one number of A's vector type (heddle_types), on the host unless
+ *                heddle_set_scalars says otherwise; NULL means alpha = 1, beta = 0.
+ *   x, y         of A's vector type; x has cols entries and y rows entries for N, the reverse for T and H.
  *                On a GPU handle either may lie on the host or on the device.  With both on the device the
  *                call only launches, so that it can be captured in a graph (on a stream of the caller's,
  *                and not while debugging is on, whose check waits); otherwise it copies, and waits for the
@@ -379,7 +378,7 @@ HEDDLE_API heddle_status heddle_mv(heddle *h, heddle_op op, const void *alpha, c
  *   vectors      how many, from 0 on; 1 is heddle_mv, to the last bit.
  *   X, Y         entry j of vector v is X[j + v * ldx] (HEDDLE_COLUMN_MAJOR) or X[j * ldx + v]
  *                (HEDDLE_ROW_MAJOR), with ldx at least the length of a column, or of a row; 0 means just
- *                that.  So with Y and ldy.  By rows is the faster layout, if there is a choice.
+ *                that.  The same holds for Y and ldy.  Row-major is the faster layout of the two.
  *   batches      of vectors that lie at equal distances (strided, interleaved) are a case of it.
  * All that heddle_mv promises holds, for Y in the place of y, and
  *   between      columns, or rows, where ldx or ldy is larger than they are long, nothing is read or written:
@@ -408,12 +407,10 @@ typedef enum heddle_cache {
 
 typedef struct heddle_plan_options {
     int ops;                   /* HEDDLE_PLAN_N | HEDDLE_PLAN_T: what the plan must serve; 0 means N */
-    int64_t expected_products; /* how often, per operation: decides how much preparation may cost; 0 means
-                                * 1000 */
+    int64_t expected_products; /* per operation: how much preparation may cost follows; 0 means 1000 */
     heddle_cache cache;        /* on a GPU: which products are measured */
     int deterministic; /* 1: bitwise the same result every run on the same device and options, or an error */
-    int values_fixed;  /* 1: values never change, and the plan may make use of what they are; then it takes
-                        * no new ones */
+    int values_fixed;  /* 1: values never change, and the plan may rely on that; it takes no new ones */
     int64_t memory_limit; /* bytes that the plan may hold beyond A; 0 means no limit, -1 means none at all */
     const char *kernel;   /* NULL: Heddle chooses; else a name with options: "cpu_sell:slice=8" */
 } heddle_plan_options;
@@ -422,10 +419,11 @@ typedef struct heddle_plan_options {
  * best are prepared and measured, one after the other, as long as a try costs at most half of what it may
  * gain within expected_products; and the one with which preparation and products together end earliest is
  * measured once more, in turns with heddle_mv.  If it is ahead by more than the spread of the times it is
- * kept, else the plan is heddle_mv's kernel: a plan never loses.  Many expected products try many kernels,
- * below 8 (T: 16) none is measured.  A kernel that memory does not suffice for is passed over.  opt may be
- * NULL.  The plan refers to h and A. Errors: HEDDLE_NO_KERNEL (nothing fits the wishes; the text says what
- * came closest), HEDDLE_NO_MEMORY (for none of them), HEDDLE_BAD_MATRIX (a preparation met a bad index). */
+ * kept, else the plan is heddle_mv's kernel: a plan never loses.  The more products are expected, the more
+ * kernels are tried; below 8 (T: 16) none is measured.  A kernel that memory does not suffice for is passed
+ * over.  opt may be NULL.  The plan refers to h and A.
+ * Errors: HEDDLE_NO_KERNEL (nothing fits the wishes; the text says what came closest), HEDDLE_NO_MEMORY (it
+ * suffices for no kernel), HEDDLE_BAD_MATRIX (a preparation met a bad index). */
 HEDDLE_API heddle_status heddle_plan_create(heddle_plan **p, heddle *h, const heddle_matrix *A,
                                             const heddle_plan_options *opt);
 HEDDLE_API void heddle_plan_free(heddle_plan *p);
@@ -452,13 +450,14 @@ HEDDLE_API heddle_status heddle_plan_mm(heddle_plan *p, heddle_op op, const void
  *                host or on the device; from the host it is copied, need not stay, and takes nnz numbers
  *                more of the device's memory as long as products read them there (heddle_plan_info counts
  *                them).
- *   order        products that were started before are with the old values, later ones with the new: it
+ *   order        products that were started before use the old values, later ones the new: it
  *                works in the order of the handle's stream, but may wait for the device and so cannot be
  *                captured in a graph.
  * A itself does not change, nor do other plans for it and heddle_mv.
- * Errors: HEDDLE_BAD_ARGUMENT (a null or misaligned pointer, memory of nobody, a plan with values_fixed),
- * found before anything is touched; HEDDLE_NO_MEMORY (also: host values would exceed the plan's
- * memory_limit) and HEDDLE_DEVICE_ERROR, after which the values are undefined until an update succeeds. */
+ * Errors: HEDDLE_BAD_ARGUMENT (a null or misaligned pointer, or one to memory that neither the host nor
+ * the device has; a plan with values_fixed), found before anything is touched; HEDDLE_NO_MEMORY (also:
+ * host values would exceed the plan's memory_limit) and HEDDLE_DEVICE_ERROR, after which the values are
+ * undefined until an update succeeds. */
 HEDDLE_API heddle_status heddle_plan_update_values(heddle_plan *p, const void *val);
 
 typedef struct heddle_plan_desc {
@@ -498,8 +497,7 @@ HEDDLE_API heddle_status heddle_kernel_info(int number, heddle_kernel_desc *desc
 /* -------------------------------------------------------- files and families ------------------ */
 
 typedef struct heddle_read_options {
-    heddle_type
-        value; /* type of the values; 0: as stored (.hdl), else HEDDLE_F64, of complex files HEDDLE_C64 */
+    heddle_type value;  /* 0: as stored (.hdl), else HEDDLE_F64, of complex files HEDDLE_C64 */
     heddle_type vector; /* of x and y, as in heddle_types */
     int trust;          /* 1: the contents of a .hdl file are not checked at first use */
     int copy;  /* 1: a .hdl file is copied into memory and may change or vanish afterwards; it may also be a
@@ -542,8 +540,8 @@ HEDDLE_API heddle_status heddle_write_vector(const void *x, int64_t n, heddle_ty
 HEDDLE_API void heddle_free(void *x);
 
 /* Makes a matrix of a family: "grid3d:n=100,dof=3".  The same spec gives the same matrix on every machine
- * and with any number of threads; `heddle gen --list` tells families and parameters.  Errors:
- * HEDDLE_BAD_ARGUMENT with the reason. */
+ * and with any number of threads; `heddle gen --list` shows families and parameters.
+ * Errors: HEDDLE_BAD_ARGUMENT with the reason. */
 HEDDLE_API heddle_status heddle_generate(heddle_matrix **A, heddle *h, const char *family, heddle_type value);
 
 #ifdef __cplusplus
