@@ -239,6 +239,7 @@ int main(int argc, char **argv)
     MUST(cusparseSpMV_preprocess(c.sparse, CUSPARSE_OPERATION_NON_TRANSPOSE, &begin.one, c.A, c.p_vector,
                                  &begin.zero, c.q_vector, CUDA_R_64F, CUSPARSE_SPMV_ALG_DEFAULT, c.buffer));
     double *b = to_device<double>(NULL, n);
+    MUST(cudaDeviceSynchronize());         /* the stream does not wait for copies on the way */
     multiply(&c, &begin.one, &begin.zero); /* q = A ones */
     MUST(cudaMemcpyAsync(b, c.q, n * sizeof *b, cudaMemcpyDeviceToDevice, c.stream));
     MUST(cudaStreamSynchronize(c.stream));

@@ -296,7 +296,8 @@ int main(int argc, char **argv)
         return 2;
     for (int64_t i = 0; i < c.n; i++)
         ones[i] = 1;
-    must(cudaMemcpy(c.p, ones, (size_t)c.n * sizeof *ones, cudaMemcpyHostToDevice));
+    /* On the stream, as everything else: it does not wait for what cudaMemcpy has under way elsewhere. */
+    must(cudaMemcpyAsync(c.p, ones, (size_t)c.n * sizeof *ones, cudaMemcpyHostToDevice, c.stream));
     must(heddle_plan_mv(c.A, HEDDLE_N, NULL, c.p, NULL, b)); /* b = A ones */
     must(heddle_sync(h));
     must(heddle_set_scalars(h, HEDDLE_ON_DEVICE));
@@ -307,7 +308,7 @@ int main(int argc, char **argv)
 
     double minus = -1, plus = 1;
     must(heddle_set_scalars(h, HEDDLE_ON_HOST));
-    must(cudaMemcpy(c.r, b, (size_t)c.n * sizeof *b, cudaMemcpyDeviceToDevice));
+    must(cudaMemcpyAsync(c.r, b, (size_t)c.n * sizeof *b, cudaMemcpyDeviceToDevice, c.stream));
     must(heddle_plan_mv(c.A, HEDDLE_N, &minus, c.x, &plus, c.r)); /* r = b - A x */
     must(heddle_sync(h));
     double residual = norm(c.n, c.r) / norm(c.n, b);

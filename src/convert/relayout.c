@@ -89,12 +89,11 @@ heddle_status gpu_relayout(const struct device *d, heddle_type value, const stru
         wide++;
     const int64_t tall = TILE >> wide, across = (r->vectors + (1 << wide) - 1) >> wide,
                   tiles = across * ((r->n + tall - 1) / tall);
-    *p = (struct product){
-        .rows = r->n, .x = r->from, .y = r->to, .beta_at = r->beta_at, .vectors = r->vectors};
+    *p = (struct product){.rows = r->n, .x = r->from, .y = r->to, .vectors = r->vectors};
     p->x_step = r->from_step;
     p->y_step = r->to_step;
     p->dim[RELAYOUT_WIDE] = wide;
-    scalar_put(p->beta, value, r->beta);
+    beta_put(&w, r->beta, r->beta_at);
     if (tiles == 0 || (!r->from && beta_is_one(&w)))
         return HEDDLE_OK;
     return gpu_run(&w, "relayout", tiles < info->grid ? tiles : info->grid, BLOCK, 0);

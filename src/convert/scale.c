@@ -33,8 +33,8 @@ heddle_status gpu_scale(const struct device *d, heddle_type value, void *y, int6
 {
     struct work w = {
         .page = "scale", .device = d, .variant = variant_of(vector_type(value), HEDDLE_I32), .value = value};
-    w.product = (struct product){.rows = n, .y = y, .beta_at = beta_at};
-    scalar_put(w.product.beta, w.value, beta);
+    w.product = (struct product){.rows = n, .y = y};
+    beta_put(&w, beta, beta_at);
     return beta_is_one(&w) ? HEDDLE_OK : gpu_run_filling(&w, "scale", n);
 }
 #endif

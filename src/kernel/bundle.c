@@ -134,7 +134,7 @@ static heddle_status launch(const struct work *w)
     int64_t slices = BLOCK / gpu_info_of(w->device->gpu)->wave,
             blocks = (p->dim[BUNDLE_SLICES] + slices - 1) / slices,
             most = gpu_most_blocks(w->device->gpu, BLOCK);
-    for (p->first = 0; p->first < blocks; p->first += most)
+    for (p->first = 0; p->first < blocks; p->first += (int32_t)most)
         TRY(gpu_run(&part, "bundle", blocks - p->first < most ? blocks - p->first : most, BLOCK, 0));
 done:
     return status;

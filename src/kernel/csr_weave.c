@@ -307,7 +307,7 @@ static heddle_status launch_blocks(const struct work *w)
     struct work told = *w;
     told.product.fact[WEAVE_AHEAD] = (int64_t)gpu_info_of(gpu)->multiprocessors * RESIDENT;
     for (int64_t first = 0; first < blocks; first += most) {
-        told.product.first = first;
+        told.product.first = (int32_t)first;
         TRY(gpu_run(&told, "csr_weave_blocks", blocks - first < most ? blocks - first : most, BLOCK,
                     w->product.fact[LOOK_TILE] * (int64_t)type_size(w->value)));
     }

@@ -108,7 +108,7 @@ DEVICE void end_cache(const struct product *p, const struct cache *c, const int 
     for (int i = 0; how == CACHED_HOT && i < HOT_MOST; i++)
         if (c->hot[i] >= 0) { /* for all threads or none */
             const real sum = block_sum(c->hot_sum[i]);
-            if (simt_thread_id() == 0)
+            if (simt_thread_id() == 0 && sum != 0)
                 simt_atomic_add(y + c->hot[i], sum);
         }
 }
@@ -195,7 +195,7 @@ DEVICE void add_block(const struct product *p, struct row_block mine, struct row
             begin_rows(p, r, mine.row + first, all - first < ROWS ? all - first : ROWS, mine.begin, n,
                        mine.work - 1);
         simt_sync();
-        const int high = is_one ? n : r->end;
+        const int high = alpha_of(p) == 0 ? low : is_one ? n : r->end; /* of alpha = 0 nothing is added */
         simt_after_previous();
         SIMT_ROLLED
         while (k < high) {
@@ -218,11 +218,8 @@ KERNEL_RESIDENT(csr_weft_entries, BLOCK, RESIDENT(6, 5))(struct product p)
 {
     SHARED(struct rows, rows, 1);
     const struct row_block *RESTRICT block = (const struct row_block *)p.prepared + p.first + simt_block_id();
-    const struct row_block mine = block[0], next = block[1];
     struct cache none;
-    if (adds_nothing(alpha_of(&p)))
-        return;
-    add_block(&p, mine, next, rows, &none, AT_ONCE);
+    add_block(&p, block[0], block[1], rows, &none, AT_ONCE);
 }
 
 /* Some row blocks with a cache. */
@@ -233,13 +230,10 @@ DEVICE void some_blocks(const struct product *p, const int how)
     SHARED(idx, key, PLACES);
     const struct row_block *RESTRICT block = (const struct row_block *)p->prepared;
     const int64_t first = (p->first + simt_block_id()) * p->fact[LOOK_OWN], past = first + p->fact[LOOK_OWN];
-    const real alpha = alpha_of(p);
     struct cache c;
     c.sum = sum;
     c.key = key;
     begin_cache(p, &c, how);
-    if (adds_nothing(alpha))
-        return;
     SIMT_ROLLED
     for (int64_t i = first; i < past && i < p->fact[LOOK_BLOCKS]; i++)
         add_block(p, block[i], block[i + 1], rows, &c, how);
@@ -471,7 +465,7 @@ static heddle_status launch(const struct work *w)
     told.product.fact[LOOK_OWN] = look_together(w);
     for (int64_t first = 0; first < blocks; first += most) {
         const struct launch add = {entries[way], blocks - first < most ? blocks - first : most, BLOCK};
-        told.product.first = first;
+        told.product.first = (int32_t)first;
         if (first == 0 && !beta_is_one(w))
             TRY(gpu_run_pair(&told, scale_of(w), add));
         else

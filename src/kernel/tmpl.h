@@ -144,7 +144,7 @@ static heddle_status launch_tmpl(const struct work *w, const char *entry, int64_
     p->fact[REST_LANES] = lanes;
     p->fact[REST_BLOCKS] = (rest * lanes + BLOCK - 1) / BLOCK;
     int64_t blocks = p->fact[REST_BLOCKS] + (p->dim[TMPL_SLICES] + slices - 1) / slices;
-    for (p->first = 0; p->first < blocks; p->first += most)
+    for (p->first = 0; p->first < blocks; p->first += (int32_t)most)
         TRY(gpu_run(&part, entry, blocks - p->first < most ? blocks - p->first : most, BLOCK, 0));
 done:
     return status;

@@ -33,13 +33,11 @@ heddle_status product_run(struct work *w, struct scalars s, const void *x, void 
 {
     struct product *p = &w->product;
     int64_t n = p->transposed ? p->cols : p->rows;
-    scalar_put(p->alpha, w->value, s.alpha);
+    alpha_put(w, s.alpha, s.alpha_at);
     *launched = (s.alpha_at || scalar_get(p->alpha, w->value) != 0) && p->nnz > 0;
     if (!*launched)
         return scale(w, y, n, s);
-    scalar_put(p->beta, w->value, s.beta);
-    p->alpha_at = s.alpha_at;
-    p->beta_at = s.beta_at;
+    beta_put(w, s.beta, s.beta_at);
     p->x = x;
     p->y = y;
     return w->kernel->launch(w);

@@ -14,16 +14,23 @@ DEVICE real scalar(const unsigned char *bytes)
     return value;
 }
 
-/* The host may have given either, or have said where it lies on the device: then it is known only here,
- * alpha = 0 too.  Such a load takes as long as any other: ask for it beside others. */
+DEVICE real scalar_at(const unsigned char *bytes)
+{
+    const real *at;
+    __builtin_memcpy(&at, bytes, sizeof at);
+    return simt_readonly(at);
+}
+
+/* The host has given either, or has said where it lies on the device: then it is known only here, alpha = 0
+ * too.  Such a load takes as long as any other: ask for it beside others. */
 DEVICE real alpha_of(const struct product *p)
 {
-    return p->alpha_at ? simt_readonly((const real *)p->alpha_at) : scalar(p->alpha);
+    return p->scalars_at & ALPHA_AT ? scalar_at(p->alpha) : scalar(p->alpha);
 }
 
 DEVICE real beta_of(const struct product *p)
 {
-    return p->beta_at ? simt_readonly((const real *)p->beta_at) : scalar(p->beta);
+    return p->scalars_at & BETA_AT ? scalar_at(p->beta) : scalar(p->beta);
 }
 
 /* y = beta y, where beta = 0 means that y is not read: it may hold anything. */

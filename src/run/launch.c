@@ -9,10 +9,10 @@
 #include "gpu/module.h"
 
 /* product.h tells why. */
-_Static_assert(offsetof(struct product, array) + (CSR_VAL + 1) * sizeof(void *) <= 48,
-               "what CSR needs first is in the first 48 bytes");
-_Static_assert(offsetof(struct product, fact) + 4 * sizeof(int64_t) <= 48 + 128,
-               "what it needs in the end lies with the first facts");
+_Static_assert(offsetof(struct product, alpha) + SCALAR_BYTES <= 112,
+               "what CSR needs to add to y is in the first 112 bytes");
+_Static_assert(offsetof(struct product, fact) + PRODUCT_FACTS * sizeof(int64_t) <= 112 + 128,
+               "what it needs in the end lies with the facts");
 
 /* What Liu and Vinter 2015 found best on a GTX 980 and on an R9 290X.  NVIDIA's multiprocessors since 8.0
  * keep many more loads under way, so their tiles are larger: a descriptor then stands for more entries. */
@@ -149,7 +149,7 @@ static heddle_status run_rows(const struct work *w, const struct launch *ahead, 
     for (int64_t row = 0, grid; row < rows; row += grid * each) {
         grid = (rows - row + each - 1) / each;
         grid = grid < most ? grid : most;
-        part.product.first = row;
+        part.product.first = (int32_t)row;
         if (row == 0 && ahead)
             TRY(gpu_run_pair(&part, *ahead, (struct launch){entry, grid, block}));
         else

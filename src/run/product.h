@@ -5,10 +5,9 @@
  * variant.
  *
  * The order matters.  A GPU fetches arguments from memory by the line, and a small product waits for each:
- * 0.3 us on an H200, where by all signs a line has 128 bytes and ends behind the first 48 bytes or the
- * first 112.  So the first 48 are what a product from CSR needs until it multiplies, and what it needs in
- * the end, scalars or where they lie, is with facts that it may ask for while it waits for its first
- * loads. */
+ * 0.3 us on an H200, where a line has 128 bytes and the first one ends behind 112 of them.  So these are all
+ * that a product from CSR which adds to y needs, and what others need in the end lies with facts that they
+ * may ask for while they wait for their first loads. */
 #ifndef RUN_PRODUCT_H
 #define RUN_PRODUCT_H
 
@@ -24,22 +23,24 @@ struct steps {
     int64_t entry, vector;
 };
 
+enum { ALPHA_AT = 1, BETA_AT = 2 };
+
 struct product {
     int64_t rows;                      /* of the matrix as it is stored */
-    int64_t first;                     /* the row (gpu_run_rows) or whatever else this launch begins with */
+    int32_t first;                     /* the row (gpu_run_rows) or whatever else this launch begins with */
+    int32_t scalars_at;                /* GPU: ALPHA_AT and BETA_AT, where they lie on the device */
     const void *x;                     /* cols entries, or rows entries when transposed */
     const void *array[FORMAT_ARRAYS];  /* of its format: layout.h names them */
     void *y;                           /* the other number */
-    unsigned char alpha[SCALAR_BYTES]; /* the first bytes hold a `real`; alpha is not 0 */
-    unsigned char beta[SCALAR_BYTES];
-    const void *alpha_at, *beta_at; /* GPU: a `real` on the device instead, which may be 0; NULL: as above */
-    int64_t fact[PRODUCT_FACTS];    /* what `prepare` or launch tells it in numbers */
-    int64_t cols, nnz;              /* of the matrix as it is stored */
-    int64_t dim[FORMAT_DIMS];       /* of its format: layout.h names them, too */
-    int32_t transposed;             /* 1: y = alpha Aᵀ x + beta y for the stored A */
-    int32_t conjugate;              /* 1: with the conjugates of its values, where they are complex */
-    int64_t parts;                  /* the work is cut into so many parts, whoever takes them */
-    void *workspace;                /* what the kernel asked for, not initialised, aligned to 64 bytes */
+    unsigned char alpha[SCALAR_BYTES]; /* the first bytes hold a `real`, which is not 0 */
+    unsigned char beta[SCALAR_BYTES];  /* likewise, any; or either holds the address of a `real`, also 0 */
+    int64_t fact[PRODUCT_FACTS];       /* what `prepare` or launch tells it in numbers */
+    int64_t cols, nnz;                 /* of the matrix as it is stored */
+    int64_t dim[FORMAT_DIMS];          /* of its format: layout.h names them, too */
+    int32_t transposed;                /* 1: y = alpha Aᵀ x + beta y for the stored A */
+    int32_t conjugate;                 /* 1: with the conjugates of its values, where they are complex */
+    int64_t parts;                     /* the work is cut into so many parts, whoever takes them */
+    void *workspace;                   /* what the kernel asked for, not initialised, aligned to 64 bytes */
     int32_t *counters; /* what the kernel asked for: 0 before every launch, and it leaves them so */
     void *prepared;    /* what its `prepare` derived from the matrix; NULL without one */
     int64_t vectors;   /* 1; more only for kernels that say so (kernel.h), whose x and y have these steps */

@@ -17,7 +17,28 @@ double _Complex scalar_get(const unsigned char bytes[SCALAR_BYTES], heddle_type 
     return value_at(&widest, vector_type(value), 0);
 }
 
+static void put(struct work *w, unsigned char bytes[SCALAR_BYTES], int32_t flag, double _Complex scalar,
+                const void *at)
+{
+    scalar_put(bytes, w->value, scalar);
+    w->product.scalars_at &= ~flag;
+    if (at) {
+        memcpy(bytes, &at, sizeof at);
+        w->product.scalars_at |= flag;
+    }
+}
+
+void alpha_put(struct work *w, double _Complex alpha, const void *at)
+{
+    put(w, w->product.alpha, ALPHA_AT, alpha, at);
+}
+
+void beta_put(struct work *w, double _Complex beta, const void *at)
+{
+    put(w, w->product.beta, BETA_AT, beta, at);
+}
+
 int beta_is_one(const struct work *w)
 {
-    return !w->product.beta_at && scalar_get(w->product.beta, w->value) == 1;
+    return !(w->product.scalars_at & BETA_AT) && scalar_get(w->product.beta, w->value) == 1;
 }

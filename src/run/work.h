@@ -23,6 +23,9 @@ struct work {
 /* Kernels read their scalars as `real`: the type of vectors of a matrix with such values. */
 void scalar_put(unsigned char bytes[SCALAR_BYTES], heddle_type value, double _Complex scalar);
 double _Complex scalar_get(const unsigned char bytes[SCALAR_BYTES], heddle_type value);
+/* alpha or beta of a product: the number, or where kernels find it; NULL: the number. */
+void alpha_put(struct work *w, double _Complex alpha, const void *at);
+void beta_put(struct work *w, double _Complex beta, const void *at);
 /* Is it known that y stays as it is before anything is added to it? */
 int beta_is_one(const struct work *w);
 
