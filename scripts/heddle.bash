@@ -37,8 +37,8 @@ _heddle_value() { # _heddle_value OPTION WORD
     --kernel | -k) _heddle_list "$2" "$(heddle complete kernels)" ;;
     --peer | -p) _heddle_list "$2" "$(heddle complete peers)" ;;
     --device | -d) _heddle_words "$2" "$(heddle complete devices)" ;;
-    --type | -t) _heddle_list "$2" "f32 f64" ;;
-    --op) _heddle_list "$2" "N T" ;;
+    --type | -t) _heddle_list "$2" "f32 f64 c32 c64 f16 bf16 f32v64" ;;
+    --op) _heddle_list "$2" "N T H" ;;
     --x | -x | --y | -y | --output | -o | --json | --svg | --from | --with) _heddle_files "$2" ;;
     *) return 1 ;;
     esac

@@ -123,7 +123,8 @@ done
 good 'check as JSON' '"wrong":0' heddle check s.mtx --json --kernel auto,cpu_csr
 json 'check --json parses' "$work/out"
 good 'check of one type and operation' '2 of 2 combinations verified' heddle check s.mtx --kernel auto,cpu_csr --type f32 --op T
-bad 'check of a type that is none' 'it takes f32 or f64' heddle check s.mtx --type f16
+bad 'check of a type that is none' 'it takes f32 or f64 or c32' heddle check s.mtx --type f8
+bad 'check of an operation that is none' 'H is of complex numbers' heddle check s.mtx --op H
 good 'a matrix can be transposed' 'columns                             400' heddle info transpose:gen:dense:rows=400,cols=300
 bad 'but not twice' 'once is enough' heddle info transpose:transpose:gen:dense:n=3
 good 'check of several kinds of matrices' '2 matrices' heddle check s.mtx gen:diagonal:n=10 --kernel cpu_csr
@@ -211,7 +212,12 @@ bad 'one argument too many' "'b.mtx'" heddle mv a.mtx b.mtx
 bad 'option without its value' '--op needs a value' heddle mv a.mtx --op
 bad 'flag with a value' 'takes no value' heddle kernels --options=yes
 bad 'bad operation' 'N or T' heddle mv a.mtx --op X
-bad 'bad type' 'f32 or f64' heddle mv a.mtx --type f16
+bad 'bad type' 'bf16 or f32v64' heddle mv a.mtx --type f8
+bad 'complex scalar of real numbers' 'the numbers are real' heddle mv a.mtx --alpha 1+2i
+good 'a matrix of complex values' '' heddle gen grid2d:n=3,values=complex -o g.mtx
+good 'is described' 'hermitian symmetry' heddle info g.mtx
+good 'and in another type' 'bytes (c32)' heddle info g.mtx --type c32
+bad 'not as a real one' 'complex' heddle convert g.mtx g.hdl --type f64
 bad 'bad number' 'not a number' heddle mv a.mtx --alpha one
 bad 'beta without y' '--y FILE' heddle mv a.mtx --beta 1
 bad 'y without beta' '--beta' heddle mv a.mtx --y y.mtx
@@ -251,7 +257,7 @@ bad 'wrong banner' 'banner.mtx' heddle info banner.mtx
 matrix kind.mtx '%%MatrixMarket matrix coordinate quaternion general\n1 1 1\n1 1 1\n'
 bad 'unknown kind of numbers' 'kind.mtx' heddle info kind.mtx
 matrix complex.mtx '%%MatrixMarket matrix coordinate complex general\n1 1 1\n1 1 1 2\n'
-bad 'complex matrix' 'complex' heddle mv complex.mtx
+bad 'complex matrix as a real one' 'complex' heddle mv complex.mtx --type f64
 matrix size.mtx "${banner}1 1\n1 1 1\n"
 bad 'bad size line' 'size.mtx:2' heddle info size.mtx
 matrix range.mtx "${banner}2 2 2\n1 1 1\n1 3 1\n"

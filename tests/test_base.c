@@ -230,6 +230,29 @@ TEST(integers_are_read_as_people_write_them)
     CHECK(isinf(real));
     CHECK_STATUS(parse_real("1.0x", &real), HEDDLE_BAD_ARGUMENT);
     CHECK_STATUS(parse_real("", &real), HEDDLE_BAD_ARGUMENT);
+    static const struct {
+        const char *text;
+        double re, im;
+        const char *again;
+    } numbers[] = {{"1+2i", 1, 2, "1+2i"},
+                   {"-0.5i", 0, -0.5, "0-0.5i"},
+                   {"3-i", 3, -1, "3-1i"},
+                   {"i", 0, 1, "0+1i"},
+                   {"-i", 0, -1, "0-1i"},
+                   {"7", 7, 0, "7"},
+                   {"1e3-2e-1i", 1000, -0.2, "1000-0.2i"}};
+    for (size_t i = 0; i < sizeof numbers / sizeof numbers[0]; i++) {
+        double _Complex z = 0;
+        char text[COMPLEX_TEXT];
+        CHECK_OK(parse_complex(numbers[i].text, &z));
+        CHECK_THAT(__real__ z == numbers[i].re && __imag__ z == numbers[i].im, "%s", numbers[i].text);
+        CHECK_THAT(strcmp(text_complex(text, z, 6), numbers[i].again) == 0, "%s", text);
+    }
+    static const char *const no_number[] = {"", "1+", "1+2", "2j", "1+2i ", "i2", "+-i", "1i+2", "--1"};
+    for (size_t i = 0; i < sizeof no_number / sizeof no_number[0]; i++) {
+        double _Complex z;
+        CHECK_THAT(parse_complex(no_number[i], &z) == HEDDLE_BAD_ARGUMENT, "'%s'", no_number[i]);
+    }
 }
 
 TEST(numbers_are_written_for_people)

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * One entry dropped, doubled or misplaced in a row of 10 to 10 million entries, f32 and f64, N and T:
- * integers find it always.  With HEDDLE_TABLE=1 it prints what the two halves of verification find. */
+ * One entry dropped, doubled, misplaced or wrongly conjugated in a row of 10 to 10 million entries, every
+ * type of numbers, N, T and H: integers find it always.  With HEDDLE_TABLE=1 it prints what the two halves
+ * of verification find. */
 #include <math.h>
 #include <stdlib.h>
 
@@ -20,12 +21,13 @@ struct long_row {
     void *x;
 };
 
-static void put(void *to, heddle_type type, int64_t i, double value)
+static const heddle_type types[] = {HEDDLE_F32, HEDDLE_F64,  HEDDLE_C32, HEDDLE_C64,
+                                    HEDDLE_F16, HEDDLE_BF16, F32_F64};
+#define TYPES 7
+
+static heddle_op last_op(heddle_type type)
 {
-    if (type == HEDDLE_F64)
-        ((double *)to)[i] = value;
-    else
-        ((float *)to)[i] = (float)value;
+    return is_complex(type) ? HEDDLE_H : HEDDLE_T;
 }
 
 static void row_new(struct long_row *r, int64_t n, heddle_type type, heddle_op op)
@@ -47,7 +49,7 @@ static void row_new(struct long_row *r, int64_t n, heddle_type type, heddle_op o
         }
         ptr[n] = n + 2;
     }
-    r->x = mem_alloc(n, type_size(type));
+    r->x = mem_alloc(n, vector_size(type));
 }
 
 static void row_free(struct long_row *r)
@@ -56,14 +58,22 @@ static void row_free(struct long_row *r)
     mem_free(r->x);
 }
 
+static double _Complex positive(uint64_t *state)
+{
+    double _Complex v;
+    RE(v) = 0.5 + (double)(test_random(state) >> 11) * 0x1p-54;
+    IM(v) = 0.5 + (double)(test_random(state) >> 11) * 0x1p-54;
+    return v;
+}
+
 /* Numbers of all bits, values and x positive: the worst of rounding. */
 static void set_reals(struct long_row *r)
 {
     uint64_t state = 5;
     for (int64_t k = 0; k < r->A.nnz; k++)
-        put(r->A.val, r->A.value, k, 0.5 + (double)(test_random(&state) >> 11) * 0x1p-54);
+        value_put(r->A.val, r->A.value, k, positive(&state));
     for (int64_t i = 0; i < r->n; i++)
-        put(r->x, r->A.value, i, 0.5 + (double)(test_random(&state) >> 11) * 0x1p-54);
+        value_put(r->x, vector_type(r->A.value), i, positive(&state));
 }
 
 static void set_integers(struct long_row *r)
@@ -72,52 +82,64 @@ static void set_integers(struct long_row *r)
     exact_vector(r->x, &r->A, r->n, 0);
 }
 
-enum plant { NOTHING, DROPPED, DOUBLED, OTHER_ROW, OTHER_COLUMN, COLUMN_0, PLANTS };
-static const char *const plant_name[PLANTS] = {"nothing",        "dropped",         "doubled",
-                                               "in another row", "with the next x", "with x[0]"};
+enum plant { NOTHING, DROPPED, DOUBLED, OTHER_ROW, OTHER_COLUMN, COLUMN_0, CONJUGATED, PLANTS };
+static const char *const plant_name[PLANTS] = {"nothing",         "dropped",   "doubled",   "in another row",
+                                               "with the next x", "with x[0]", "conjugated"};
 
-/* In the arithmetic of the type: sums and products of floats, rounded to float, are right in double
+/* In the arithmetic of y's type: sums and products of floats, rounded to float, are right in double
  * before. */
-static double rounded(const struct long_row *r, double v)
+static double _Complex rounded(const struct long_row *r, double _Complex v)
 {
-    return r->A.value == HEDDLE_F32 ? (double)(float)v : v;
+    c64 y;
+    value_put(&y, vector_type(r->A.value), 0, v);
+    return value_at(&y, vector_type(r->A.value), 0);
 }
 
-static double term(const struct long_row *r, int64_t k, int64_t i)
+/* Each part of a product by two roundings of its own; `other` conjugates where the operation does not. */
+static double _Complex term(const struct long_row *r, int64_t k, int64_t i, int other)
 {
-    return rounded(r, value_at(r->A.val, r->A.value, k) * value_at(r->x, r->A.value, i));
+    double _Complex a = value_at(r->A.val, r->A.value, k), x = value_at(r->x, vector_type(r->A.value), i), p,
+                    q;
+    if ((r->op == HEDDLE_H) != other)
+        IM(a) = -IM(a);
+    RE(p) = RE(a) * RE(x), IM(p) = RE(a) * IM(x);
+    RE(q) = -IM(a) * IM(x), IM(q) = IM(a) * RE(x);
+    return rounded(r, rounded(r, p) + rounded(r, q));
 }
 
 /* y as a kernel of LANES lanes would compute it, with the entry `at` of the long row wrong. */
-static void multiply(double y[3], const struct long_row *r, enum plant plant, int64_t at)
+static void multiply(double _Complex y[3], const struct long_row *r, enum plant plant, int64_t at)
 {
     const int n = r->op == HEDDLE_N;
-    double lane[LANES] = {0};
+    double _Complex lane[LANES] = {0};
     for (int64_t k = 0; k < r->n; k++)
-        if (k != at || plant == NOTHING || plant == DOUBLED)
-            lane[k % LANES] = rounded(r, lane[k % LANES] + term(r, 1 + k, k));
+        if (k != at || plant == NOTHING || plant == DOUBLED || plant == CONJUGATED)
+            lane[k % LANES] = rounded(r, lane[k % LANES] + term(r, 1 + k, k, k == at && plant == CONJUGATED));
     if (plant == DOUBLED || plant == OTHER_COLUMN || plant == COLUMN_0)
         lane[at % LANES] = rounded(r, lane[at % LANES] + term(r, 1 + at,
                                                               plant == DOUBLED    ? at
                                                               : plant == COLUMN_0 ? 0
-                                                                                  : at ^ 1));
+                                                                                  : at ^ 1,
+                                                              0));
     for (int step = LANES / 2; step > 0; step /= 2)
         for (int i = 0; i < step; i++)
             lane[i] = rounded(r, lane[i] + lane[i + step]);
-    y[0] = term(r, 0, n ? 3 : 0);
+    y[0] = term(r, 0, n ? 3 : 0, 0);
     y[1] = lane[0];
-    y[2] = term(r, 1 + r->n, n ? 4 : r->n - 1);
+    y[2] = term(r, 1 + r->n, n ? 4 : r->n - 1, 0);
     if (plant == OTHER_ROW)
-        y[2] = rounded(r, y[2] + term(r, 1 + at, at));
+        y[2] = rounded(r, y[2] + term(r, 1 + at, at, 0));
 }
 
 static int passes(const struct long_row *r, const struct reference *reference, enum plant plant, int64_t at)
 {
-    double y[3];
+    double _Complex y[3];
+    c64 narrow[3];
     struct verdict v;
     multiply(y, r, plant, at);
-    float narrow[3] = {(float)y[0], (float)y[1], (float)y[2]};
-    reference_judge(&v, reference, r->A.value == HEDDLE_F32 ? (const void *)narrow : y);
+    for (int i = 0; i < 3; i++)
+        value_put(narrow, vector_type(r->A.value), i, y[i]);
+    reference_judge(&v, reference, narrow);
     return v.passed;
 }
 
@@ -139,28 +161,28 @@ static void try_row(int64_t n, heddle_type type, heddle_op op)
     struct reference rounding, exact;
     /* never 0: dropped there, x[0] in its place is no error */
     const int64_t place[PLACES] = {n - 1, n / 2 + 1, 1 + n / 7};
-    const int places = n < LONGEST ? PLACES : 1;
+    const int places = n < LONGEST ? PLACES : 1, plants = is_complex(type) ? PLANTS : CONJUGATED;
+    const char op_name = "NTH"[op];
     int by_rounding[PLANTS] = {0}, by_integers[PLANTS] = {0};
     row_new(&r, n, type, op);
     struct equation p = {.A = &r.A, .op = op, .alpha = 1, .x = r.x};
     set_reals(&r);
     CHECK_OK(reference_new(&rounding, &p));
-    for (int plant = NOTHING; plant < PLANTS; plant++)
+    for (int plant = NOTHING; plant < plants; plant++)
         by_rounding[plant] = found(&r, &rounding, (enum plant)plant, place, places);
     set_integers(&r);
     CHECK_OK(reference_exact(&exact, &p));
-    for (int plant = NOTHING; plant < PLANTS; plant++) {
+    for (int plant = NOTHING; plant < plants; plant++) {
         by_integers[plant] = found(&r, &exact, (enum plant)plant, place, places);
         CHECK_THAT(by_integers[plant] == (plant == NOTHING ? 0 : places),
-                   "%s in a row of %lld, %s %s: found at %d of %d places", plant_name[plant], (long long)n,
-                   type == HEDDLE_F32 ? "f32" : "f64", op == HEDDLE_N ? "N" : "T", by_integers[plant],
-                   places);
+                   "%s in a row of %lld, %s %c: found at %d of %d places", plant_name[plant], (long long)n,
+                   value_name(type), op_name, by_integers[plant], places);
         if (getenv("HEDDLE_TABLE"))
-            printf("%9lld  %s %s  %-15s  %d of %d  %d of %d\n", (long long)n,
-                   type == HEDDLE_F32 ? "f32" : "f64", op == HEDDLE_N ? "N" : "T", plant_name[plant],
-                   by_rounding[plant], places, by_integers[plant], places);
+            printf("%9lld  %s %c  %-15s  %d of %d  %d of %d\n", (long long)n, value_name(type), op_name,
+                   plant_name[plant], by_rounding[plant], places, by_integers[plant], places);
     }
-    CHECK_THAT(by_rounding[NOTHING] == 0, "a right row of %lld is called wrong", (long long)n);
+    CHECK_THAT(by_rounding[NOTHING] == 0, "a right row of %lld, %s %c, is called wrong", (long long)n,
+               value_name(type), op_name);
     reference_free(&rounding);
     reference_free(&exact);
     row_free(&r);
@@ -170,10 +192,10 @@ TEST(one_wrong_entry_is_found_in_a_row_of_any_length)
 {
     if (getenv("HEDDLE_TABLE"))
         printf("      row           planted          by the bound  by integers\n");
-    for (heddle_type type = HEDDLE_F32; type <= HEDDLE_F64; type++)
-        for (heddle_op op = HEDDLE_N; op <= HEDDLE_T; op++)
-            for (int64_t n = 10; n <= LONGEST; n *= 10)
-                try_row(n, type, op);
+    for (int t = 0; t < TYPES; t++)
+        for (heddle_op op = HEDDLE_N; op <= last_op(types[t]); op++)
+            for (int64_t n = 10; n <= (t < 2 ? LONGEST : LONGEST / 100); n *= 10)
+                try_row(n, types[t], op);
 }
 
 /* The largest partial sum of the longest row: from either end, and of every other entry. */
@@ -184,7 +206,7 @@ TEST(no_partial_sum_of_ten_million_terms_is_rounded_in_f32)
     set_integers(&r);
     double forth = 0, odd = 0, largest = 0, sizes = 0;
     for (int64_t k = 0; k < r.n; k++) {
-        double t = term(&r, 1 + k, k);
+        double t = (double)term(&r, 1 + k, k, 0);
         forth += t;
         odd += k % 2 ? t : 0;
         sizes += fabs(t);
@@ -197,19 +219,24 @@ TEST(no_partial_sum_of_ten_million_terms_is_rounded_in_f32)
 
 TEST(no_number_is_zero_and_neighbours_are_never_alike)
 {
-    for (heddle_type type = HEDDLE_F32; type <= HEDDLE_F64; type++)
+    for (int t = 0; t < 2 * TYPES; t++) /* the real parts, then the imaginary ones */
         for (int64_t n = 1; n <= 1000000; n = n * 9 + 1) {
             struct long_row r;
+            const heddle_type type = types[t / 2], vector = vector_type(type);
+            if (t % 2 && !is_complex(type))
+                continue;
             row_new(&r, n < 5 ? 5 : n, type, HEDDLE_N);
             set_integers(&r);
             const int64_t largest = exact_largest(&r.A);
             unsigned char *seen = mem_zeroed(largest + 2, 1);
             for (int64_t k = 0; k < r.A.nnz; k++) {
-                double a = value_at(r.A.val, type, k);
+                const double _Complex both = value_at(r.A.val, type, k);
+                const double a = t % 2 ? IM(both) : RE(both);
                 CHECK(a == rint(a) && fabs(a) >= 1 && fabs(a) <= 8);
             }
             for (int64_t j = 0; j < r.n; j++) {
-                double x = value_at(r.x, type, j);
+                const double _Complex both = value_at(r.x, vector, j);
+                const double x = t % 2 ? IM(both) : RE(both);
                 int64_t size = (int64_t)fabs(x);
                 CHECK(x == rint(x) && size >= 1 && size <= largest + (j == 0));
                 for (int64_t i = 0; j % largest == 0 && i < largest + 2; i++)
@@ -246,18 +273,44 @@ TEST(scalars_and_y_are_part_of_the_exact_result)
     row_new(&r, 1000, HEDDLE_F32, HEDDLE_N);
     set_integers(&r);
     float y0[3], y[3];
-    double product[3];
+    double _Complex product[3];
     exact_vector(y0, &r.A, 3, 1);
     multiply(product, &r, NOTHING, 0);
     CHECK_OK(reference_exact(&reference,
                              &(struct equation){.A = &r.A, .alpha = -1, .beta = 2, .x = r.x, .y0 = y0}));
     for (int i = 0; i < 3; i++)
-        y[i] = (float)-product[i] + 2 * y0[i];
+        y[i] = -(float)product[i] + 2 * y0[i];
     reference_judge(&v, &reference, y);
     CHECK(v.passed && v.error == 0);
     y[2] += 1;
     reference_judge(&v, &reference, y);
     CHECK(!v.passed && v.first == 2 && v.error == INFINITY);
+    reference_free(&reference);
+    row_free(&r);
+}
+
+TEST(complex_scalars_are_part_of_the_exact_result)
+{
+    struct long_row r;
+    struct reference reference;
+    struct verdict v;
+    row_new(&r, 1000, HEDDLE_C32, HEDDLE_H);
+    set_integers(&r);
+    c32 y0[3], y[3];
+    double _Complex product[3], alpha = -1, beta = 2;
+    IM(alpha) = 1, IM(beta) = -1;
+    exact_vector(y0, &r.A, 3, 1);
+    multiply(product, &r, NOTHING, 0);
+    CHECK_OK(reference_exact(
+        &reference,
+        &(struct equation){.A = &r.A, .op = HEDDLE_H, .alpha = alpha, .beta = beta, .x = r.x, .y0 = y0}));
+    for (int i = 0; i < 3; i++)
+        y[i] = (c32)(alpha * product[i] + beta * y0[i]);
+    reference_judge(&v, &reference, y);
+    CHECK(v.passed && v.error == 0);
+    IM(y[2]) += 1;
+    reference_judge(&v, &reference, y);
+    CHECK(!v.passed && v.first == 2 && v.bad_rows == 1);
     reference_free(&reference);
     row_free(&r);
 }
@@ -286,7 +339,7 @@ TEST(the_bound_grows_with_the_root_of_the_length)
     struct long_row r;
     struct reference reference;
     struct verdict v;
-    double y[3];
+    double _Complex y[3];
     row_new(&r, 100000, HEDDLE_F32, HEDDLE_N);
     set_reals(&r);
     multiply(y, &r, NOTHING, 0);

@@ -2,6 +2,7 @@
  *
  * Matrix families: the same matrix on every machine and for any number of threads, at every size; errors
  * that help. */
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -116,6 +117,78 @@ TEST(the_matrix_is_the_same_for_any_number_of_threads_and_either_type)
             csr_free(&A);
         }
     use_threads(before);
+}
+
+/* Every family in every type: the same numbers, rounded; complex ones without an imaginary part. */
+TEST(values_are_the_same_in_every_type_up_to_rounding)
+{
+    static const heddle_type types[] = {HEDDLE_F32, HEDDLE_F16, HEDDLE_BF16, F32_F64, HEDDLE_C32, HEDDLE_C64};
+    for (int f = 0; f < FAMILIES; f++)
+        for (int t = 0; t < 6; t++) {
+            struct csr A, B;
+            c64 rounded;
+            if (!CHECK_OK(gen_matrix(&A, families[f].spec, HEDDLE_F64)) ||
+                !CHECK_OK(gen_matrix(&B, families[f].spec, types[t])))
+                continue;
+            int64_t other = A.nnz != B.nnz;
+            for (int64_t k = 0; k < A.nnz && !other; k++) {
+                value_put(&rounded, types[t], 0, value_at(A.val, HEDDLE_F64, k));
+                other +=
+                    A.col[k] != B.col[k] || value_at(&rounded, types[t], 0) != value_at(B.val, types[t], k);
+            }
+            CHECK_THAT(other == 0 && B.value == types[t], "%s in type %d", families[f].spec, (int)types[t]);
+            csr_free(&A);
+            csr_free(&B);
+        }
+}
+
+/* values=complex: the same matrix on every machine and for any number of threads. */
+TEST(every_family_has_complex_values)
+{
+    int before = threads_default();
+    for (int f = 0; f < FAMILIES; f++) {
+        struct csr A, B, C;
+        char spec[256];
+        snprintf(spec, sizeof spec, "%s%svalues=complex", families[f].spec,
+                 strchr(families[f].spec, ':') ? "," : ":");
+        if (strstr(families[f].spec, "values="))
+            continue;
+        use_threads(3);
+        if (!CHECK_OK(gen_matrix(&A, families[f].spec, HEDDLE_F64)) ||
+            !CHECK_OK(gen_matrix(&B, spec, HEDDLE_TYPE_DEFAULT)))
+            continue;
+        use_threads(1);
+        if (!CHECK_OK(gen_matrix(&C, spec, HEDDLE_C32)))
+            continue;
+        int64_t wrong = B.value != HEDDLE_C64 || B.nnz != A.nnz || C.nnz != A.nnz, equal = 0;
+        for (int64_t k = 0; k < A.nnz && !wrong; k++) {
+            const double _Complex b = value_at(B.val, HEDDLE_C64, k);
+            wrong += B.col[k] != A.col[k] || RE(b) == 0 || IM(b) == 0 || fabs(RE(b)) > 1 || fabs(IM(b)) > 1;
+            wrong += b != value_at(C.val, HEDDLE_C32, k); /* in units of 1/1024: f32 holds them */
+            equal += RE(b) == IM(b);
+        }
+        CHECK_THAT(wrong == 0 && equal <= A.nnz / 100 + 3, "%s", spec);
+        csr_free(&A);
+        csr_free(&B);
+        csr_free(&C);
+    }
+    use_threads(before);
+}
+
+TEST(complex_values_are_what_they_always_were)
+{
+    struct csr A, B;
+    if (!CHECK_OK(gen_matrix(&A, "dense:n=2,values=complex", HEDDLE_C64)) ||
+        !CHECK_OK(gen_matrix(&B, "dense:n=2,values=complex,seed=2", HEDDLE_C64)))
+        return;
+    const c64 *a = A.val, *b = B.val;
+    CHECK_THAT(RE(a[0]) * 1024 == -882 && IM(a[0]) * 1024 == 618, "%.0f %+.0fi", 1024 * RE(a[0]),
+               1024 * IM(a[0]));
+    CHECK_THAT(RE(a[3]) * 1024 == 126 && IM(a[3]) * 1024 == 643, "%.0f %+.0fi", 1024 * RE(a[3]),
+               1024 * IM(a[3]));
+    CHECK(a[0] != b[0] && a[1] != a[2]);
+    csr_free(&A);
+    csr_free(&B);
 }
 
 TEST(defaults_work_for_every_family)
@@ -330,7 +403,10 @@ TEST(wrong_specs_say_what_is_wrong_and_what_is_right)
         CHECK_THAT(A.row_ptr == NULL && A.nnz == 0, "%s", wrong[i].spec);
     }
     struct csr A;
-    CHECK_FAILS(gen_matrix(&A, "dense", HEDDLE_I32), HEDDLE_BAD_ARGUMENT, "f32 or f64");
+    CHECK_FAILS(gen_matrix(&A, "dense", HEDDLE_I32), HEDDLE_BAD_ARGUMENT, "f16, bf16 or f32v64");
+    CHECK_FAILS(gen_matrix(&A, "dense:values=complex", HEDDLE_F64), HEDDLE_BAD_ARGUMENT,
+                "makes c64 or c32, not f64");
+    CHECK_FAILS(gen_matrix(&A, "dense:values=random", HEDDLE_F64), HEDDLE_BAD_ARGUMENT, "values");
 }
 
 TEST(every_family_rejects_unknown_keys_with_the_list_of_known_ones)

@@ -10,7 +10,6 @@
 #include "awkward.h"
 #include "base/memory.h"
 #include "bench/bench.h"
-#include "bench/versus.h"
 #include "fakes/fake_sparse.h"
 #include "fakes/use.h"
 #include "test.h"
@@ -63,19 +62,18 @@ static int64_t wrong_entries(struct setting *s, struct candidate *c)
     const struct device *d = &s->h->device;
     int64_t rows = s->csr.rows, cols = s->csr.cols, n = c->op == HEDDLE_N ? rows : cols,
             m = c->op == HEDDLE_N ? cols : rows;
-    int64_t size = (int64_t)type_size(s->csr.value), wrong = 0;
-    void *x = awkward_vector(m, s->csr.value, 7, 1), *y = mem_zeroed(n + 1, 8), *x_there = NULL,
-         *y_there = NULL;
+    const heddle_type vector = vector_type(s->csr.value);
+    int64_t size = (int64_t)type_size(vector), wrong = 0;
+    void *x = awkward_vector(m, vector, 7, 1), *y = mem_zeroed(n + 1, 16), *x_there = NULL, *y_there = NULL;
     struct exact *e = mem_zeroed(n + 1, sizeof *e);
     CHECK_OK(device_alloc(d, &x_there, m * size));
     CHECK_OK(device_alloc(d, &y_there, n * size));
     CHECK_OK(device_copy(d, x_there, x, m * size));
     CHECK_OK(candidate_run(c, (struct scalars){.alpha = 1}, x_there, y_there));
     CHECK_OK(device_read(d, y, y_there, n * size));
-    awkward_reference(e, &s->csr, c->op != HEDDLE_N, x);
+    awkward_reference(e, &s->csr, c->op, x);
     for (int64_t i = 0; i < n; i++)
-        wrong += !awkward_good(value_at(y, s->csr.value, i), &e[i], (struct awkward_scalars){1, 0}, 0,
-                               s->csr.value, 1);
+        wrong += !awkward_good(value_at(y, vector, i), &e[i], (struct awkward_scalars){1, 0}, 0, vector, 1);
     device_free(d, x_there);
     device_free(d, y_there);
     mem_free(x);
@@ -141,6 +139,43 @@ static int every_matrix(const char *device, const char *library, const char *var
                (int)state->matrices, (int)state->vectors, (int)state->plans);
     CHECK(state->prepared > 0);
     return ran;
+}
+
+/* A library in every type of numbers that both it and Heddle's device have. */
+static void every_type(const char *device, const char *library, const char *variable, const char *has)
+{
+    const char *kernel = strncmp(device, "cpu", 3) == 0 ? "cpu_csr" : "csr_weave";
+    char all[64], word[16];
+    snprintf(all, sizeof all, " %s ", has);
+    state_of(variable);
+    for (int t = 0; t < TYPES_MOST; t++) {
+        const heddle_type type = types_known[t];
+        struct setting s;
+        if (!kernel_has(kernel_by_name(kernel), type))
+            continue;
+        make(&s, device, &blocked, type, HEDDLE_I32);
+        snprintf(word, sizeof word, " %s ", type_name(type));
+        for (heddle_op op = HEDDLE_N; op <= (is_complex(type) ? HEDDLE_H : HEDDLE_T); op++) {
+            const int ran = every_algorithm(&s, &blocked, op, library);
+            CHECK_THAT(strstr(all, word) ? ran > 0 : ran == 0, "%s ran %d algorithms in %s", library, ran,
+                       type_name(type));
+        }
+        drop(&s);
+    }
+}
+
+TEST(each_library_multiplies_in_the_types_that_it_has)
+{
+    use("HEDDLE_CUSPARSE_LIBRARY", "libfake_cusparse.so"); /* as one without f32v64, which it says itself */
+    every_type("emu", "cusparse", "HEDDLE_CUSPARSE_LIBRARY", "f32 f64 c32 c64 f16 bf16");
+    use("HEDDLE_HIPSPARSE_LIBRARY", "libfake_hipsparse.so");
+    every_type("emu:wave=64", "hipsparse", "HEDDLE_HIPSPARSE_LIBRARY", "f32 f64 c32 c64");
+    use("HEDDLE_ROCSPARSE_LIBRARY", "libfake_rocsparse.so");
+    every_type("emu", "rocsparse", "HEDDLE_ROCSPARSE_LIBRARY", "f32 f64 c32 c64");
+    use("HEDDLE_MKL_LIBRARY", "libfake_cpu_sparse.so");
+    every_type("cpu", "mkl", "HEDDLE_MKL_LIBRARY", "f32 f64");
+    use("HEDDLE_RSB_LIBRARY", "libfake_cpu_sparse.so");
+    every_type("cpu", "rsb", "HEDDLE_RSB_LIBRARY", "f32 f64 c32 c64");
 }
 
 TEST(every_algorithm_multiplies_every_awkward_matrix_or_says_why_not)
@@ -426,39 +461,3 @@ TEST(a_throttled_device_is_noticed_and_without_nvml_nothing_is_known)
 }
 
 /* ------------------------------------------------------------------ the summary */
-
-static void add(struct versus *v, const char *matrix, const char *kernel, heddle_op op, double ms)
-{
-    char name[16], origin[24];
-    snprintf(name, sizeof name, "%s", matrix);
-    snprintf(origin, sizeof origin, "%s.mtx", matrix);
-    CHECK_OK(versus_add(v, &(struct subject){.name = name, .origin = origin}, kernel, HEDDLE_F64, op, ms));
-}
-
-TEST(the_summary_compares_each_kernel_with_the_best_peer_of_the_same_matrix)
-{
-    struct versus v = {0};
-    struct versus_row *rows = NULL;
-    struct versus_ratio *list = NULL;
-    int64_t count = 0;
-    add(&v, "b", "auto", HEDDLE_N, 1);
-    add(&v, "b", "plan", HEDDLE_N, 4);
-    add(&v, "b", "cusparse:csr_alg1", HEDDLE_N, 4);
-    add(&v, "b", "cusparse:csr_alg2", HEDDLE_N, 2);
-    add(&v, "a", "auto", HEDDLE_N, 2);
-    add(&v, "a", "plan", HEDDLE_N, 1);
-    add(&v, "a", "cusparse:csr_alg1", HEDDLE_N, 1);
-    add(&v, "a", "auto", HEDDLE_T, 7); /* no peer: left out */
-    CHECK_OK(versus_rows(&v, &rows, &count));
-    CHECK(count == 3);
-    CHECK(strcmp(rows[0].kernel, "auto") == 0 && rows[0].matrices == 2 && rows[0].below == 1);
-    CHECK(fabs(rows[0].mean - 1) < 1e-12 && rows[0].least == 0.5 && rows[0].most == 2);
-    CHECK(strcmp(rows[1].kernel, "plan") == 0 && rows[1].below == 1);
-    CHECK(strcmp(rows[2].kernel, VERSUS_BEST) == 0 && rows[2].below == 0 &&
-          fabs(rows[2].mean - sqrt(2)) < 1e-12);
-    CHECK_OK(versus_matrices(&v, &rows[0], &list, &count));
-    CHECK(count == 2 && strcmp(list[0].matrix, "a") == 0 && strcmp(list[1].peer, "cusparse:csr_alg2") == 0);
-    mem_free(list);
-    mem_free(rows);
-    versus_free(&v);
-}

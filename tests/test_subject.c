@@ -155,3 +155,58 @@ TEST(random_vectors_are_the_same_numbers_in_both_types_up_to_rounding)
         CHECK(single[i] == (float)twice[i] && twice[i] >= -1 && twice[i] < 1);
     CHECK(twice[0] != twice[1]);
 }
+
+TEST(parts_of_random_complex_vectors_are_independent)
+{
+    c32 narrow[100];
+    c64 wide[100];
+    double real[100];
+    fill_random(real, HEDDLE_F64, 100);
+    fill_random(narrow, HEDDLE_C32, 100);
+    fill_random(wide, HEDDLE_C64, 100);
+    for (int i = 0; i < 100; i++) {
+        CHECK(RE(wide[i]) == real[i] && IM(wide[i]) != real[i] && IM(wide[i]) >= -1 && IM(wide[i]) < 1);
+        CHECK(RE(narrow[i]) == (float)real[i] && IM(narrow[i]) == (float)IM(wide[i]));
+        CHECK(i == 0 || IM(wide[i]) != real[i - 1]);
+    }
+    fill_nan(wide, HEDDLE_C64, 3);
+    CHECK(isnan(RE(wide[2])) && isnan(IM(wide[2])) && !isnan(RE(wide[3])));
+}
+
+TEST(what_16_bits_keep_of_a_vector_is_kept)
+{
+    float x[64];
+    static const heddle_type types[] = {HEDDLE_F16, HEDDLE_BF16};
+    for (int t = 0; t < 2; t++) {
+        fill_random(x, HEDDLE_F32, 64);
+        fill_rounded(x, HEDDLE_F32, types[t], 64);
+        for (int i = 0; i < 64; i++) {
+            c64 bits; /* room for any type */
+            value_put(&bits, types[t], 0, x[i]);
+            CHECK((float)value_at(&bits, types[t], 0) == x[i] && fabsf(x[i]) <= 1);
+        }
+        CHECK(x[0] != x[1]);
+    }
+}
+
+/* So that conjugates differ, and a matrix of few distinct values stays one. */
+TEST(a_real_matrix_that_becomes_complex_gets_imaginary_parts)
+{
+    struct csr A, B, C;
+    heddle_stats real, complex;
+    if (!CHECK_OK(gen_matrix(&A, "grid2d:n=20", HEDDLE_F64)) || !CHECK_OK(values_as(&B, &A, HEDDLE_C64)))
+        return;
+    for (int64_t k = 0; k < A.nnz; k++)
+        CHECK(RE(((c64 *)B.val)[k]) == ((double *)A.val)[k] && IM(((c64 *)B.val)[k]) != 0);
+    CHECK_OK(csr_statistics(&real, &A));
+    CHECK_OK(csr_statistics(&complex, &B));
+    CHECK(real.distinct_values == 2 && complex.distinct_values == 2);
+    CHECK_FAILS(values_as(&C, &B, HEDDLE_F64), HEDDLE_NOT_SUPPORTED, "the matrix is complex");
+    CHECK_OK(values_as(&C, &B, HEDDLE_C32)); /* rounded, and otherwise as they are */
+    CHECK(((c32 *)C.val)[3] == (c32)((c64 *)B.val)[3]);
+    mem_free(C.val);
+    CHECK_OK(values_as(&C, &A, HEDDLE_F64));
+    CHECK(C.val == A.val);
+    mem_free(B.val);
+    csr_free(&A);
+}

@@ -127,7 +127,7 @@ static heddle_status generate(heddle_matrix **out, heddle *h, const char *family
     if (!family)
         return fail(HEDDLE_BAD_ARGUMENT, "family is NULL");
     TRY(matrix_new(&A));
-    TRY(gen_matrix(&A->owned.csr, family, value ? value : HEDDLE_F64));
+    TRY(gen_matrix(&A->owned.csr, family, value));
     A->view.csr = A->owned.csr;
     TRY(matrix_place(A, h));
     TRY(matrix_done(out, h, A));

@@ -110,6 +110,36 @@ heddle_status parse_real(const char *text, double *value)
     return HEDDLE_OK;
 }
 
+/* "+2i", "-i", "0.5i": an imaginary part that ends the text. */
+static int parse_imaginary(const char *text, double *value)
+{
+    char *end;
+    const int sign = *text == '+' || *text == '-';
+    if (strcmp(text + sign, "i") == 0) {
+        *value = *text == '-' ? -1 : 1;
+        return 1;
+    }
+    *value = strtod(text, &end);
+    return end > text && strcmp(end, "i") == 0;
+}
+
+heddle_status parse_complex(const char *text, double _Complex *value)
+{
+    char *end;
+    double parts[2] = {0, 0};
+    int good = parse_imaginary(text, &parts[1]);
+    if (!good) {
+        parts[1] = 0;
+        parts[0] = strtod(text, &end);
+        good = end > text && (!*end || ((*end == '+' || *end == '-') && parse_imaginary(end, &parts[1])));
+    }
+    if (!good)
+        return fail(HEDDLE_BAD_ARGUMENT, "'%s' is not a number", text);
+    __real__ *value = parts[0];
+    __imag__ *value = parts[1];
+    return HEDDLE_OK;
+}
+
 void text_add(struct text *t, const char *format, ...)
 {
     va_list args;
@@ -162,6 +192,16 @@ char *text_bytes(char buffer[NUMBER_TEXT], double bytes)
         unit++;
     }
     snprintf(buffer, NUMBER_TEXT, "%.3g %s", bytes, units[unit]);
+    return buffer;
+}
+
+char *text_complex(char buffer[COMPLEX_TEXT], double _Complex value, int digits)
+{
+    const double re = __real__ value, im = __imag__ value;
+    if (im == 0)
+        snprintf(buffer, COMPLEX_TEXT, "%.*g", digits, re);
+    else
+        snprintf(buffer, COMPLEX_TEXT, "%.*g%+.*gi", digits, re, digits, im);
     return buffer;
 }
 

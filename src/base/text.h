@@ -34,6 +34,8 @@ heddle_status spec_done(const struct spec *spec, const char *known);
 heddle_status parse_int(const char *text, int64_t *value);
 /* A finite number or inf/nan that takes up the whole text. */
 heddle_status parse_real(const char *text, double *value);
+/* The same, or a complex number: 1+2i, -0.5i, 3-i. */
+heddle_status parse_complex(const char *text, double _Complex *value);
 
 /* Text that grows; `failed` stays set after the first allocation that failed, and later additions do
  * nothing. */
@@ -50,6 +52,9 @@ void text_free(struct text *t);
 #define NUMBER_TEXT 32
 char *text_count(char buffer[NUMBER_TEXT], int64_t n);
 char *text_bytes(char buffer[NUMBER_TEXT], double bytes);
+/* A number with so many digits as parse_complex reads it; the imaginary part is left out where it is 0. */
+#define COMPLEX_TEXT 64
+char *text_complex(char buffer[COMPLEX_TEXT], double _Complex value, int digits);
 
 /* The bytes of the UTF-8 letter at s, 0 if there is none. */
 int text_letter(const char *s);

@@ -24,7 +24,7 @@ static heddle_status vectors_new(struct stage *s, int64_t x_bytes)
 {
     heddle_status status = HEDDLE_OK;
     void *x = NULL, *y = NULL;
-    const int adds = s->base.op == HEDDLE_T && probe_has_calls(&s->b->probe); /* an emulator has no caches */
+    const int adds = s->base.op != HEDDLE_N && probe_has_calls(&s->b->probe); /* an emulator has no caches */
     s->y_places = adds && stage_y_bytes(s) < Y_SPREADS ? Y_PLACES : 1;
     TRY(device_alloc(s->base.device, &x, x_bytes));
     s->x_there = x;
@@ -40,16 +40,20 @@ static heddle_status ready_operation(struct stage *s)
     const struct csr *A = &s->csr;
     int n = s->base.op == HEDDLE_N;
     int64_t x_size = n ? A->cols : A->rows, y_size = n ? A->rows : A->cols;
-    TRY((s->x = mem_alloc(x_size, type_size(A->value))) ? HEDDLE_OK : HEDDLE_NO_MEMORY);
-    TRY((s->y = mem_alloc(y_size, type_size(A->value))) ? HEDDLE_OK : HEDDLE_NO_MEMORY);
-    fill_random(s->x, A->value, x_size);
+    const heddle_type vector = vector_type(A->value);
+    const int64_t x_bytes = x_size * (int64_t)type_size(vector);
+    TRY((s->x = mem_alloc(x_size, type_size(vector))) ? HEDDLE_OK : HEDDLE_NO_MEMORY);
+    TRY((s->y = mem_alloc(y_size, type_size(vector))) ? HEDDLE_OK : HEDDLE_NO_MEMORY);
+    fill_random(s->x, vector, x_size);
+    if (type_size(A->value) == 2) /* a peer may take x in the type of the values */
+        fill_rounded(s->x, vector, A->value, x_size);
     TRY(reference_new(&s->reference, &(struct equation){.A = A, .op = s->base.op, .alpha = 1, .x = s->x}));
     TRY(proof_new(&s->proof, s->b->h, s->A, A, s->base.op, (struct scalars){.alpha = 1}));
     s->y_places = 1;
     TRY(stopwatch_new(&s->watch, s->base.device));
     if (s->base.device->kind == DEVICE_gpu) {
-        TRY(vectors_new(s, x_size * (int64_t)type_size(A->value)));
-        TRY(device_copy(s->base.device, s->x_there, s->x, x_size * (int64_t)type_size(A->value)));
+        TRY(vectors_new(s, x_bytes));
+        TRY(device_copy(s->base.device, s->x_there, s->x, x_bytes));
         TRY(device_sync(s->base.device));
     } else {
         s->x_there = s->x;
@@ -97,7 +101,7 @@ static int type_known(const struct bench *b, const struct run *base)
     int left = 0;
     for (int i = 0; i < b->op_count && !left; i++) {
         r.op = b->op[i];
-        left = !all_known(b, &r);
+        left = bench_has(r.value, r.op) && !all_known(b, &r);
     }
     return !left;
 }
@@ -140,8 +144,9 @@ done:
 /* A, x and y once each, and y once more if beta is not 0 (it is 0 here). */
 static double product_bytes(const struct csr *A)
 {
-    double value = (double)type_size(A->value), rows = (double)A->rows, cols = (double)A->cols;
-    return (rows + 1) * (double)type_size(A->offset) + (double)A->nnz * (4 + value) + (rows + cols) * value;
+    double value = (double)type_size(A->value), vector = (double)vector_size(A->value);
+    double rows = (double)A->rows, cols = (double)A->cols;
+    return (rows + 1) * (double)type_size(A->offset) + (double)A->nnz * (4 + value) + (rows + cols) * vector;
 }
 
 static int64_t cache_of(const struct device *d)
@@ -166,15 +171,10 @@ static heddle_status within_limit(const struct stage *s)
 static heddle_status ready_type(struct stage *s)
 {
     heddle_status status = HEDDLE_OK;
-    heddle_type value = s->base.value;
     s->csr = s->loaded.csr;
-    s->csr.value = value;
+    s->csr.value = s->base.value;
     TRY(within_limit(s));
-    if (value != s->loaded.csr.value) {
-        s->csr.val = NULL;
-        TRY((s->csr.val = mem_alloc(s->csr.nnz, type_size(value))) ? HEDDLE_OK : HEDDLE_NO_MEMORY);
-        fill_converted(s->csr.val, value, s->loaded.csr.val, s->loaded.csr.value, s->csr.nnz);
-    }
+    TRY(values_as(&s->csr, &s->loaded.csr, s->base.value));
     TRY(matrix_of(&s->A, s->b->h, &s->csr));
     s->base.offset = s->csr.offset;
     s->base.bytes = product_bytes(&s->csr);
@@ -196,7 +196,8 @@ static heddle_status bench_type(struct stage *s)
         TRY(stage_absorb(s, ready_type(s), 0));
     for (int i = 0; i < s->b->op_count; i++) {
         s->base.op = s->b->op[i];
-        TRY(bench_operation(s));
+        if (bench_has(s->base.value, s->base.op))
+            TRY(bench_operation(s));
     }
 done:
     if (!skipped_before)
@@ -230,7 +231,7 @@ done:
 static heddle_status ready_matrix(struct stage *s)
 {
     heddle_status status = HEDDLE_OK;
-    TRY(subject_load(&s->loaded, s->base.subject, HEDDLE_F64));
+    TRY(subject_load_widest(&s->loaded, s->base.subject));
     s->base.rows = s->loaded.csr.rows;
     s->base.cols = s->loaded.csr.cols;
     s->base.nnz = s->loaded.csr.nnz;
@@ -242,6 +243,15 @@ static heddle_status ready_matrix(struct stage *s)
     s->base.bare_call_us = probe_call_us(&s->b->probe);
 done:
     return status;
+}
+
+int64_t bench_runs(const struct bench *b)
+{
+    int64_t pairs = 0;
+    for (int t = 0; t < b->type_count; t++)
+        for (int o = 0; o < b->op_count; o++)
+            pairs += bench_has(b->type[t], b->op[o]);
+    return pairs * b->kernels.count;
 }
 
 static heddle_status bench_all(struct bench *b, const struct subject *subject)

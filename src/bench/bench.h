@@ -13,6 +13,7 @@
 #include "bench/measure.h"
 #include "bench/probe.h"
 #include "bench/shape.h"
+#include "subject/describe.h"
 #include "subject/subject.h"
 #include "verify/verify.h"
 
@@ -42,7 +43,7 @@ struct run {
                           * NaN: not known */
     double own_floor_ms, of_own_floor; /* the same for these: of_own_floor 1 is as fast as memory allows */
     double others;            /* processors that other programs kept busy meanwhile; NaN: not known */
-    double gflops, gbs;       /* 2 nnz and bytes over the warm median */
+    double gflops, gbs;       /* 2 nnz, 8 of complex numbers, and bytes over the warm median */
     struct launches launches; /* of a kernel on a GPU, where it was asked for */
     int core_mhz, memory_mhz; /* of the device right after the products; 0: not known */
     int fits_cache;           /* bytes fit in the last-level cache, so that the floor is the cache's */
@@ -75,8 +76,8 @@ struct bench {
     heddle *h;
     struct candidate_list kernels;
     int type_count, op_count;
-    heddle_type type[2];
-    heddle_op op[2];
+    heddle_type type[TYPES_MOST];
+    heddle_op op[3];        /* H is left out where numbers are real, for it is T there */
     struct rule warm, cold; /* cold.most 0: no cold runs */
     int64_t memory_limit;   /* bytes for A, one converted copy and vectors; larger matrices are skipped; 0:
                              * no limit */
@@ -92,6 +93,12 @@ struct bench {
 /* The rules that `heddle bench` uses unless told otherwise: a flush costs a GPU a tenth of a millisecond,
  * a CPU far more. */
 extern const struct rule bench_warm, bench_cold, bench_cold_gpu;
+
+static inline int bench_has(heddle_type type, heddle_op op)
+{
+    return op != HEDDLE_H || is_complex(type);
+}
+int64_t bench_runs(const struct bench *b); /* of one matrix */
 
 heddle_status bench_subject(struct bench *b, const struct subject *subject);
 

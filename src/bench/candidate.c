@@ -47,7 +47,7 @@ static heddle_status new_plan(struct candidate *c, const char *name)
     c->break_even = desc.break_even;
     c->plan_ms = desc.plan_ms;
     struct bound_info info;
-    bound_describe(c->plan->bound[c->op == HEDDLE_T], &info);
+    bound_describe(c->plan->bound[c->op != HEDDLE_N], &info);
     c->read = (double)info.read;
 done:
     return status;
@@ -147,17 +147,18 @@ heddle_status candidate_use(struct candidate *c, const heddle_matrix *A)
 
 heddle_status candidate_run(struct candidate *c, struct scalars s, const void *x, void *y)
 {
-    float alpha = (float)s.alpha, beta = (float)s.beta;
-    int single = view_value(&c->A->view) == HEDDLE_F32;
-    const void *a = single ? (const void *)&alpha : &s.alpha, *b = single ? (const void *)&beta : &s.beta;
+    const heddle_type vector = vector_type(view_value(&c->A->view));
+    c64 a, b; /* room for any type */
+    value_put(&a, vector, 0, s.alpha);
+    value_put(&b, vector, 0, s.beta);
     if (c->peer)
         return peer_run(c->peer, s, x, y);
     if (c->bound)
         return multiply(c->h, &(struct request){c->A, c->op, c->bound, s, x, y});
     if (c->plan)
-        return heddle_plan_mv(c->plan, c->op, a, x, b, y);
+        return heddle_plan_mv(c->plan, c->op, &a, x, &b, y);
     c->h->deterministic = c->deterministic; /* the handle is everybody's */
-    heddle_status status = heddle_mv(c->h, c->op, a, c->A, x, b, y);
+    heddle_status status = heddle_mv(c->h, c->op, &a, c->A, x, &b, y);
     c->h->deterministic = 0;
     if (status == HEDDLE_OK && !c->ran[0]) {
         const struct kernel *kernel = kernel_by_name(heddle_last_kernel(c->h));

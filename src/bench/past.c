@@ -10,6 +10,7 @@
 #include "base/json_read.h"
 #include "base/memory.h"
 #include "io/packed.h"
+#include "subject/describe.h"
 
 int past_order(const struct past_run *a, const struct past_run *b)
 {
@@ -87,6 +88,14 @@ static struct timing timing_of(const struct past_line *l, const char *ms, const 
     return t;
 }
 
+static heddle_type type_of(const char *name)
+{
+    for (int i = 0; i < TYPES_MOST; i++)
+        if (strcmp(type_name(types_known[i]), name) == 0)
+            return types_known[i];
+    return HEDDLE_F64;
+}
+
 static heddle_status add_run(struct past *p, struct past_line *l)
 {
     const char *value = text_of(l, "value"), *op = text_of(l, "op");
@@ -105,8 +114,10 @@ static heddle_status add_run(struct past *p, struct past_line *l)
                          .matrix = text_of(l, "matrix"),
                          .origin = text_of(l, "origin"),
                          .kernel = text_of(l, "kernel"),
-                         .value = strcmp(value, "f32") == 0 ? HEDDLE_F32 : HEDDLE_F64,
-                         .op = strcmp(op, "N") == 0 ? HEDDLE_N : HEDDLE_T,
+                         .value = type_of(value),
+                         .op = strcmp(op, "N") == 0 ? HEDDLE_N
+                             : strcmp(op, "T") == 0 ? HEDDLE_T
+                                                    : HEDDLE_H,
                          .verified = is_true(l, "verified"),
                          .skipped = text_of(l, "skipped")[0] != 0,
                          .line = p->lines};

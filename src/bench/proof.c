@@ -17,14 +17,15 @@ static heddle_status host_new(void **p, int64_t bytes)
 static heddle_status matrix_with(heddle_matrix **B, heddle *h, const heddle_matrix *A, const void *val)
 {
     const struct csr *csr = &A->view.csr;
-    heddle_csr_desc desc = {.rows = csr->rows,
-                            .cols = csr->cols,
-                            .nnz = csr->nnz,
-                            .row_ptr = csr->row_ptr,
-                            .col = csr->col,
-                            .val = val,
-                            .types = {csr->value, csr->offset, HEDDLE_I32},
-                            .where = h->device.kind == DEVICE_gpu ? HEDDLE_ON_DEVICE : HEDDLE_ON_HOST};
+    heddle_csr_desc desc = {
+        .rows = csr->rows,
+        .cols = csr->cols,
+        .nnz = csr->nnz,
+        .row_ptr = csr->row_ptr,
+        .col = csr->col,
+        .val = val,
+        .types = {value_type(csr->value), csr->offset, HEDDLE_I32, vector_type(csr->value)},
+        .where = h->device.kind == DEVICE_gpu ? HEDDLE_ON_DEVICE : HEDDLE_ON_HOST};
     return heddle_csr(B, h, &desc);
 }
 
@@ -47,13 +48,14 @@ heddle_status proof_new(struct proof *p, heddle *h, const heddle_matrix *A, cons
                         heddle_op op, struct scalars s)
 {
     heddle_status status = HEDDLE_OK;
-    const int64_t size = (int64_t)type_size(csr->value), x_count = op == HEDDLE_N ? csr->cols : csr->rows;
+    const int64_t value = (int64_t)type_size(csr->value), size = (int64_t)vector_size(csr->value);
+    const int64_t x_count = op == HEDDLE_N ? csr->cols : csr->rows;
     const int64_t y_count = op == HEDDLE_N ? csr->rows : csr->cols;
     struct csr whole = *csr;
     *p = (struct proof){
         .device = &h->device, .scalars = s, .x_bytes = x_count * size, .y_bytes = y_count * size};
     whole.val = NULL;
-    TRY(host_new(&whole.val, csr->nnz * size));
+    TRY(host_new(&whole.val, csr->nnz * value));
     TRY(host_new(&p->x, p->x_bytes));
     TRY(host_new(&p->y0, p->y_bytes));
     TRY(host_new(&p->y, p->y_bytes));
@@ -62,9 +64,9 @@ heddle_status proof_new(struct proof *p, heddle *h, const heddle_matrix *A, cons
     if (s.beta != 0)
         exact_vector(p->y0, csr, y_count, SEED_Y);
     else
-        fill_nan(p->y0, csr->value, y_count);
-    TRY(reference_exact(&p->reference, &(struct equation){&whole, op, s.alpha, s.beta, p->x, p->y0}));
-    status = place(p, &p->val_there, whole.val, csr->nnz * size);
+        fill_nan(p->y0, vector_type(csr->value), y_count);
+    TRY(reference_exact(&p->reference, &(struct equation){&whole, op, s.alpha, s.beta, p->x, p->y0, NULL}));
+    status = place(p, &p->val_there, whole.val, csr->nnz * value);
     if (p->val_there == whole.val)
         whole.val = NULL;
     TRY(status);

@@ -95,6 +95,7 @@ static void run_what(struct json *j, const struct run *r)
     json_string(j, "format", r->made ? r->made->format : NULL);
     json_string(j, "op", op_name(r->op));
     json_string(j, "value", type_name(r->value));
+    json_string(j, "vector", type_name(vector_type(r->value)));
     json_string(j, "offset", type_name(r->offset ? r->offset : HEDDLE_I32));
     json_string(j, "index", "i32");
 }
@@ -116,7 +117,7 @@ static void launches(struct json *j, const struct launches *l)
 /* Of a plan: what its choice took, and what it was made among. */
 static void choice(struct json *j, const struct candidate *c, heddle_op op)
 {
-    const struct tries *t = c->plan ? bound_tries(c->plan->bound[op == HEDDLE_T]) : NULL;
+    const struct tries *t = c->plan ? bound_tries(c->plan->bound[op != HEDDLE_N]) : NULL;
     if (!t)
         return;
     json_real(j, "plan_ms", c->plan_ms);

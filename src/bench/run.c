@@ -140,13 +140,13 @@ static heddle_status product_of(void *argument)
 
 int64_t stage_y_bytes(const struct stage *s)
 {
-    return s->reference.n * (int64_t)type_size(s->base.value);
+    return s->reference.n * (int64_t)vector_size(s->base.value);
 }
 
 /* y of NaN, where the products will write it: what they leave out shows. */
 static heddle_status poison(struct stage *s)
 {
-    fill_nan(s->y, s->base.value, s->reference.n);
+    fill_nan(s->y, vector_type(s->base.value), s->reference.n);
     if (s->y_there == s->y || s->reference.n == 0)
         return HEDDLE_OK;
     heddle_status status =
@@ -215,7 +215,7 @@ static double own_bytes(const struct stage *s, const struct candidate *c)
 {
     int n = s->base.op == HEDDLE_N;
     int64_t vectors = n ? s->used_cols + s->csr.rows : s->used_rows + s->csr.cols;
-    return c->read + (double)vectors * (double)type_size(s->base.value);
+    return c->read + (double)vectors * (double)vector_size(s->base.value);
 }
 
 /* What the emulator takes says nothing of any GPU: its runs have times, to see that something goes on, and
@@ -230,7 +230,7 @@ static void rate(struct stage *s, struct run *r, const struct candidate *c)
     if (r->own_bytes > 0)
         r->floor_ms = floor_beside_ms(&s->floors, r->bytes, ms * r->bytes / r->own_bytes);
     r->of_floor = r->floor_ms / ms;
-    r->gflops = 2 * (double)r->nnz / (ms * 1e6);
+    r->gflops = (is_complex(r->value) ? 8 : 2) * (double)r->nnz / (ms * 1e6);
     r->gbs = r->bytes / (ms * 1e6);
 }
 

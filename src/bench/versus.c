@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "base/memory.h"
+#include "subject/describe.h"
 
 heddle_status versus_add(struct versus *v, const struct subject *subject, const char *kernel,
                          heddle_type value, heddle_op op, double ms)
@@ -71,6 +72,17 @@ static const struct versus_time *fastest(const struct versus *v, int64_t i, int 
     return best;
 }
 
+/* The best peer of item `i`.  Where none has f32 values with f64 vectors, what its users have: f64. */
+static const struct versus_time *rival(const struct versus *v, int64_t i)
+{
+    const struct versus_time *t = &v->item[i], *best = fastest(v, i, 1);
+    for (int64_t k = 0; k < v->count && !best && t->value == F32_F64; k++)
+        if (v->item[k].value == HEDDLE_F64 && v->item[k].op == t->op &&
+            strcmp(v->item[k].origin, t->origin) == 0)
+            return fastest(v, k, 1);
+    return best;
+}
+
 /* Is item i one of the row's, and for VERSUS_BEST the one that stands for its matrix? */
 static int in_row(const struct versus *v, int64_t i, const struct versus_row *row)
 {
@@ -94,7 +106,7 @@ heddle_status versus_matrices(const struct versus *v, const struct versus_row *r
     if (!(*list = mem_alloc(v->count, sizeof **list)))
         return HEDDLE_NO_MEMORY;
     for (int64_t i = 0; i < v->count; i++) {
-        const struct versus_time *peer = in_row(v, i, row) ? fastest(v, i, 1) : NULL;
+        const struct versus_time *peer = in_row(v, i, row) ? rival(v, i) : NULL;
         if (peer && v->item[i].ms > 0)
             (*list)[(*count)++] =
                 (struct versus_ratio){v->item[i].matrix, peer->kernel, peer->ms / v->item[i].ms};
@@ -172,16 +184,15 @@ done:
 
 heddle_status versus_rows(struct versus *v, struct versus_row **rows, int64_t *count)
 {
-    static const heddle_type types[] = {HEDDLE_F32, HEDDLE_F64};
-    static const heddle_op ops[] = {HEDDLE_N, HEDDLE_T};
     heddle_status status = HEDDLE_OK;
     *count = 0;
-    if (!(*rows = mem_alloc(v->count + 4, sizeof **rows)))
+    if (!(*rows = mem_alloc(v->count + 3 * TYPES_MOST, sizeof **rows)))
         return HEDDLE_NO_MEMORY;
     if (v->count > 0)
         qsort(v->item, (size_t)v->count, sizeof *v->item, by_place);
-    for (int i = 0; i < 4; i++)
-        TRY(add_rows(v, *rows, count, types[i / 2], ops[i % 2]));
+    for (int type = 0; type < TYPES_MOST; type++)
+        for (heddle_op op = HEDDLE_N; op <= HEDDLE_H; op++)
+            TRY(add_rows(v, *rows, count, types_known[type], op));
 done:
     if (status != HEDDLE_OK) {
         mem_free(*rows);

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
  * versus.h: Heddle against the best peer.  Collects the times of a run and sums up, for each kernel, type
- * and operation, how the best peer's time compares: best peer / kernel, above 1 where Heddle is faster. */
+ * and operation, how the best peer's time compares: best peer / kernel, above 1 where Heddle is faster.
+ * f32 values with f64 vectors stand beside the peers' f64 where no peer has them. */
 #ifndef BENCH_VERSUS_H
 #define BENCH_VERSUS_H
 

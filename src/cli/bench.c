@@ -22,8 +22,10 @@ static const struct cli_option options[] = {
     {"kernel", 'k', OPTION_LIST, AT(kernels), "K,...|all", "what to time (auto,plan)"},
     {"peer", 'p', OPTION_LIST, AT(peers), "P,...|all",
      "other libraries beside them: cusparse, or one algorithm of it"},
-    {"type", 't', OPTION_LIST, AT(types), "f32,f64", "types of the numbers (f64)"},
-    {"op", 0, OPTION_LIST, AT(ops), "N,T", "A itself, its transpose (N)"},
+    {"type", 't', OPTION_LIST, AT(types), "T,...",
+     "types of the numbers: f32, f64, c32, c64, f16, bf16, f32v64 (f64)"},
+    {"op", 0, OPTION_LIST, AT(ops), "N,T,H",
+     "A itself, its transpose, its adjoint where numbers are complex (N)"},
     {"json", 0, OPTION_JSON, AT(json), "FILE", "records as " JSON_WHAT "; what FILE holds is kept"},
     {"fresh", 0, OPTION_FLAG, AT(fresh), NULL,
      "start the file of --json over instead of going on where it ends"},
@@ -62,7 +64,10 @@ static heddle_status add_type(void *argument, const char *word)
     struct bench *b = argument;
     heddle_type type;
     heddle_status status = type_choice(word, &type);
-    if (status == HEDDLE_OK && !(b->type_count > 0 && b->type[0] == type) && b->type_count < 2)
+    for (int i = 0; i < b->type_count && status == HEDDLE_OK; i++)
+        if (b->type[i] == type)
+            return HEDDLE_OK;
+    if (status == HEDDLE_OK)
         b->type[b->type_count++] = type;
     return status;
 }
@@ -72,7 +77,10 @@ static heddle_status add_op(void *argument, const char *word)
     struct bench *b = argument;
     heddle_op op;
     heddle_status status = op_choice(word, &op);
-    if (status == HEDDLE_OK && !(b->op_count > 0 && b->op[0] == op) && b->op_count < 2)
+    for (int i = 0; i < b->op_count && status == HEDDLE_OK; i++)
+        if (b->op[i] == op)
+            return HEDDLE_OK;
+    if (status == HEDDLE_OK)
         b->op[b->op_count++] = op;
     return status;
 }
@@ -172,7 +180,9 @@ static heddle_status ready(struct benching *k, const struct choices *c)
     benching_table(k);
     if (c->brief)
         TRY(benching_brief_begin(k));
-    k->total = k->list.count * b->type_count * b->op_count * b->kernels.count;
+    if (bench_runs(b) == 0)
+        TRY(fail(HEDDLE_BAD_ARGUMENT, "--op H is of complex numbers: --type c32,c64"));
+    k->total = k->list.count * bench_runs(b);
     if (k->past.count > 0)
         TRY(benching_take_over(k));
     k->begin = now_ms();
@@ -240,19 +250,19 @@ done:
 }
 
 const struct page page_bench = {
-    .usage = "MATRIX... [--kernel K,...|all] [--peer P,...] [--type f32,f64] [--op N,T] [--json [FILE]]\n"
+    .usage = "MATRIX... [--kernel K,...|all] [--peer P,...] [--type T,...] [--op N,T,H] [--json [FILE]]\n"
              "heddle bench --limits [--device DEVICE] [--json [FILE]]",
     .details =
         "Times products, verifies each one, and prints a table.  cold ms is the median of products with\n"
         "flushed caches, ms that of warm ones, ± half the distance of their quartiles; GFLOP/s counts 2\n"
-        "operations a nonzero; GB/s counts A in CSR, x and y once.  The floor is the time of the fastest\n"
-        "loop that only reads as many bytes as this kernel does, again and again; of CSR's is the share\n"
-        "for the bytes of CSR, which a smaller storage may exceed.  Records in --json also hold conversion\n"
-        "and preparation times and a description of each matrix; a run that was interrupted goes on where\n"
-        "its file ends.  Peers are other libraries, measured by the same clock on the same arrays; the\n"
-        "summary then tells how the best of them compares.  With auto or plan beside auto:deterministic=1\n"
-        "or plan:deterministic=1 it tells for each matrix what a bitwise repeatable result costs.  The\n"
-        "exit status is 1 when a result is wrong.\n"
+        "operations a nonzero, 8 a complex one; GB/s counts A in CSR, x and y once.  The floor is the time\n"
+        "of the fastest loop that only reads as many bytes as this kernel does, again and again; of CSR's\n"
+        "is the share for the bytes of CSR, which a smaller storage may exceed.  Records in --json also\n"
+        "hold conversion and preparation times and a description of each matrix; a run that was interrupted\n"
+        "goes on where its file ends.  Peers are other libraries, measured by the same clock on the same\n"
+        "arrays; the summary then tells how the best of them compares.  With auto or plan beside\n"
+        "auto:deterministic=1 or plan:deterministic=1 it tells for each matrix what a bitwise repeatable\n"
+        "result costs.  The exit status is 1 when a result is wrong.\n"
         "\n"
         "With --limits: what a product is made of, measured alone (reading and copying memory, gathering\n"
         "x, adding to y atomically, launching), and the time that no product can therefore go below.\n"

@@ -59,7 +59,7 @@ heddle_status benching_take_over(struct benching *k)
     heddle_status status = HEDDLE_OK;
     struct bench *b = &k->bench;
     int64_t per_matrix = (int64_t)b->type_count * b->op_count * b->kernels.count;
-    for (int64_t i = 0; i < k->total; i++) {
+    for (int64_t i = 0; i < k->list.count * per_matrix; i++) {
         const struct subject *subject = &k->list.item[i / per_matrix];
         int kernel = (int)(i % b->kernels.count), op = (int)(i / b->kernels.count % b->op_count);
         int type = (int)(i / b->kernels.count / b->op_count % b->type_count);
@@ -68,7 +68,7 @@ heddle_status benching_take_over(struct benching *k)
                         .kernel = b->kernels.name[kernel],
                         .op = b->op[op],
                         .value = b->type[type]};
-        const struct past_run *p = before(k, &r);
+        const struct past_run *p = bench_has(r.value, r.op) ? before(k, &r) : NULL;
         if (!p)
             continue;
         k->kept++;

@@ -94,6 +94,8 @@ void benching_prices_told(struct benching *k)
     }
     table_end(&table, k->s);
     out(k->s, "\n");
-    for (int i = 0; i < 8; i++)
-        mean_told(k, choices[i / 4], i / 2 % 2 ? HEDDLE_F64 : HEDDLE_F32, i % 2 ? HEDDLE_T : HEDDLE_N);
+    for (int choice = 0; choice < 2; choice++)
+        for (int type = 0; type < TYPES_MOST; type++)
+            for (heddle_op op = HEDDLE_N; op <= HEDDLE_H; op++)
+                mean_told(k, choices[choice], types_known[type], op);
 }

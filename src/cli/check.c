@@ -21,30 +21,40 @@ struct choices {
 static const struct cli_option options[] = {
     {"device", 'd', OPTION_TEXT, AT(device), "DEVICE", "where to compute (auto)"},
     {"kernel", 'k', OPTION_LIST, AT(kernels), "K,...|all", "what to check (all)"},
-    {"type", 't', OPTION_LIST, AT(types), "f32,f64", "types of the numbers (both)"},
-    {"op", 0, OPTION_LIST, AT(ops), "N,T", "A itself, its transpose (both)"},
+    {"type", 't', OPTION_LIST, AT(types), "T,...",
+     "types of the numbers: f32, f64, c32, c64, f16, bf16, f32v64 (f32,f64)"},
+    {"op", 0, OPTION_LIST, AT(ops), "N,T,H", "A itself, its transpose, of complex numbers its adjoint (all)"},
     {"json", 0, OPTION_JSON, AT(json), "FILE", JSON_WHAT},
     {0}};
 
 /* Scalars, each with the error that it hunts. */
 static const struct {
-    struct scalars s;
+    double alpha[2], beta[2]; /* the second part where numbers are complex */
     int y_is_nan, x_is_nan;
-} cases[CASES] = {
-    {{.alpha = 1}, 1, 0},                 /* beta = 0 must not read y */
-    {{.alpha = -1.5, .beta = 0.5}, 0, 0}, /* factors that are forgotten, or applied twice */
-    {{.beta = 2}, 0, 1},                  /* alpha = 0 must not read x */
+} cases[CASES + 1] = {
+    {{1, 0}, {0, 0}, 1, 0},          /* beta = 0 must not read y */
+    {{-1.5, 0.75}, {0.5, -2}, 0, 0}, /* factors that are forgotten, or applied twice */
+    {{0, 0}, {2, -1}, 0, 1},         /* alpha = 0 must not read x */
+    {{-1, 1}, {2, -1}, 0, 0},        /* of the product of integers */
 };
-static const struct scalars integers = {.alpha = -1, .beta = 2}; /* of the product of integers */
+#define INTEGERS CASES
 
-static const struct kind all_kinds[KINDS] = {
-    {HEDDLE_F32, HEDDLE_N}, {HEDDLE_F32, HEDDLE_T}, {HEDDLE_F64, HEDDLE_N}, {HEDDLE_F64, HEDDLE_T}};
+static struct scalars scalars_of(int i, heddle_type type)
+{
+    struct scalars s = {.alpha = cases[i].alpha[0], .beta = cases[i].beta[0]};
+    if (is_complex(type)) {
+        IM(s.alpha) = cases[i].alpha[1];
+        IM(s.beta) = cases[i].beta[1];
+    }
+    return s;
+}
 
 /* The matrix in one type, with vectors for one operation and the references of all cases.  Products are
  * given vectors that lie on the device, so that a kernel meets the y that is laid out for it, and no copy
  * that was staged on the way. */
 struct bench_top {
-    struct csr csr, retyped; /* retyped: what is to be freed, where the matrix was not loaded in this type */
+    struct csr csr; /* with values of its own, where the matrix was not loaded in this type */
+    void *own_val;
     heddle_matrix *A;
     void *x, *nan, *y0, *y;
     void *x_there, *nan_there; /* on the device; on a CPU x and nan themselves */
@@ -68,12 +78,14 @@ static heddle_status find_references(struct bench_top *b, heddle_op op)
     if (op != HEDDLE_N)
         TRY(csr_transpose(&turned, &b->csr));
     for (int i = 0; i < CASES; i++) {
-        struct equation p = {op != HEDDLE_N ? &turned : &b->csr,
-                             HEDDLE_N,
-                             cases[i].s.alpha,
-                             cases[i].s.beta,
-                             cases[i].x_is_nan ? b->nan : b->x,
-                             cases[i].y_is_nan ? b->nan : b->y0};
+        const struct scalars s = scalars_of(i, b->csr.value);
+        struct equation p = {.A = &b->csr,
+                             .op = op,
+                             .alpha = s.alpha,
+                             .beta = s.beta,
+                             .x = cases[i].x_is_nan ? b->nan : b->x,
+                             .y0 = cases[i].y_is_nan ? b->nan : b->y0,
+                             .transposed = op != HEDDLE_N ? &turned : NULL};
         TRY(reference_new(&b->reference[i], &p));
     }
 done:
@@ -100,22 +112,23 @@ static heddle_status ready(struct bench_top *b, heddle *h, const struct csr *A, 
     heddle_status status = HEDDLE_OK;
     int64_t longer = A->rows > A->cols ? A->rows : A->cols;
     b->n = op == HEDDLE_N ? A->rows : A->cols;
-    if (A->value != type)
-        TRY(csr_retype(&b->retyped, A, type, A->offset));
-    b->csr = A->value != type ? b->retyped : *A;
+    TRY(values_as(&b->csr, A, type));
+    b->own_val = b->csr.val != A->val ? b->csr.val : NULL;
     TRY(matrix_of(&b->A, h, &b->csr));
-    TRY(new_vector(&b->x, type, longer));
-    TRY(new_vector(&b->nan, type, longer));
-    TRY(new_vector(&b->y0, type, b->n));
-    TRY(new_vector(&b->y, type, b->n));
-    fill_random(b->x, type, longer);
-    fill_nan(b->nan, type, longer);
-    fill_random(b->y0, type, b->n);
-    TRY(to_device(&b->x_there, &h->device, b->x, longer * (int64_t)type_size(type)));
-    TRY(to_device(&b->nan_there, &h->device, b->nan, longer * (int64_t)type_size(type)));
-    TRY(guarded_new(&b->y_there, &h->device, b->n * (int64_t)type_size(type)));
+    const heddle_type vector = vector_type(type);
+    const int64_t size = (int64_t)type_size(vector);
+    TRY(new_vector(&b->x, vector, longer));
+    TRY(new_vector(&b->nan, vector, longer));
+    TRY(new_vector(&b->y0, vector, b->n));
+    TRY(new_vector(&b->y, vector, b->n));
+    fill_random(b->x, vector, longer);
+    fill_nan(b->nan, vector, longer);
+    fill_random(b->y0, vector, b->n);
+    TRY(to_device(&b->x_there, &h->device, b->x, longer * size));
+    TRY(to_device(&b->nan_there, &h->device, b->nan, longer * size));
+    TRY(guarded_new(&b->y_there, &h->device, b->n * size));
     TRY(find_references(b, op));
-    TRY(proof_new(&b->proof, h, b->A, &b->csr, op, integers));
+    TRY(proof_new(&b->proof, h, b->A, &b->csr, op, scalars_of(INTEGERS, type)));
 done:
     return status;
 }
@@ -131,11 +144,18 @@ static void release(struct bench_top *b, const struct device *d)
         device_free(d, b->nan_there);
     }
     heddle_matrix_free(b->A);
-    csr_free(&b->retyped);
+    mem_free(b->own_val);
     mem_free(b->x);
     mem_free(b->nan);
     mem_free(b->y0);
     mem_free(b->y);
+}
+
+static void told_scalars(struct outcome *o, struct scalars s, const char *kind, const char *text)
+{
+    char alpha[COMPLEX_TEXT], beta[COMPLEX_TEXT];
+    snprintf(o->text, sizeof o->text, "alpha %s, beta %s%s: %s", text_complex(alpha, s.alpha, 6),
+             text_complex(beta, s.beta, 6), kind, text);
 }
 
 /* What is wrong with the y that a kernel left, for people; "" when nothing is. */
@@ -147,15 +167,14 @@ static void look_at(struct bench_top *b, int i, int whole, int64_t outside, stru
     o->error = fmax(o->error, whole ? v.error : INFINITY);
     if ((!v.passed || !whole) && !o->wrong) {
         if (!whole) {
-            int64_t size = (int64_t)type_size(b->csr.value),
+            int64_t size = (int64_t)vector_size(b->csr.value),
                     entry = (outside < 0 ? outside - size + 1 : outside) / size;
             snprintf(text, sizeof text, "it wrote %s y: entry %lld of a vector of %lld",
                      outside < 0 ? "before" : "past the end of", (long long)entry, (long long)b->n);
         } else {
             verdict_text(text, &v, &b->reference[i]);
         }
-        snprintf(o->text, sizeof o->text, "alpha %g, beta %g: %s", (double)cases[i].s.alpha,
-                 (double)cases[i].s.beta, text);
+        told_scalars(o, scalars_of(i, b->csr.value), "", text);
     }
     o->wrong |= !v.passed || !whole;
 }
@@ -166,8 +185,7 @@ static int broke_a_rule(heddle_status status, const struct candidate *c, struct 
     if (status != HEDDLE_DEVICE_ERROR || device_sync(&c->h->device) != HEDDLE_OK)
         return 0;
     if (!o->wrong) /* the first thing that went wrong is told */
-        snprintf(o->text, sizeof o->text, "alpha %g, beta %g: %s", (double)s.alpha, (double)s.beta,
-                 heddle_last_error());
+        told_scalars(o, s, "", heddle_last_error());
     o->wrong = 1;
     o->error = INFINITY;
     return 1;
@@ -178,13 +196,12 @@ static heddle_status judge_integers(const struct bench_top *b, struct candidate 
     struct verdict v;
     char text[VERDICT_TEXT];
     heddle_status status = proof_of(&b->proof, c, &v, text);
-    if (broke_a_rule(status, c, integers, o))
+    if (broke_a_rule(status, c, b->proof.scalars, o))
         return HEDDLE_OK;
     TRY(status);
     o->error = fmax(o->error, v.error);
     if (!v.passed && !o->wrong)
-        snprintf(o->text, sizeof o->text, "alpha %g, beta %g, integers: %s", (double)integers.alpha,
-                 (double)integers.beta, text);
+        told_scalars(o, b->proof.scalars, ", integers", text);
     o->wrong |= !v.passed;
 done:
     return status;
@@ -197,9 +214,10 @@ static heddle_status judge(struct bench_top *b, struct candidate *c, struct outc
     for (int i = 0; i < CASES; i++) {
         int whole;
         int64_t outside;
+        const struct scalars s = scalars_of(i, b->csr.value);
         TRY(guarded_set(&b->y_there, cases[i].y_is_nan ? b->nan : b->y0));
-        status = candidate_run(c, cases[i].s, cases[i].x_is_nan ? b->nan_there : b->x_there, b->y_there.y);
-        if (broke_a_rule(status, c, cases[i].s, o))
+        status = candidate_run(c, s, cases[i].x_is_nan ? b->nan_there : b->x_there, b->y_there.y);
+        if (broke_a_rule(status, c, s, o))
             return HEDDLE_OK;
         TRY(status);
         TRY(guarded_get(&b->y_there, b->y, &whole, &outside));
@@ -216,15 +234,17 @@ static heddle_status check_kernel(struct checking *k, struct bench_top *b, heddl
     struct candidate c = {0};
     *o = (struct outcome){0};
     heddle_status status = candidate_new(&c, k->h, b->A, op, name);
-    if (status == HEDDLE_NO_KERNEL || status == HEDDLE_NO_MEMORY || status == HEDDLE_NOT_SUPPORTED) {
-        o->skipped = 1;
+    const int made = status == HEDDLE_OK;
+    if (made)
+        status = judge(b, &c, o);
+    candidate_free(&c);
+    if (status == HEDDLE_NOT_SUPPORTED ||
+        (!made && (status == HEDDLE_NO_KERNEL || status == HEDDLE_NO_MEMORY))) {
+        *o = (struct outcome){.skipped = 1};
         k->starved += status == HEDDLE_NO_MEMORY;
         snprintf(o->text, sizeof o->text, "%s", heddle_last_error());
         return HEDDLE_OK;
     }
-    if (status == HEDDLE_OK)
-        status = judge(b, &c, o);
-    candidate_free(&c);
     if (status == HEDDLE_DEVICE_ERROR) { /* the device is lost, and with it the rest of the check */
         snprintf(o->text, sizeof o->text, "%s", heddle_last_error());
         return fail(status, "%s, %s, %s: %s", name, type_name(b->csr.value), op_name(op), o->text);
@@ -232,16 +252,22 @@ static heddle_status check_kernel(struct checking *k, struct bench_top *b, heddl
     return status;
 }
 
+/* Every kernel in a type that the matrix or the device does not have. */
+static void skip_kind(struct checking *k, int kind)
+{
+    for (int i = 0; i < k->kernels.count; i++) {
+        struct outcome *o = &k->outcome[i][kind];
+        *o = (struct outcome){.skipped = 1};
+        snprintf(o->text, sizeof o->text, "%s", heddle_last_error());
+    }
+    k->done += k->kernels.count;
+}
+
 /* Every combination of a matrix that cannot be read. */
 static void skip_matrix(struct checking *k)
 {
-    for (int i = 0; i < k->kernels.count; i++)
-        for (int kind = 0; kind < k->kinds; kind++) {
-            struct outcome *o = &k->outcome[i][kind];
-            *o = (struct outcome){.skipped = 1};
-            snprintf(o->text, sizeof o->text, "%s", heddle_last_error());
-        }
-    k->done += (int64_t)k->kernels.count * k->kinds;
+    for (int kind = 0; kind < k->kinds; kind++)
+        skip_kind(k, kind);
 }
 
 static heddle_status check_matrix(struct checking *k, const struct subject *subject)
@@ -250,7 +276,7 @@ static heddle_status check_matrix(struct checking *k, const struct subject *subj
     struct loaded m = {0};
     struct bench_top b = {0};
     progress(k->s, k->done, k->total, "%s", subject->name);
-    status = subject_load(&m, subject, k->kind[k->kinds - 1].type); /* the widest */
+    status = subject_load_widest(&m, subject);
     k->unread = status != HEDDLE_OK && k->several;
     if (k->unread) {
         k->starved += status == HEDDLE_NO_MEMORY ? (int64_t)k->kernels.count * k->kinds : 0;
@@ -264,12 +290,18 @@ static heddle_status check_matrix(struct checking *k, const struct subject *subj
     for (int kind = 0; kind < k->kinds; kind++) {
         const heddle_type type = k->kind[kind].type;
         const heddle_op op = k->kind[kind].op;
-        TRY(ready(&b, k->h, &m.csr, type, op));
-        for (int i = 0; i < k->kernels.count; i++) {
+        status = ready(&b, k->h, &m.csr, type, op);
+        const int skipped = status == HEDDLE_NOT_SUPPORTED;
+        if (skipped) /* in this type alone */
+            skip_kind(k, kind);
+        else
+            TRY(status);
+        for (int i = 0; i < k->kernels.count && !skipped; i++) {
             progress(k->s, k->done++, k->total, "%s %s %s %s", subject->name, type_name(type), op_name(op),
                      k->kernels.name[i]);
             TRY(check_kernel(k, &b, op, k->kernels.name[i], &k->outcome[i][kind]));
         }
+        status = HEDDLE_OK;
         release(&b, &k->h->device);
         b = (struct bench_top){0};
     }
@@ -345,9 +377,13 @@ static heddle_status choose_kinds(struct checking *k, const struct choices *c)
         TRY(each_word(c->types.item[i], want_type, &types));
     for (int i = 0; i < c->ops.count; i++)
         TRY(each_word(c->ops.item[i], want_op, &ops));
-    for (int i = 0; i < KINDS; i++)
-        if ((!types || types >> all_kinds[i].type & 1) && (!ops || ops >> all_kinds[i].op & 1))
-            k->kind[k->kinds++] = all_kinds[i];
+    types = types ? types : 1u << HEDDLE_F32 | 1u << HEDDLE_F64;
+    for (int i = 0; i < TYPES_MOST; i++)
+        for (heddle_op op = HEDDLE_N; op <= (is_complex(types_known[i]) ? HEDDLE_H : HEDDLE_T); op++)
+            if (types >> types_known[i] & 1 && (!ops || ops >> op & 1))
+                k->kind[k->kinds++] = (struct kind){types_known[i], op};
+    if (k->kinds == 0)
+        TRY(fail(HEDDLE_BAD_ARGUMENT, "--op H is of complex numbers: --type c32,c64"));
 done:
     return status;
 }
@@ -397,14 +433,15 @@ done:
 }
 
 const struct page page_check = {
-    .usage = "MATRIX... [--device D] [--kernel K,...|all] [--type f32,f64] [--op N,T] [--json [FILE]]",
+    .usage = "MATRIX... [--device D] [--kernel K,...|all] [--type T,...] [--op N,T,H] [--json [FILE]]",
     .details =
-        "Multiplies with every kernel, in both types, with A and its transpose, for several alpha and\n"
-        "beta, and compares each entry of y with a reference of twice the precision.  A number below 1 is\n"
-        "the largest error as a share of what rounding may cause.  y lies on the device, full of NaN where\n"
-        "beta is 0 and between guard words: a kernel that reads y, leaves out a row or writes outside of y\n"
-        "is wrong, too.  One more product, of integers, must be right to the last bit.  The exit status is\n"
-        "1 when a result is wrong, 2 when something could not be read or was skipped for want of memory.\n"
+        "Multiplies with every kernel, in every type of --type, with A, its transpose and of complex\n"
+        "numbers its adjoint (H), for several alpha and beta, and compares each entry of y with a reference\n"
+        "of twice the precision.  A number below 1 is the largest error as a share of what rounding may\n"
+        "cause.  y lies on the device, full of NaN where beta is 0 and between guard words: a kernel that\n"
+        "reads y, leaves out a row or writes outside of y is wrong, too.  One more product, of integers,\n"
+        "must be right to the last bit.  The exit status is 1 when a result is wrong, 2 when something\n"
+        "could not be read or was skipped for want of memory.\n"
         "\n"
         "Examples:\n"
         "  heddle check a.mtx\n"

@@ -42,7 +42,7 @@ static void tell_reasons(struct checking *k, const char *kernel, const struct ou
 void checking_tell_people(struct checking *k, const struct subject *subject)
 {
     struct column columns[KINDS + 2] = {{"kernel", 0, 24}};
-    char heads[KINDS][8];
+    char heads[KINDS][16];
     struct table t;
     out(k->s, "%s\n", subject->origin);
     if (k->unread) {

@@ -12,13 +12,13 @@ struct kind {
     heddle_type type;
     heddle_op op;
 };
-#define CASES 3 /* pairs of scalars */
-#define KINDS 4 /* two types, two operations */
+#define CASES 3  /* pairs of scalars */
+#define KINDS 16 /* types with N and T, complex ones with H too */
 
 struct outcome {
     int skipped, wrong;
     double error;
-    char text[256]; /* why it was skipped, or what is wrong */
+    char text[512]; /* why it was skipped, or what is wrong */
 };
 
 struct checking {

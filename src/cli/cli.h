@@ -70,8 +70,9 @@ extern const struct cli_option common_options[]; /* of every command */
 
 /* The one matrix that `text` stands for: a set of several is refused. */
 heddle_status one_subject(struct subject_list *list, const char *text);
-heddle_status type_choice(const char *text, heddle_type *type); /* f32, f64 */
-heddle_status op_choice(const char *text, heddle_op *op);       /* N, T */
+heddle_status type_choice(const char *text, heddle_type *type); /* f32, f64, c32, ... */
+heddle_status op_choice(const char *text, heddle_op *op);       /* N, T, H */
+#define TYPES_WHAT "f32|f64|c32|c64|f16|bf16|f32v64"
 /* Each of the words in "f32,f64". */
 heddle_status each_word(const char *text, heddle_status (*visit)(void *argument, const char *word),
                         void *argument);

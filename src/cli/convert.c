@@ -7,7 +7,7 @@ struct choices {
 };
 
 static const struct cli_option options[] = {{"type", 't', OPTION_TEXT, offsetof(struct choices, type),
-                                             "f32|f64", "type of the values (as stored, else f64)"},
+                                             TYPES_WHAT, "type of the values (as stored, else f64)"},
                                             {0}};
 
 static heddle_status run(struct session *s, void *into)
@@ -34,7 +34,7 @@ done:
 }
 
 const struct page page_convert = {
-    .usage = "IN OUT [--type f32|f64]",
+    .usage = "IN OUT [--type T]",
     .details =
         "Reads a matrix and writes it in the format that OUT's ending names: .mtx, .mtx.gz, .rb, .rb.gz,\n"
         ".hdl, .petsc or .petsc64 (PETSc's binary matrices, as its builds with 32- or 64-bit indices read\n"

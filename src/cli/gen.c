@@ -13,7 +13,8 @@ struct choices {
 static const struct cli_option options[] = {
     {"output", 'o', OPTION_TEXT, offsetof(struct choices, output), "FILE",
      "where to; the ending names the format"},
-    {"type", 't', OPTION_TEXT, offsetof(struct choices, type), "f32|f64", "type of the values (f64)"},
+    {"type", 't', OPTION_TEXT, offsetof(struct choices, type), TYPES_WHAT,
+     "type of the values (f64; c64 of values=complex)"},
     {"list", 'l', OPTION_FLAG, offsetof(struct choices, list), NULL,
      "families with their parameters, and sets"},
     {"json", 0, OPTION_JSON, offsetof(struct choices, json), "FILE", JSON_WHAT},
@@ -117,7 +118,7 @@ static heddle_status run(struct session *s, void *into)
     const struct choices *c = into;
     struct subject_list list = {0};
     struct loaded m = {0};
-    heddle_type type = HEDDLE_F64;
+    heddle_type type = 0;
     double begin = now_ms();
     if (c->list && c->json)
         return list_json(s);
@@ -151,7 +152,8 @@ const struct page page_gen = {
     .details =
         "Makes a matrix; the same spec gives the same matrix on every machine.  --list shows the families\n"
         "with their parameters, --list set:NAME the members of a set.  FILE ends in .mtx, .mtx.gz, .rb,\n"
-        ".rb.gz, .hdl, .petsc or .petsc64.\n"
+        ".rb.gz, .hdl, .petsc or .petsc64.  Every family takes values=complex: random real and imaginary\n"
+        "parts.\n"
         "\n"
         "Examples:\n"
         "  heddle gen grid3d:n=100 -o a.mtx\n"

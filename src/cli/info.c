@@ -7,11 +7,14 @@
 #include "subject/describe.h"
 
 struct choices {
-    const char *json;
+    const char *type, *json;
 };
 
 static const struct cli_option options[] = {
-    {"json", 0, OPTION_JSON, offsetof(struct choices, json), "FILE", JSON_WHAT}, {0}};
+    {"type", 't', OPTION_TEXT, offsetof(struct choices, type), TYPES_WHAT,
+     "its values, and its sizes, in this type (as stored, else f64)"},
+    {"json", 0, OPTION_JSON, offsetof(struct choices, json), "FILE", JSON_WHAT},
+    {0}};
 
 /* Bytes in each storage format that any kernel uses. */
 struct format_sizes {
@@ -51,7 +54,7 @@ static heddle_status find_facts(struct facts *f)
     heddle *h = NULL;
     heddle_matrix *A = NULL;
     struct loaded m = {0};
-    TRY(subject_load(&m, f->subject, 0));
+    TRY(subject_load(&m, f->subject, f->value));
     f->value = m.csr.value;
     TRY(heddle_open(&h, "cpu"));
     TRY(matrix_of(&A, h, &m.csr));
@@ -184,6 +187,8 @@ static void for_people(struct session *s, const struct facts *f)
         line_share(s, "pattern symmetry", a->pattern_symmetry);
         line_share(s, "numeric symmetry", a->numeric_symmetry);
         line_share(s, "numeric skew symmetry", a->numeric_skew);
+        if (is_complex(f->value))
+            line_share(s, "hermitian symmetry", a->hermitian_symmetry);
     }
     out(s, "  %-22s %16s\n", "columns in order", a->sorted ? "yes" : "no");
     line_count(s, "repeated entries", a->repeats);
@@ -199,10 +204,13 @@ static heddle_status run(struct session *s, void *into)
     heddle_status status = HEDDLE_OK;
     const struct choices *c = into;
     struct subject_list list = {0};
+    heddle_type type = 0;
+    if (c->type)
+        TRY(type_choice(c->type, &type));
     for (int i = 0; i < s->operands; i++)
         TRY(subjects_add(&list, s->operand[i]));
     for (int64_t i = 0; i < list.count; i++) {
-        struct facts facts = {.subject = &list.item[i]};
+        struct facts facts = {.subject = &list.item[i], .value = type};
         progress(s, i, list.count, "looking at %s", list.item[i].name);
         TRY(find_facts(&facts));
         progress_clear(s);
@@ -220,7 +228,7 @@ done:
 }
 
 const struct page page_info = {
-    .usage = "MATRIX... [--json [FILE]]",
+    .usage = "MATRIX... [--type T] [--json [FILE]]",
     .details =
         "Size, row and column lengths, bandwidth, symmetry, distinct values, and the bytes that the matrix\n"
         "takes in every storage format.  A member of a set that stands in for a published matrix is shown\n"

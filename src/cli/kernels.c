@@ -18,9 +18,9 @@ static const struct cli_option options[] = {
     {"json", 0, OPTION_JSON, offsetof(struct choices, json), "FILE", JSON_WHAT},
     {0}};
 
-static const struct column columns[] = {
-    {"kernel", 0, 0},     {"device", 0, 0},  {"format", 0, 0}, {"op", 0, 0},
-    {"repeatable", 0, 0}, {"options", 0, 0}, {"source", 0, 0}, {0}};
+static const struct column columns[] = {{"kernel", 0, 0},  {"device", 0, 0}, {"format", 0, 0},
+                                        {"op", 0, 0},      {"types", 0, 0},  {"repeatable", 0, 0},
+                                        {"options", 0, 0}, {"source", 0, 0}, {0}};
 
 static heddle_status as_json(struct session *s)
 {
@@ -34,6 +34,7 @@ static heddle_status as_json(struct session *s)
         json_string(&j, "device", k.device);
         json_string(&j, "format", k.format);
         json_string(&j, "ops", k.ops);
+        json_string(&j, "types", k.types);
         json_bool(&j, "repeatable", k.repeatable);
         json_string(&j, "options", k.options);
         json_string(&j, "source", k.source);
@@ -52,7 +53,7 @@ static heddle_status list(struct session *s, const char *json)
         return as_json(s);
     table_begin(&t, columns);
     for (int i = 0; i < heddle_kernel_count() && heddle_kernel_info(i, &k) == HEDDLE_OK; i++)
-        table_add(&t, "%s\t%s\t%s\t%s\t%s\t%s\t%s", k.name, k.device, k.format, k.ops,
+        table_add(&t, "%s\t%s\t%s\t%s\t%s\t%s\t%s\t%s", k.name, k.device, k.format, k.ops, k.types,
                   k.repeatable ? "yes" : "no", k.options, k.source);
     table_end(&t, s);
     return HEDDLE_OK;
@@ -195,8 +196,9 @@ static heddle_status run(struct session *s, void *into)
 const struct page page_kernels = {
     .usage = "[--options | --resources] [--json [FILE]]",
     .details =
-        "Each kernel computes the operations in the column op on its storage format.  repeatable: bitwise\n"
-        "the same result every run.  Options, shown with their defaults, follow the name after a colon:\n"
+        "Each kernel computes the operations in the column op on its storage format, with numbers of these\n"
+        "types; a kernel of T computes H of complex ones, too.  repeatable: bitwise the same result every\n"
+        "run.  Options, shown with their defaults, follow the name after a colon:\n"
         "cpu_sell:slice=8,window=512.  Two more names are taken wherever a kernel is: auto (what heddle_mv\n"
         "runs, with no set-up) and plan (what a plan chooses and prepares).\n"
         "\n"

@@ -18,11 +18,12 @@ struct choices {
 #define AT(member) offsetof(struct choices, member)
 static const struct cli_option options[] = {
     {"x", 'x', OPTION_TEXT, AT(x), "FILE", "the vector to multiply by (all ones)"},
-    {"op", 0, OPTION_TEXT, AT(op), "N|T", "A itself or its transpose (N)"},
-    {"alpha", 0, OPTION_TEXT, AT(alpha), "NUMBER", "factor of the product (1)"},
+    {"op", 0, OPTION_TEXT, AT(op), "N|T|H", "A itself, its transpose or its adjoint (N)"},
+    {"alpha", 0, OPTION_TEXT, AT(alpha), "NUMBER",
+     "factor of the product (1); 1+2i where numbers are complex"},
     {"beta", 0, OPTION_TEXT, AT(beta), "NUMBER", "factor of y (0); needs --y"},
     {"y", 'y', OPTION_TEXT, AT(y), "FILE", "the vector to add to; needs --beta"},
-    {"type", 't', OPTION_TEXT, AT(type), "f32|f64", "type of the numbers (as stored, else f64)"},
+    {"type", 't', OPTION_TEXT, AT(type), TYPES_WHAT, "type of the numbers (as stored, else f64)"},
     {"device", 'd', OPTION_TEXT, AT(device), "DEVICE", "where to compute (auto)"},
     {"kernel", 'k', OPTION_TEXT, AT(kernel), "KERNEL", "how: auto, plan, or a kernel with options (auto)"},
     {"output", 'o', OPTION_TEXT, AT(output), "FILE",
@@ -61,14 +62,19 @@ static heddle_status vector(void **v, const char *path, heddle_type type, int64_
     return HEDDLE_OK;
 }
 
-static heddle_status parse_scalar(const char *name, const char *text, heddle_type type, double *value)
+static heddle_status parse_scalar(const char *name, const char *text, heddle_type type,
+                                  double _Complex *value)
 {
     if (!text)
         return HEDDLE_OK;
-    if (parse_real(text, value) != HEDDLE_OK)
+    if (parse_complex(text, value) != HEDDLE_OK)
         return fail(HEDDLE_BAD_ARGUMENT, "--%s %s: not a number", name, text);
-    if (type == HEDDLE_F32)
-        *value = (float)*value;
+    if (IM(*value) != 0 && !is_complex(type))
+        return fail(HEDDLE_BAD_ARGUMENT, "--%s %s: the numbers are real; --type c64 makes them complex", name,
+                    text);
+    c64 rounded;
+    value_put(&rounded, type, 0, *value);
+    *value = value_at(&rounded, type, 0);
     return HEDDLE_OK;
 }
 
@@ -85,14 +91,14 @@ static heddle_status bind(struct multiplication *m, const char *name)
 
 static heddle_status multiply_once(struct multiplication *m)
 {
-    float single[2] = {(float)m->scalars.alpha, (float)m->scalars.beta};
-    int is_single = m->A.csr.value == HEDDLE_F32;
-    const void *alpha = is_single ? (const void *)&single[0] : &m->scalars.alpha;
-    const void *beta = is_single ? (const void *)&single[1] : &m->scalars.beta;
+    const heddle_type vector = vector_type(m->A.csr.value);
+    c64 alpha, beta; /* room for any type */
+    value_put(&alpha, vector, 0, m->scalars.alpha);
+    value_put(&beta, vector, 0, m->scalars.beta);
     if (m->bound)
         return multiply(m->h, &(struct request){m->matrix, m->op, m->bound, m->scalars, m->x, m->y});
-    return m->plan ? heddle_plan_mv(m->plan, m->op, alpha, m->x, beta, m->y)
-                   : heddle_mv(m->h, m->op, alpha, m->matrix, m->x, beta, m->y);
+    return m->plan ? heddle_plan_mv(m->plan, m->op, &alpha, m->x, &beta, m->y)
+                   : heddle_mv(m->h, m->op, &alpha, m->matrix, m->x, &beta, m->y);
 }
 
 /* The kernel that ran, with its options where they are known. */
@@ -131,11 +137,11 @@ static heddle_status ready(struct multiplication *m, const struct choices *c, co
         TRY(heddle_set_deterministic(m->h, choice_is_deterministic(kernel)));
     TRY(one_subject(&m->list, matrix));
     TRY(subject_load(&m->A, &m->list.item[0], type));
-    type = m->A.csr.value;
+    type = vector_type(m->A.csr.value);
     m->x_size = m->op == HEDDLE_N ? m->A.csr.cols : m->A.csr.rows;
     m->y_size = m->op == HEDDLE_N ? m->A.csr.rows : m->A.csr.cols;
-    TRY(parse_scalar("alpha", c->alpha, type, (double *)&m->scalars.alpha));
-    TRY(parse_scalar("beta", c->beta, type, (double *)&m->scalars.beta));
+    TRY(parse_scalar("alpha", c->alpha, type, &m->scalars.alpha));
+    TRY(parse_scalar("beta", c->beta, type, &m->scalars.beta));
     TRY(vector(&m->x, c->x, type, m->x_size, 1));
     TRY(vector(&m->y, c->y, type, m->y_size, 0));
     TRY(matrix_of(&m->matrix, m->h, &m->A.csr));
@@ -144,18 +150,26 @@ done:
     return status;
 }
 
-/* One number a line, with as few digits as read back to the same number. */
-static heddle_status print_vector(struct session *s, const void *y, heddle_type type, int64_t n)
+/* As few digits as read back to the same number. */
+static void print_number(struct session *s, double value, int single, const char *end)
 {
     char text[NUMBER_TEXT];
+    int digits = single ? 6 : 15, most = single ? 9 : 17;
+    do
+        snprintf(text, sizeof text, "%.*g", digits, value);
+    while (digits++ < most && (single ? (double)strtof(text, NULL) : strtod(text, NULL)) != value);
+    out(s, "%s%s", text, end);
+}
+
+/* One number a line, of a complex one its two parts. */
+static heddle_status print_vector(struct session *s, const void *y, heddle_type type, int64_t n)
+{
+    const int single = type == HEDDLE_F32 || type == HEDDLE_C32;
     for (int64_t i = 0; i < n; i++) {
-        double value = value_at(y, type, i);
-        int digits = type == HEDDLE_F64 ? 15 : 6, most = type == HEDDLE_F64 ? 17 : 9;
-        do
-            snprintf(text, sizeof text, "%.*g", digits, value);
-        while (digits++ < most &&
-               (type == HEDDLE_F64 ? strtod(text, NULL) : (double)strtof(text, NULL)) != value);
-        out(s, "%s\n", text);
+        const double _Complex value = value_at(y, type, i);
+        print_number(s, RE(value), single, is_complex(type) ? " " : "\n");
+        if (is_complex(type))
+            print_number(s, IM(value), single, "\n");
         if (s->out.size > 1 << 20) {
             heddle_status status = out_flush(s);
             if (status != HEDDLE_OK)
@@ -190,9 +204,9 @@ static heddle_status run(struct session *s, void *into)
     double ms = now_ms() - begin;
     progress_clear(s);
     if (!c->output)
-        TRY(print_vector(s, m.y, m.A.csr.value, m.y_size));
+        TRY(print_vector(s, m.y, vector_type(m.A.csr.value), m.y_size));
     else {
-        TRY(vector_write(m.y, m.y_size, m.A.csr.value, c->output));
+        TRY(vector_write(m.y, m.y_size, vector_type(m.A.csr.value), c->output));
         name_kernel(&m, kernel);
         if (!s->quiet)
             out(s, "%s: %s numbers, %s in %.3g ms\n", c->output, text_count(count, m.y_size), kernel, ms);
@@ -203,10 +217,13 @@ done:
 }
 
 const struct page page_mv = {
-    .usage = "MATRIX [--x FILE] [--op N|T] [--alpha A] [--beta B --y FILE] [-o FILE]",
+    .usage = "MATRIX [--x FILE] [--op N|T|H] [--alpha A] [--beta B --y FILE] [-o FILE]",
     .details =
         "Computes y = alpha op(A) x + beta y.  x is all ones unless a file gives it: a Matrix Market array\n"
         "or plain numbers.  y goes to standard output, one number a line, unless -o names a file.\n"
+        "Complex numbers (--type c64, or a matrix that is complex) are written as two, 1.5 -2, and as\n"
+        "scalars 1.5-2i; f16 and bf16 are of the matrix alone, whose vectors are f32, and f32v64 is a\n"
+        "matrix of f32 with vectors of f64.\n"
         "\n"
         "Examples:\n"
         "  heddle mv a.mtx\n"

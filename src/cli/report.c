@@ -23,8 +23,8 @@ static const struct cli_option options[] = {
     {"output", 'o', OPTION_TEXT, AT(output), "PAGE.html", "the page (report.html unless --svg is given)"},
     {"svg", 0, OPTION_TEXT, AT(svg), "DIR", "drawings in place of a page, into this folder"},
     {"device", 'd', OPTION_TEXT, AT(device), "DEVICE", "drawings: whose runs (the device with most)"},
-    {"type", 't', OPTION_TEXT, AT(type), "f32|f64", "drawings: which type (the one with most runs)"},
-    {"op", 0, OPTION_TEXT, AT(op), "N|T", "drawings: which operation (N where there is any)"},
+    {"type", 't', OPTION_TEXT, AT(type), TYPES_WHAT, "drawings: which type (the one with most runs)"},
+    {"op", 0, OPTION_TEXT, AT(op), "N|T|H", "drawings: which operation (N where there is any)"},
     {"baseline", 0, OPTION_TEXT, AT(baseline), "KERNEL", "drawings: whom speed-ups refer to (auto)"},
     {"cold", 0, OPTION_FLAG, AT(cold), NULL, "drawings: times with flushed caches"},
     {0}};

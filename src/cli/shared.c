@@ -6,6 +6,7 @@
 #include <sys/stat.h>
 
 #include "cli/cli.h"
+#include "subject/describe.h"
 
 heddle_status one_subject(struct subject_list *list, const char *text)
 {
@@ -33,19 +34,21 @@ static heddle_status choice(const char *option, const char *text, const char *co
 
 heddle_status type_choice(const char *text, heddle_type *type)
 {
-    static const char *const names[] = {"f32", "f64", NULL};
+    const char *names[TYPES_MOST + 1] = {0};
     int index = 0;
+    for (int i = 0; i < TYPES_MOST; i++)
+        names[i] = type_name(types_known[i]);
     heddle_status status = choice("type", text, names, &index);
-    *type = index == 0 ? HEDDLE_F32 : HEDDLE_F64;
+    *type = status == HEDDLE_OK ? types_known[index] : HEDDLE_F64;
     return status;
 }
 
 heddle_status op_choice(const char *text, heddle_op *op)
 {
-    static const char *const names[] = {"N", "T", NULL};
+    static const char *const names[] = {"N", "T", "H", NULL};
     int index = 0;
     heddle_status status = choice("op", text, names, &index);
-    *op = index == 0 ? HEDDLE_N : HEDDLE_T;
+    *op = (heddle_op)(index < 3 ? index : 0);
     return status;
 }
 

@@ -63,6 +63,11 @@ heddle_status versus_told(struct session *s, struct versus *v, int cold)
                   op_name(rows[i].op), rows[i].kernel, rows[i].matrices, rows[i].mean >= 1 ? GREEN : RED,
                   rows[i].mean, rows[i].least, rows[i].most, rows[i].below);
     table_end(&table, s);
+    int mixed = 0;
+    for (int64_t i = 0; i < count; i++)
+        mixed |= rows[i].value == F32_F64;
+    if (mixed)
+        out(s, "f32v64 is compared with the peers' f64 where they do not have it.\n");
     for (int64_t i = 0; i < count; i++)
         if (named(&rows[i], count)) {
             out(s, "\n%s %s %s is below 0.97 on %d of %d:\n    ", type_name(rows[i].value),

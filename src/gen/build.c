@@ -7,6 +7,8 @@
 #include "base/thread.h"
 #include "gen/random.h"
 
+#define COMPLEX_PARTS 64
+
 /* Rows are handed out in chunks, as rows of very different lengths come in stretches. */
 struct pass {
     const struct maker *m;
@@ -26,12 +28,14 @@ static void measure_row(const struct pass *pass, int64_t row, int32_t *scratch)
     pass->length[row] = (int32_t)(scratch ? m->place(m->self, row, length, scratch) : length);
 }
 
-/* In (-1, 1): an odd number over 2^53, or 2^24, so that it is exact and no shorter type holds it. */
+/* In (-1, 1): an odd number over 2^53, or 2^24, so that it is exact and no shorter type holds it.  Those of
+ * 16 bits are the latter, rounded. */
 static double full_value(const struct maker *m, int64_t row, int64_t col)
 {
     uint64_t word = row < col ? hash2(~m->seed, row, col) : hash2(~m->seed, col, row);
-    double size = m->value == HEDDLE_F64 ? (double)(word >> 11 | 1) / ((uint64_t)1 << 53)
-                                         : (double)(word >> 40 | 1) / (1 << 24);
+    double size = m->value == HEDDLE_F64 || m->value == HEDDLE_C64
+                    ? (double)(word >> 11 | 1) / ((uint64_t)1 << 53)
+                    : (double)(word >> 40 | 1) / (1 << 24);
     return word & 1 ? size : -size;
 }
 
@@ -48,13 +52,9 @@ static void fill_row(const struct pass *pass, int64_t row, int32_t *scratch)
         m->place(m->self, row, length, col);
     }
     int32_t (*weight)(const struct maker *, int64_t, int64_t) = m->weight ? m->weight : weight_random;
-    for (int64_t k = 0; k < length; k++) {
-        double value = m->full ? full_value(m, row, col[k]) : (double)weight(m, row, col[k]) / 1024;
-        if (m->value == HEDDLE_F64)
-            ((double *)pass->A->val)[begin + k] = value;
-        else
-            ((float *)pass->A->val)[begin + k] = (float)value;
-    }
+    for (int64_t k = 0; k < length; k++)
+        value_put(pass->A->val, m->value, begin + k,
+                  m->full ? full_value(m, row, col[k]) : (double)weight(m, row, col[k]) / 1024);
 }
 
 static void visit_rows(void *argument, const struct team *team)
@@ -132,6 +132,33 @@ int32_t weight_random(const struct maker *m, int64_t row, int64_t col)
 int32_t weight_symmetric(const struct maker *m, int64_t row, int64_t col)
 {
     return row < col ? weight_of(hash2(~m->seed, row, col)) : weight_of(hash2(~m->seed, col, row));
+}
+
+/* -------------------------------------------------------- complex values ---------------------- */
+
+struct complex_values {
+    struct csr *A;
+    uint64_t seed;
+};
+
+static void complex_part(void *argument, int part)
+{
+    const struct complex_values *c = argument;
+    const struct maker real = {.seed = c->seed}, imaginary = {.seed = hash1(c->seed, 1)};
+    struct csr *A = c->A;
+    const int64_t end =
+        part + 1 < COMPLEX_PARTS ? csr_row_at(A, part_begin(A->nnz, part + 1, COMPLEX_PARTS)) : A->rows;
+    for (int64_t i = part > 0 ? csr_row_at(A, part_begin(A->nnz, part, COMPLEX_PARTS)) : 0; i < end; i++)
+        for (int64_t k = csr_offset(A, i); k < csr_offset(A, i + 1); k++) {
+            double _Complex value = (double)weight_random(&real, i, A->col[k]) / 1024;
+            IM(value) = (double)weight_random(&imaginary, i, A->col[k]) / 1024;
+            value_put(A->val, A->value, k, value);
+        }
+}
+
+void make_complex(struct csr *A, uint64_t seed)
+{
+    parts_run(COMPLEX_PARTS, complex_part, &(struct complex_values){A, seed});
 }
 
 /* -------------------------------------------------------- columns of a row -------------------- */

@@ -27,6 +27,8 @@ struct maker {
 };
 
 heddle_status build(struct csr *A, const struct maker *m);
+/* Other values, of a complex type: both parts as weight_random makes them, from seed, row and column. */
+void make_complex(struct csr *A, uint64_t seed);
 
 /* Values in [-1, 1] without 0, from seed, row and column; the second one is the same for (i,j) and (j,i). */
 int32_t weight_random(const struct maker *m, int64_t row, int64_t col);

@@ -41,20 +41,37 @@ static heddle_status no_such_family(const char *name)
     return fail(HEDDLE_BAD_ARGUMENT, "there is no family '%s' (there are: %s)", name, list);
 }
 
+/* values=complex is every family's; what else `values` may be is its own matter. */
+static int has_complex(struct spec *spec)
+{
+    for (int i = 0; i < spec->keys; i++)
+        if (strcmp(spec->item[i].key, "values") == 0 && strcmp(spec->item[i].value, "complex") == 0)
+            return spec_text(spec, "values") != NULL;
+    return 0;
+}
+
 heddle_status gen_matrix(struct csr *A, const char *text, heddle_type value)
 {
     heddle_status status = HEDDLE_OK;
     struct spec spec;
     *A = (struct csr){0};
-    if (value == HEDDLE_TYPE_DEFAULT)
-        value = HEDDLE_F64;
-    if (value != HEDDLE_F32 && value != HEDDLE_F64)
-        return fail(HEDDLE_BAD_ARGUMENT, "values are generated as f32 or f64 only");
+    int64_t seed = 1;
+    if (value != HEDDLE_TYPE_DEFAULT && !value_name(value))
+        return fail(HEDDLE_BAD_ARGUMENT, "values are f32, f64, c32, c64, f16, bf16 or f32v64");
     TRY(spec_parse(&spec, text));
+    const int wants_complex = has_complex(&spec);
+    if (value == HEDDLE_TYPE_DEFAULT)
+        value = wants_complex ? HEDDLE_C64 : HEDDLE_F64;
+    if (wants_complex && !is_complex(value))
+        return fail(HEDDLE_BAD_ARGUMENT, "%s: values=complex makes c64 or c32, not %s", spec.name,
+                    value_name(value));
     const struct family *family = family_by_name(spec.name);
     if (!family)
         return no_such_family(spec.name);
-    status = family->make(A, &spec, value);
+    TRY(family->make(A, &spec, value));
+    TRY(spec_int(&spec, "seed", 0, INT64_MAX, &seed));
+    if (wants_complex)
+        make_complex(A, (uint64_t)seed);
 done:
     if (status != HEDDLE_OK)
         csr_free(A);

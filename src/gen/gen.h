@@ -19,7 +19,9 @@ struct family {
 int family_count(void);
 const struct family *family_at(int i);
 
-/* HEDDLE_BAD_ARGUMENT with the reason for an unknown family, key or value. */
+/* HEDDLE_BAD_ARGUMENT with the reason for an unknown family, key or value.  Any type of values will do, and
+ * none means f64.  values=complex, which every family takes, gives values whose parts are both random (c64
+ * unless c32 is asked for); otherwise those of a complex type are real. */
 heddle_status gen_matrix(struct csr *A, const char *spec, heddle_type value);
 
 /* A set is a list of named specs.  `published` holds what a paper or the public collection says of the

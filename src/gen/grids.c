@@ -127,7 +127,7 @@ static heddle_status read_values(struct maker *m, struct spec *spec)
 {
     enum { LAPLACE, RANDOM, FULL };
     int64_t values = LAPLACE;
-    heddle_status status = spec_choice(spec, "values", "laplace|random|full", &values);
+    heddle_status status = spec_choice(spec, "values", "laplace|random|full|complex", &values);
     m->weight = values == LAPLACE ? weight_laplace : weight_symmetric;
     m->full = values == FULL;
     return status;

@@ -92,7 +92,10 @@ static void head(struct drawing *d, const char *title)
     const struct figure_choice *c = d->choice;
     text_add(&note,
              "%s \xc2\xb7 %s \xc2\xb7 %s \xc2\xb7 %s caches \xc2\xb7 %lld matrices \xc2\xb7 %lld kernels",
-             c->device, c->value, strcmp(c->op, "N") == 0 ? "A x" : "A\xe1\xb5\x80 x",
+             c->device, c->value,
+             strcmp(c->op, "N") == 0   ? "A x"
+             : strcmp(c->op, "T") == 0 ? "A\xe1\xb5\x80 x"
+                                       : "A\xe1\xb4\xb4 x",
              c->cold ? "cold" : "warm", (long long)d->cases.matrices, (long long)d->cases.kernels);
     chart_begin(&d->chart, title, note.failed ? "" : note.data);
     text_free(&note);

@@ -58,8 +58,14 @@ static heddle_status device_of(struct records *r, const struct json_tree *t, int
     return status;
 }
 
+/* Of an entry: a complex product and sum are eight. */
+static double operations(const struct json_tree *t)
+{
+    return text_of(t, "value")[0] == 'c' ? 8 : 2;
+}
+
 /* What is wrong with a measured run, or NULL. */
-static const char *wrong_times(const struct record_run *run, double nnz, double gflops)
+static const char *wrong_times(const struct record_run *run, double all, double gflops)
 {
     if (!(run->warm_ms > 0) || !isfinite(run->warm_ms))
         return isnan(run->warm_ms) ? "\"warm_ms\" is missing" : "\"warm_ms\" is not above 0";
@@ -71,8 +77,8 @@ static const char *wrong_times(const struct record_run *run, double nnz, double 
         return "\"floor_ms\", \"bytes\" or \"held_bytes\" is below 0";
     if (run->error > 1)
         return "contradictory: \"verified\", but \"error\" is above 1";
-    if (fabs(gflops - 2e-6 * nnz / run->warm_ms) > 0.01 * gflops)
-        return "contradictory: \"gflops\" is not 2 nnz over \"warm_ms\"";
+    if (fabs(gflops - 1e-6 * all / run->warm_ms) > 0.01 * gflops)
+        return "contradictory: \"gflops\" is not 2 nnz (8 of complex numbers) over \"warm_ms\"";
     return NULL;
 }
 
@@ -87,8 +93,8 @@ static const char *wrong_words(const struct json_tree *t)
         return "\"device\" is missing";
     if (!one_of(text_of(t, "op"), " N T H "))
         return "\"op\" is none of N, T and H";
-    if (!one_of(text_of(t, "value"), " f32 f64 "))
-        return "\"value\" is neither f32 nor f64";
+    if (!one_of(text_of(t, "value"), " f32 f64 c32 c64 f16 bf16 f32v64 "))
+        return "\"value\" is none of f32, f64, c32, c64, f16, bf16 and f32v64";
     if (offset && !one_of(offset, " i32 i64 "))
         return "\"offset\" is neither i32 nor i64";
     if (text_of(t, "skipped"))
@@ -237,8 +243,8 @@ heddle_status record_add_run(struct records *r, const struct json_tree *t, struc
         return HEDDLE_OK;
     TRY(read_words(r, t, &run));
     read_numbers(t, &run);
-    if (run.skipped < 0 &&
-        (wrong = wrong_times(&run, (double)r->matrix[run.matrix].nnz, number_of(t, "gflops")))) {
+    if (run.skipped < 0 && (wrong = wrong_times(&run, operations(t) * (double)r->matrix[run.matrix].nnz,
+                                                number_of(t, "gflops")))) {
         records_warn(r, place, "%s", wrong);
         return HEDDLE_OK;
     }

@@ -3,6 +3,17 @@
 
 #include <math.h>
 
+const heddle_type types_known[TYPES_MOST] = {HEDDLE_F32, HEDDLE_F64,  HEDDLE_C32, HEDDLE_C64,
+                                             HEDDLE_F16, HEDDLE_BF16, F32_F64};
+
+int type_place(heddle_type type)
+{
+    int i = 0;
+    while (i < TYPES_MOST - 1 && types_known[i] != type)
+        i++;
+    return i;
+}
+
 const char *op_name(heddle_op op)
 {
     return op == HEDDLE_N ? "N" : op == HEDDLE_T ? "T" : "H";
@@ -10,7 +21,8 @@ const char *op_name(heddle_op op)
 
 const char *type_name(heddle_type type)
 {
-    return type == HEDDLE_F32 ? "f32" : type == HEDDLE_F64 ? "f64" : type == HEDDLE_I32 ? "i32" : "i64";
+    const char *name = value_name(type);
+    return name ? name : type == HEDDLE_I32 ? "i32" : "i64";
 }
 
 void record_lengths(struct json *j, const char *key, const heddle_lengths *l)
@@ -39,6 +51,7 @@ void record_statistics(struct json *j, const heddle_stats *stats)
     json_real(j, "pattern_symmetry", stats->pattern_symmetry);
     json_real(j, "numeric_symmetry", stats->numeric_symmetry);
     json_real(j, "numeric_skew", stats->numeric_skew);
+    json_real(j, "hermitian_symmetry", stats->hermitian_symmetry);
     json_int(j, "distinct_values", stats->distinct_values);
     json_bool(j, "distinct_values_more", stats->distinct_values > 65536);
 }

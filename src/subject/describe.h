@@ -15,7 +15,12 @@ void record_statistics(struct json *j, const heddle_stats *stats);
 /* Null unless its set has it from a paper */
 void record_published(struct json *j, const struct subject *subject);
 
+/* All types of values, as a matrix keeps them (matrix/variant.h): f32, f64, c32, c64, f16, bf16, f32v64. */
+#define TYPES_MOST 7
+extern const heddle_type types_known[TYPES_MOST];
+int type_place(heddle_type type); /* among them */
+
 const char *op_name(heddle_op op);       /* "N" */
-const char *type_name(heddle_type type); /* "f64", "i32" */
+const char *type_name(heddle_type type); /* "f64", "f32v64", "i32" */
 
 #endif

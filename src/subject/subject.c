@@ -8,6 +8,7 @@
 #include <sys/stat.h>
 
 #include "base/memory.h"
+#include "subject/fill.h"
 
 #define STDIN_PATH "/dev/stdin" /* "-" among matrices; pipes are read as files are */
 #define NAMES_MOST 128          /* families, sets and members that a suggestion looks through */
@@ -308,7 +309,7 @@ static heddle_status load_plain(struct loaded *m, const struct subject *subject,
     heddle_status status = HEDDLE_OK;
     const char *path = subject->origin + (subject->transposed ? strlen(transpose) : 0);
     if (subject->spec)
-        return gen_matrix(&m->csr, subject->spec, value ? value : HEDDLE_F64);
+        return gen_matrix(&m->csr, subject->spec, value);
     TRY(file_read(&m->file, path, value));
     m->from_file = 1;
     TRY(file_matrix_check(&m->file, path));
@@ -334,6 +335,40 @@ done:
     return status;
 }
 
+heddle_status subject_load_widest(struct loaded *m, const struct subject *subject)
+{
+    heddle_status status = HEDDLE_OK;
+    struct csr wide = {0};
+    TRY(subject_load(m, subject, HEDDLE_TYPE_DEFAULT));
+    const heddle_type widest = is_complex(m->csr.value) ? HEDDLE_C64 : HEDDLE_F64;
+    if (m->csr.value != widest) {
+        TRY(csr_retype(&wide, &m->csr, widest, m->csr.offset));
+        loaded_free(m);
+        m->csr = wide;
+    }
+done:
+    if (status != HEDDLE_OK)
+        loaded_free(m);
+    return status;
+}
+
+heddle_status values_as(struct csr *B, const struct csr *A, heddle_type value)
+{
+    *B = *A;
+    B->value = value;
+    if (value == A->value)
+        return HEDDLE_OK;
+    if (is_complex(A->value) && !is_complex(value))
+        return fail(HEDDLE_NOT_SUPPORTED, "the matrix is complex: it has no values of %s", value_name(value));
+    B->val = mem_alloc(A->nnz, type_size(value));
+    if (!B->val)
+        return HEDDLE_NO_MEMORY;
+    fill_converted(B->val, value, A->val, A->value, A->nnz);
+    if (is_complex(value) && !is_complex(A->value))
+        fill_imaginary(B->val, value, A->nnz);
+    return HEDDLE_OK;
+}
+
 void loaded_free(struct loaded *m)
 {
     if (m->from_file)
@@ -345,12 +380,13 @@ void loaded_free(struct loaded *m)
 
 heddle_status matrix_of(heddle_matrix **A, heddle *h, const struct csr *csr)
 {
-    heddle_csr_desc desc = {.rows = csr->rows,
-                            .cols = csr->cols,
-                            .nnz = csr->nnz,
-                            .row_ptr = csr->row_ptr,
-                            .col = csr->col,
-                            .val = csr->val,
-                            .types = {csr->value, csr->offset, HEDDLE_I32}};
+    heddle_csr_desc desc = {
+        .rows = csr->rows,
+        .cols = csr->cols,
+        .nnz = csr->nnz,
+        .row_ptr = csr->row_ptr,
+        .col = csr->col,
+        .val = csr->val,
+        .types = {value_type(csr->value), csr->offset, HEDDLE_I32, vector_type(csr->value)}};
     return heddle_csr(A, h, &desc);
 }

@@ -44,7 +44,14 @@ struct loaded {
 
 /* `value` 0: as stored, else f64.  The contents are checked in any case. */
 heddle_status subject_load(struct loaded *m, const struct subject *subject, heddle_type value);
+/* In f64, or c64 where it is complex: what any type is made from. */
+heddle_status subject_load_widest(struct loaded *m, const struct subject *subject);
 void loaded_free(struct loaded *m);
+
+/* B = A in another type of values, with A's pattern: the caller frees B->val if it is not A's.  A real matrix
+ * gets imaginary parts where it becomes complex, so that conjugates differ (fill_imaginary); a complex one
+ * does not become real: HEDDLE_NOT_SUPPORTED. */
+heddle_status values_as(struct csr *B, const struct csr *A, heddle_type value);
 
 /* A public matrix that borrows the arrays of `csr`. */
 heddle_status matrix_of(heddle_matrix **A, heddle *h, const struct csr *csr);

@@ -38,7 +38,7 @@ void progress_clear(struct session *s);
 
 /* ------------------------------------------------------------------ tables */
 
-#define COLUMNS_MOST 16
+#define COLUMNS_MOST 20
 
 struct column {
     const char *title;

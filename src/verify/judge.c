@@ -5,23 +5,38 @@
 #include <math.h>
 #include <stdio.h>
 
+#include "base/text.h"
 #include "base/thread.h"
 #include "verify/verify.h"
 
 #define PARTS 64
 
-/* error / bound of row i; INFINITY when NaN or infinity is not where it belongs. */
-static double row_error(const struct reference *r, int64_t i, double y)
+/* error / bound of one part; INFINITY when NaN or infinity is not where it belongs. */
+static double part_error(const struct reference *r, int64_t i, double y)
 {
     double high = r->high[i];
-    if (r->bound[i] == INFINITY)
-        return 0;
     if (isnan(high) || isinf(high))
         return (isnan(high) ? isnan(y) : y == high) ? 0 : INFINITY;
     if (!isfinite(y))
         return INFINITY;
     double error = fabs((y - high) - r->low[i]);
     return error == 0 ? 0 : error / r->bound[i];
+}
+
+/* The same of row i, the worse of its parts; *worse tells which. */
+static double row_error(const struct reference *r, int64_t i, double _Complex y, int *worse)
+{
+    const int64_t at = i * r->parts;
+    *worse = 0;
+    if (r->bound[at] == INFINITY)
+        return 0;
+    if (r->parts == 1)
+        return part_error(r, at, RE(y));
+    if (isnan(r->high[at])) /* of both parts, or of none */
+        return isfinite(RE(y)) && isfinite(IM(y)) ? INFINITY : 0;
+    const double re = part_error(r, at, RE(y)), im = part_error(r, at + 1, IM(y));
+    *worse = im > re;
+    return fmax(re, im);
 }
 
 struct judging {
@@ -35,7 +50,9 @@ static void judge_rows(struct verdict *v, const struct reference *r, const void 
 {
     *v = (struct verdict){.first = -1};
     for (int64_t i = begin; i < end; i++) {
-        double value = value_at(y, r->value, i), error = row_error(r, i, value);
+        int part;
+        double _Complex value = value_at(y, r->type, i);
+        const double error = row_error(r, i, value, &part);
         if (error > v->error)
             v->error = error;
         if (error <= 1)
@@ -43,8 +60,9 @@ static void judge_rows(struct verdict *v, const struct reference *r, const void 
         if (v->bad_rows++ == 0) {
             v->first = i;
             v->got = value;
-            v->expected = r->high[i];
-            v->bound = r->bound[i];
+            RE(v->expected) = r->high[i * r->parts];
+            IM(v->expected) = r->parts == 2 ? r->high[i * r->parts + 1] : 0;
+            v->bound = r->bound[i * r->parts + part];
         }
     }
 }
@@ -73,10 +91,11 @@ void reference_judge(struct verdict *v, const struct reference *r, const void *y
 
 char *verdict_text(char buffer[VERDICT_TEXT], const struct verdict *v, const struct reference *r)
 {
+    char got[COMPLEX_TEXT], expected[COMPLEX_TEXT];
     buffer[0] = 0;
     if (!v->passed)
-        snprintf(buffer, VERDICT_TEXT,
-                 "row %lld is %.17g, not %.17g (bound %.3g; %lld of %lld rows are wrong)",
-                 (long long)v->first, v->got, v->expected, v->bound, (long long)v->bad_rows, (long long)r->n);
+        snprintf(buffer, VERDICT_TEXT, "row %lld is %s, not %s (bound %.3g; %lld of %lld rows are wrong)",
+                 (long long)v->first, text_complex(got, v->got, 17), text_complex(expected, v->expected, 17),
+                 v->bound, (long long)v->bad_rows, (long long)r->n);
     return buffer;
 }

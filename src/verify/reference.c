@@ -59,10 +59,10 @@ struct precision {
     double roundoff, largest, smallest; /* unit roundoff, largest finite number, smallest subnormal */
 };
 
-static struct precision precision_of(heddle_type value)
+static struct precision precision_of(heddle_type type)
 {
-    return value == HEDDLE_F64 ? (struct precision){DBL_EPSILON / 2, DBL_MAX, 0x1p-1074}
-                               : (struct precision){FLT_EPSILON / 2, FLT_MAX, 0x1p-149};
+    return type == HEDDLE_F64 || type == HEDDLE_C64 ? (struct precision){DBL_EPSILON / 2, DBL_MAX, 0x1p-1074}
+                                                    : (struct precision){FLT_EPSILON / 2, FLT_MAX, 0x1p-149};
 }
 
 /* How many sqrt(k) u the roundings of k operations may add up to.  One rounding is off by u / sqrt(3) on
@@ -78,67 +78,116 @@ static double gamma_of(double k, double roundoff)
     return ku < 0.5 ? ku / (1 - ku) : ku;
 }
 
-/* alpha times the row, and beta y0 as one more term of it. */
-static struct sum scaled(const struct sum *row, const struct equation *p, double y0)
+/* A row: the sum of a real one, those of the two parts of a complex one. */
+struct row {
+    struct sum part[2];
+    double entries;
+};
+
+static inline void add_entry(struct row *row, int is_complex, double _Complex a, double _Complex x)
 {
-    struct sum s = {.nan = row->nan, .plus = row->plus, .minus = row->minus};
-    if (p->alpha < 0) {
-        s.plus = row->minus;
-        s.minus = row->plus;
-    }
-    add_product(&s, p->alpha, row->high);
-    double rest = p->alpha * row->low;
-    s.low += rest;
-    s.size = fabs(p->alpha) * row->size;
-    if (p->beta != 0)
-        add_product(&s, p->beta, y0);
+    add_product(&row->part[0], RE(a), RE(x));
+    if (!is_complex)
+        return;
+    add_product(&row->part[0], -IM(a), IM(x));
+    add_product(&row->part[1], RE(a), IM(x));
+    add_product(&row->part[1], IM(a), RE(x));
+}
+
+/* A factor times a sum, as one more term. */
+static void add_scaled(struct sum *s, double factor, const struct sum *row)
+{
+    double size = s->size + fabs(factor) * row->size;
+    s->nan |= row->nan;
+    s->plus |= factor < 0 ? row->minus : row->plus;
+    s->minus |= factor < 0 ? row->plus : row->minus;
+    add_product(s, factor, row->high);
+    double rest = factor * row->low;
+    s->low += rest;
+    s->size = isinf(s->size) ? INFINITY : size;
+}
+
+/* A part of alpha times the row, and of beta y0 as one more term of it. */
+static struct sum scaled(const struct row *row, int part, int parts, const struct equation *p,
+                         double _Complex y0)
+{
+    struct sum s = {0};
+    add_scaled(&s, RE(p->alpha), &row->part[part]);
+    if (parts == 2 && IM(p->alpha) != 0)
+        add_scaled(&s, part ? IM(p->alpha) : -IM(p->alpha), &row->part[!part]);
+    if (RE(p->beta) != 0)
+        add_product(&s, RE(p->beta), part ? IM(y0) : RE(y0));
+    if (IM(p->beta) != 0)
+        add_product(&s, part ? IM(p->beta) : -IM(p->beta), part ? RE(y0) : IM(y0));
     return s;
 }
 
-/* The bound of a row of n entries.  The last term covers products that fall below the normal numbers. */
-static double bound_of(const struct sum *s, const struct sum *row, double alpha, double n, heddle_type value)
+/* The bound of a part.  The last term covers products that fall below the normal numbers. */
+static double bound_of(const struct sum *s, const struct row *row, double _Complex alpha,
+                       const struct reference *r)
 {
-    struct precision type = precision_of(value);
-    double gamma = gamma_of(n + 2, type.roundoff),
-           share = fmin(gamma, ROUNDINGS * sqrt(n + 2) * type.roundoff);
-    double reached = fmax(s->size, row->size); /* intermediate results of either order of scaling */
-    if (!(reached * (1 + gamma) <= type.largest) || !isfinite(alpha))
+    struct precision type = precision_of(r->type);
+    double n = r->parts * row->entries, k = n + 2 * r->parts, gamma = gamma_of(k, type.roundoff),
+           share = fmin(gamma, ROUNDINGS * sqrt(k) * type.roundoff);
+    /* intermediate results of either order of scaling */
+    double reached = fmax(s->size, fmax(row->part[0].size, row->part[1].size));
+    double largest = fmax(fabs(RE(alpha)), fabs(IM(alpha)));
+    if (!(reached * (1 + gamma) <= type.largest) || !isfinite(largest))
         return INFINITY;
-    double lost = s->size > 0 ? (n + 1) * fmax(1, fabs(alpha)) * type.smallest : 0;
+    double lost = s->size > 0 ? (n + r->parts) * r->parts * fmax(1, largest) * type.smallest : 0;
     return share * s->size + lost;
 }
 
-static void set_row(struct reference *r, int64_t i, const struct sum *row, const struct equation *p, double n)
+static double class_of(const struct sum *s)
 {
-    double y0 = p->beta != 0 ? value_at(p->y0, r->value, i) : 0;
-    struct sum s = scaled(row, p, y0);
-    if (s.nan || (s.plus && s.minus))
-        r->high[i] = NAN;
-    else if (s.plus || s.minus)
-        r->high[i] = s.plus ? INFINITY : -INFINITY;
-    else
-        r->high[i] = s.high;
-    r->low[i] = isfinite(r->high[i]) ? s.low : 0;
-    r->bound[i] = bound_of(&s, row, p->alpha, n, r->value);
-    if (isnan(p->alpha))
-        r->high[i] = NAN, r->bound[i] = 0;
+    if (s->nan || (s->plus && s->minus))
+        return NAN;
+    return s->plus ? INFINITY : s->minus ? -INFINITY : s->high;
+}
+
+static void set_row(struct reference *r, int64_t i, const struct row *row, const struct equation *p)
+{
+    double _Complex y0 = p->beta != 0 ? value_at(p->y0, r->type, i) : 0;
+    double *high = r->high + r->parts * i, *low = r->low + r->parts * i, *bound = r->bound + r->parts * i;
+    int finite = 1, overflows = 0;
+    for (int part = 0; part < r->parts; part++) {
+        struct sum s = scaled(row, part, r->parts, p, y0);
+        high[part] = class_of(&s);
+        low[part] = isfinite(high[part]) ? s.low : 0;
+        bound[part] = bound_of(&s, row, p->alpha, r);
+        finite &= isfinite(high[part]);
+        overflows |= isinf(bound[part]);
+    }
+    finite &= isfinite(row->part[1].high) && !row->part[1].nan && !row->part[1].plus && !row->part[1].minus;
+    for (int part = 0; part < r->parts; part++) {
+        high[part] = r->parts == 2 && !finite ? NAN : high[part];
+        bound[part] = overflows ? INFINITY : bound[part];
+        if (isnan(RE(p->alpha)) || isnan(IM(p->alpha)))
+            high[part] = NAN, bound[part] = 0;
+    }
 }
 
 struct job {
     struct reference *r;
     const struct equation *p;
-    const struct csr *A; /* op(A), or NULL when alpha is 0 and A is not to be read */
+    const struct csr *A; /* op(A) without conjugates, or NULL when alpha is 0 and A is not to be read */
 };
 
 static void reference_rows(const struct job *job, int64_t begin, int64_t end)
 {
     const struct csr *A = job->A;
+    const int is_complex = job->r->parts == 2, conjugate = is_complex && job->p->op == HEDDLE_H;
     for (int64_t i = begin; i < end; i++) {
-        struct sum row = {0};
+        struct row row = {0};
         int64_t first = A ? csr_offset(A, i) : 0, last = A ? csr_offset(A, i + 1) : 0;
-        for (int64_t k = first; k < last; k++)
-            add_product(&row, value_at(A->val, A->value, k), value_at(job->p->x, A->value, A->col[k]));
-        set_row(job->r, i, &row, job->p, (double)(last - first));
+        for (int64_t k = first; k < last; k++) {
+            double _Complex a = value_at(A->val, A->value, k);
+            if (conjugate)
+                IM(a) = -IM(a);
+            add_entry(&row, is_complex, a, value_at(job->p->x, job->r->type, A->col[k]));
+        }
+        row.entries = (double)(last - first);
+        set_row(job->r, i, &row, job->p);
     }
 }
 
@@ -149,19 +198,29 @@ static void work(void *argument, const struct team *team)
         reference_rows(job, part_begin(job->r->n, part, PARTS), part_begin(job->r->n, part + 1, PARTS));
 }
 
+heddle_status reference_alloc(struct reference *r, const struct equation *p)
+{
+    heddle_status status = HEDDLE_OK;
+    *r = (struct reference){.n = p->op == HEDDLE_N ? p->A->rows : p->A->cols,
+                            .type = vector_type(p->A->value),
+                            .parts = 1 + is_complex(p->A->value)};
+    TRY(NEW(r->high, r->parts * r->n));
+    TRY(NEW(r->low, r->parts * r->n));
+    TRY(NEW(r->bound, r->parts * r->n));
+done:
+    return status;
+}
+
 heddle_status reference_new(struct reference *r, const struct equation *p)
 {
     heddle_status status = HEDDLE_OK;
     struct csr transposed = {0};
     struct job job = {r, p, p->alpha != 0 ? p->A : NULL};
-    *r = (struct reference){.n = p->op == HEDDLE_N ? p->A->rows : p->A->cols, .value = p->A->value};
-    TRY(NEW(r->high, r->n));
-    TRY(NEW(r->low, r->n));
-    TRY(NEW(r->bound, r->n));
-    if (job.A && p->op != HEDDLE_N) {
+    TRY(reference_alloc(r, p));
+    if (job.A && p->op != HEDDLE_N && !p->transposed)
         TRY(csr_transpose(&transposed, p->A));
-        job.A = &transposed;
-    }
+    if (job.A && p->op != HEDDLE_N)
+        job.A = p->transposed ? p->transposed : &transposed;
     team_run(threads_default(), work, &job);
 done:
     csr_free(&transposed);

@@ -43,7 +43,8 @@ static int drop(void *mat)
     return 0;
 }
 
-static int product(const struct matrix *m, int t, double alpha, double beta, const void *x, void *y)
+static int product(const struct matrix *m, int t, double _Complex alpha, double _Complex beta, const void *x,
+                   void *y)
 {
     struct vector from = {t ? m->rows : m->cols, (void *)(uintptr_t)x, m->type},
                   to = {t ? m->cols : m->rows, y, m->type};
@@ -169,7 +170,12 @@ void *rsb_mtx_alloc_from_csr_const(const void *val, const int *ptr, const int *c
 {
     (void)nnz, (void)row_block, (void)col_block, (void)flags;
     *error = fake_enter("rsb_mtx_alloc_from_csr_const");
-    return *error ? NULL : keep(rows, cols, ptr, col, val, type == 'D');
+    return *error ? NULL
+                  : keep(rows, cols, ptr, col, val,
+                         type == 'S'   ? R_32F
+                         : type == 'D' ? R_64F
+                         : type == 'C' ? C_32F
+                                       : C_64F);
 }
 EXPORT rsb_tune_spmm(void **mat, double *factor, int *threads, int rounds, double seconds, int op,
                      const void *alpha, const void *other, int columns, int order, const void *b, int ldb,
@@ -186,9 +192,12 @@ EXPORT rsb_spmv(int op, const void *alpha, const void *mat, const void *x, int x
                 void *y, int y_step)
 {
     const struct matrix *m = mat;
-    return x_step != 1 || y_step != 1
-             ? 1
-             : product(m, op == 'T', value(alpha, m->type, 0), value(beta, m->type, 0), x, y);
+    return x_step != 1 || y_step != 1 ? 1
+                                      : product(m,
+                                                op == 'N'   ? 0
+                                                : op == 'T' ? 1
+                                                            : 2,
+                                                value(alpha, m->type, 0), value(beta, m->type, 0), x, y);
 }
 VISIBLE(void *rsb_mtx_free(void *mat));
 void *rsb_mtx_free(void *mat)

@@ -15,8 +15,11 @@ enum {
     INVALID_VALUE = 5,
     F32 = 151,
     F64 = 152,
+    C32 = 154,
+    C64 = 155,
     NONE = 111,
     TRANSPOSE = 112,
+    ADJOINT = 113,
     BUFFER_SIZE = 1,
     PREPROCESS = 2,
     COMPUTE = 3
@@ -29,6 +32,12 @@ VISIBLE(struct fake_sparse_state *fake_sparse(void));
 struct fake_sparse_state *fake_sparse(void)
 {
     return &state;
+}
+
+/* As fake_product.h has it; -1: there is none. */
+static int own(int type)
+{
+    return type == F32 ? R_32F : type == F64 ? R_64F : type == C32 ? C_32F : type == C64 ? C_64F : -1;
 }
 
 EXPORT rocsparse_create_handle(void **handle)
@@ -75,7 +84,7 @@ EXPORT rocsparse_create_csr_descr(void **mat, int64_t rows, int64_t cols, int64_
                                   void *val, int ptr_type, int col_type, int base, int type)
 {
     ENTER(rocsparse_create_csr_descr);
-    if (col_type != 2 || base != 0 || (type != F32 && type != F64))
+    if (col_type != 2 || base != 0 || own(type) < 0)
         return INVALID_VALUE;
     return keep(mat, (struct matrix){.format = CSR,
                                      .rows = rows,
@@ -85,12 +94,12 @@ EXPORT rocsparse_create_csr_descr(void **mat, int64_t rows, int64_t cols, int64_
                                      .col = col,
                                      .val = val,
                                      .wide = ptr_type == 3,
-                                     .type = type == F64});
+                                     .type = own(type)});
 }
 EXPORT rocsparse_create_coo_descr(void **mat, int64_t rows, int64_t cols, int64_t nnz, void *row, void *col,
                                   void *val, int index_type, int base, int type)
 {
-    if (index_type != 2 || base != 0 || (type != F32 && type != F64))
+    if (index_type != 2 || base != 0 || own(type) < 0)
         return INVALID_VALUE;
     return keep(mat, (struct matrix){.format = COO,
                                      .rows = rows,
@@ -99,7 +108,7 @@ EXPORT rocsparse_create_coo_descr(void **mat, int64_t rows, int64_t cols, int64_
                                      .row = row,
                                      .col = col,
                                      .val = val,
-                                     .type = type == F64});
+                                     .type = own(type)});
 }
 EXPORT rocsparse_destroy_spmat_descr(const void *mat)
 {
@@ -110,7 +119,7 @@ EXPORT rocsparse_destroy_spmat_descr(const void *mat)
 EXPORT rocsparse_create_dnvec_descr(void **vec, int64_t size, void *val, int type)
 {
     struct vector *v = malloc(sizeof *v);
-    *v = (struct vector){size, val, type == F64};
+    *v = (struct vector){size, val, own(type)};
     *vec = v;
     state.vectors++;
     return 0;
@@ -132,7 +141,7 @@ EXPORT rocsparse_spmv(void *handle, int op, const void *alpha, const void *mat, 
     const struct matrix *m = mat;
     (void)handle;
     ENTER(rocsparse_spmv);
-    if ((op != NONE && op != TRANSPOSE) || (type == F64) != m->type || stage < BUFFER_SIZE || stage > COMPUTE)
+    if (op < NONE || op > ADJOINT || own(type) != m->type || stage < BUFFER_SIZE || stage > COMPUTE)
         return INVALID_VALUE;
     if (stage == BUFFER_SIZE)
         *bytes = 32;
@@ -144,7 +153,6 @@ EXPORT rocsparse_spmv(void *handle, int op, const void *alpha, const void *mat, 
         return 0;
     state.alg = alg;
     state.products++;
-    return multiply(m, op == TRANSPOSE, value(alpha, m->type, 0), value(beta, m->type, 0), x, y)
-             ? 0
-             : INVALID_VALUE;
+    return multiply(m, op - NONE, value(alpha, m->type, 0), value(beta, m->type, 0), x, y) ? 0
+                                                                                           : INVALID_VALUE;
 }

@@ -71,7 +71,7 @@ __attribute__((visibility("default"))) struct fake_sparse_state *fake_sparse(voi
 static STATUS product(const struct matrix *m, int t, const void *alpha, const void *beta,
                       const struct vector *x, const struct vector *y, int type)
 {
-    if (!m || !x || !y || m->type != type ||
+    if (!m || !x || !y || y->type != type ||
         !multiply(m, t, value(alpha, type, 0), value(beta, type, 0), x, y))
         return (STATUS)INVALID_VALUE;
     if (fake_number("FAKE_SPARSE_WRONG", 0) && y->size > 0)
@@ -254,7 +254,7 @@ EXPORT API(SpMV)(handle_type handle, op_type op, const void *alpha, const_mat ma
     TRY_SCRIPT(SpMV);
     ((char *)buffer)[0] = 1;
     state.alg = (int)alg;
-    return product((const struct matrix *)mat, (int)op != 0, alpha, beta, (const struct vector *)x,
+    return product((const struct matrix *)mat, (int)op, alpha, beta, (const struct vector *)x,
                    (const struct vector *)y, (int)type);
 }
 
@@ -296,8 +296,8 @@ EXPORT API(SpMVOp)(handle_type handle, void *plan, const void *alpha, const void
     (void)handle;
     if ((const void *)y != (const void *)z)
         return (STATUS)NOT_SUPPORTED;
-    return product(p->matrix, (int)p->op != 0, alpha, beta, (const struct vector *)x,
-                   (const struct vector *)z, p->matrix->type);
+    return product(p->matrix, (int)p->op, alpha, beta, (const struct vector *)x, (const struct vector *)z,
+                   ((const struct vector *)z)->type);
 }
 EXPORT API(SpMVOp_destroyPlan)(void *plan)
 {

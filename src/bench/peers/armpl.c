@@ -73,8 +73,8 @@ static heddle_status run(struct peer *p, const void *x, void *y)
 {
     return told(p, "armpl_spmv_exec",
                 p->A.value == HEDDLE_F32
-                    ? call.mv_s(op(p), p->scalars_f32[0], p->state, x, p->scalars_f32[1], y)
-                    : call.mv_d(op(p), p->scalars.alpha, p->state, x, p->scalars.beta, y));
+                    ? call.mv_s(op(p), (float)p->scalars.alpha, p->state, x, (float)p->scalars.beta, y)
+                    : call.mv_d(op(p), (double)p->scalars.alpha, p->state, x, (double)p->scalars.beta, y));
 }
 
 static void release(struct peer *p)
@@ -91,6 +91,7 @@ static const char *const folders[] = {"/opt/arm/armpl/lib", NULL};
 const struct peer_library peer_armpl = {.files = files,
                                         .folders = folders,
                                         .symbols = symbols,
+                                        .types = "f32 f64",
                                         .bind = bind,
                                         .prepare = prepare,
                                         .run = run,

@@ -7,12 +7,13 @@
 #include <stdio.h>
 
 #include "bench/peers/peer.h"
+#include "subject/describe.h"
 
-enum { EIGEN_N, EIGEN_T, EIGEN_T_COPY }; /* as eigen.cpp has them */
+enum { EIGEN_N, EIGEN_T, EIGEN_T_COPY, EIGEN_H, EIGEN_H_COPY }; /* as eigen.cpp has them */
 
 static struct {
     void *(*new)(int64_t rows, int64_t cols, int64_t nnz, const int *ptr, const int *col, const void *val,
-                 int f64, int op, int threads);
+                 int type, int op, int threads);
     int (*run)(void *peer, const void *x, void *y);
     void (*free)(void *peer);
     int (*version)(void);
@@ -37,18 +38,18 @@ static heddle_status open_it(const struct peer_library *l, void **handle, const 
 static heddle_status suits(const struct peer *p)
 {
     return p->row->number == EIGEN_T_COPY && p->op == HEDDLE_N
-             ? fail(HEDDLE_NOT_SUPPORTED, "eigen: csr_copy is a copy of the transpose: for T alone")
+             ? fail(HEDDLE_NOT_SUPPORTED, "eigen: csr_copy is a copy of the transpose: for T and H alone")
              : HEDDLE_OK;
 }
 
 static heddle_status bind(struct peer *p)
 {
     const struct csr *A = &p->A;
-    int op = p->op == HEDDLE_N ? EIGEN_N : p->row->number;
+    int op = p->op == HEDDLE_N ? EIGEN_N : p->op == HEDDLE_T ? p->row->number : p->row->number + 2;
     if (A->offset != HEDDLE_I32)
         return fail(HEDDLE_NOT_SUPPORTED,
                     "eigen: its integers have 32 bits here, the offsets of this matrix 64");
-    p->state = call.new(A->rows, A->cols, A->nnz, A->row_ptr, A->col, A->val, A->value == HEDDLE_F64, op,
+    p->state = call.new(A->rows, A->cols, A->nnz, A->row_ptr, A->col, A->val, type_place(A->value), op,
                         p->device->threads);
     return p->state ? HEDDLE_OK : fail(HEDDLE_NO_MEMORY, "eigen: not enough memory for its matrix");
 }
@@ -72,6 +73,7 @@ static const char *const files[] = {"libheddle_eigen.so", NULL};
 
 const struct peer_library peer_eigen = {.files = files,
                                         .symbols = symbols,
+                                        .types = "f32 f64 c32 c64",
                                         .open = open_it,
                                         .suits = suits,
                                         .bind = bind,

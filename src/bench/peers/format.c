@@ -213,10 +213,7 @@ static heddle_status choose_block(int64_t *block, const struct csr *A)
 
 static void add_value(char *val, int64_t at, const struct csr *A, int64_t k)
 {
-    if (A->value == HEDDLE_F32)
-        ((float *)(void *)val)[at] += ((const float *)A->val)[k];
-    else
-        ((double *)(void *)val)[at] += ((const double *)A->val)[k];
+    value_put(val, A->value, at, value_at(val, A->value, at) + value_at(A->val, A->value, k));
 }
 
 /* Blocks of a row in the order in which their first entry comes. */

@@ -11,6 +11,10 @@ enum {
     INDEX_BASE_ZERO = 0,
     REAL_32F = 0, /* of cudaDataType and hipDataType */
     REAL_64F = 1,
+    REAL_16F = 2,
+    COMPLEX_32F = 4,
+    COMPLEX_64F = 5,
+    REAL_16BF = 14,
     ORDER_ROW = 2, /* blocks of BSR row by row */
 };
 
@@ -19,9 +23,29 @@ struct generic {
     void *mat, *x, *y;
     const void *x_now;
     void *y_now;
-    void *descr, *plan; /* of SpMVOp */
-    int type, op;
+    void *descr, *plan;          /* of SpMVOp */
+    int value, x_type, type, op; /* type: of y and of the sums */
+    void *x_own;                 /* on the device: x in 16 bits */
 };
+
+static int data_type(heddle_type type)
+{
+    switch ((int)type) {
+    case HEDDLE_F32:
+    case F32_F64:
+        return REAL_32F;
+    case HEDDLE_C32:
+        return COMPLEX_32F;
+    case HEDDLE_C64:
+        return COMPLEX_64F;
+    case HEDDLE_F16:
+        return REAL_16F;
+    case HEDDLE_BF16:
+        return REAL_16BF;
+    default:
+        return REAL_64F;
+    }
+}
 
 static const struct generic_calls *calls_of(const struct peer *p)
 {
@@ -86,23 +110,23 @@ static heddle_status describe_matrix(struct peer *p, struct generic *g)
     switch (p->row->format) {
     case PEER_csr:
         TRY_CALL(csr, "CreateCsr", &g->mat, A->rows, A->cols, A->nnz, a->ptr, a->index, a->val, offset,
-                 INDEX_32I, INDEX_BASE_ZERO, g->type);
+                 INDEX_32I, INDEX_BASE_ZERO, g->value);
         break;
     case PEER_coo:
         TRY_CALL(coo, "CreateCoo", &g->mat, A->rows, A->cols, A->nnz, a->row, a->index, a->val, INDEX_32I,
-                 INDEX_BASE_ZERO, g->type);
+                 INDEX_BASE_ZERO, g->value);
         break;
     case PEER_sell:
         if (!call->sell)
             return fail(HEDDLE_NOT_SUPPORTED, "%s: this version has no sliced ELL", call->library);
         TRY_CALL(sell, "CreateSlicedEll", &g->mat, A->rows, A->cols, A->nnz, a->stored, a->slice, a->ptr,
-                 a->index, a->val, offset, INDEX_32I, INDEX_BASE_ZERO, g->type);
+                 a->index, a->val, offset, INDEX_32I, INDEX_BASE_ZERO, g->value);
         break;
     case PEER_bsr:
         if (!call->bsr)
             return fail(HEDDLE_NOT_SUPPORTED, "%s: this version has no BSR", call->library);
         TRY_CALL(bsr, "CreateBsr", &g->mat, A->rows / a->block, A->cols / a->block, a->blocks, a->block,
-                 a->block, a->ptr, a->index, a->val, offset, INDEX_32I, INDEX_BASE_ZERO, g->type, ORDER_ROW);
+                 a->block, a->ptr, a->index, a->val, offset, INDEX_32I, INDEX_BASE_ZERO, g->value, ORDER_ROW);
         break;
     }
 done:
@@ -163,7 +187,11 @@ static heddle_status describe_vectors(struct peer *p, struct generic *g)
 {
     heddle_status status = HEDDLE_OK;
     const struct generic_calls *call = calls_of(p);
-    TRY_CALL(vector, "CreateDnVec", &g->x, p->x_count, p->stand_in_x, g->type);
+    if (g->x_type != g->type) {
+        TRY(device_alloc(p->device, &g->x_own, p->x_count * 2));
+        TRY(device_fill(p->device, g->x_own, 0, p->x_count * 2));
+    }
+    TRY_CALL(vector, "CreateDnVec", &g->x, p->x_count, g->x_own ? g->x_own : p->stand_in_x, g->x_type);
     TRY_CALL(vector, "CreateDnVec", &g->y, p->y_count, p->stand_in_y, g->type);
     g->x_now = p->stand_in_x;
     g->y_now = p->stand_in_y;
@@ -179,8 +207,10 @@ heddle_status generic_bind(struct peer *p)
     size_t bytes = 0;
     TRY(NEW_ZEROED(g, 1));
     p->state = g;
-    g->type = p->A.value == HEDDLE_F32 ? REAL_32F : REAL_64F;
-    g->op = p->op == HEDDLE_N ? 0 : 1;
+    g->value = data_type(p->A.value);
+    g->type = data_type(vector_type(p->A.value));
+    g->x_type = type_size(p->A.value) == 2 ? g->value : g->type;
+    g->op = (int)p->op; /* 0: A, 1: its transpose, 2: its adjoint */
     TRY_CALL(set_stream, "SetStream", p->handle, p->device->stream);
     TRY(describe_matrix(p, g));
     TRY(describe_vectors(p, g));
@@ -206,11 +236,31 @@ heddle_status generic_prepare(struct peer *p)
     return code && p->row->preprocess ? failed(call, "SpMV_preprocess", code) : HEDDLE_OK;
 }
 
+/* x in 16 bits, made when another x comes: a bench has few, and their numbers stay. */
+static heddle_status round_x(struct peer *p, const struct generic *g, const void *x)
+{
+    heddle_status status = HEDDLE_OK;
+    float *wide = NULL;
+    if (p->x_count == 0)
+        return HEDDLE_OK;
+    TRY(NEW(wide, p->x_count));
+    TRY(device_read(p->device, wide, x, p->x_count * (int64_t)sizeof *wide));
+    for (int64_t i = 0; i < p->x_count; i++) /* in place: the narrow one never overtakes the wide one */
+        value_put(wide, p->A.value, i, wide[i]);
+    TRY(device_copy(p->device, g->x_own, wide, p->x_count * 2));
+    TRY(device_sync(p->device));
+done:
+    mem_free(wide);
+    return status;
+}
+
 static heddle_status set_vectors(struct peer *p, struct generic *g, const void *x, void *y)
 {
     heddle_status status = HEDDLE_OK;
     const struct generic_calls *call = calls_of(p);
-    if (x != g->x_now)
+    if (x != g->x_now && g->x_own)
+        TRY(round_x(p, g, x));
+    else if (x != g->x_now)
         TRY_CALL(set_values, "DnVecSetValues", g->x, (void *)(uintptr_t)x);
     if (y != g->y_now)
         TRY_CALL(set_values, "DnVecSetValues", g->y, y);
@@ -252,6 +302,7 @@ void generic_release(struct peer *p)
         call->free_vector(g->x);
     if (g->y)
         call->free_vector(g->y);
+    device_free(p->device, g->x_own);
     mem_free(g);
     p->state = NULL;
 }

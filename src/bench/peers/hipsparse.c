@@ -20,6 +20,7 @@ static const char *const folders[] = {"/opt/rocm/lib", "/opt/rocm/lib64", NULL};
 const struct peer_library peer_hipsparse = {.files = files,
                                             .folders = folders,
                                             .symbols = symbols,
+                                            .types = "f32 f64 c32 c64",
                                             .calls = &calls,
                                             .open = generic_open,
                                             .close = generic_close,

@@ -81,10 +81,11 @@ done:
 
 static heddle_status run(struct peer *p, const void *x, void *y)
 {
-    return told(p, "mkl_sparse_mv",
-                p->A.value == HEDDLE_F32
-                    ? call.mv_s(op(p), p->scalars_f32[0], p->state, general, x, p->scalars_f32[1], y)
-                    : call.mv_d(op(p), p->scalars.alpha, p->state, general, x, p->scalars.beta, y));
+    return told(
+        p, "mkl_sparse_mv",
+        p->A.value == HEDDLE_F32
+            ? call.mv_s(op(p), (float)p->scalars.alpha, p->state, general, x, (float)p->scalars.beta, y)
+            : call.mv_d(op(p), (double)p->scalars.alpha, p->state, general, x, (double)p->scalars.beta, y));
 }
 
 static void release(struct peer *p)
@@ -101,6 +102,7 @@ static const char *const folders[] = {"/opt/intel/oneapi/mkl/latest/lib",
 const struct peer_library peer_mkl = {.files = files,
                                       .folders = folders,
                                       .symbols = symbols,
+                                      .types = "f32 f64",
                                       .bind = bind,
                                       .prepare = prepare,
                                       .run = run,

@@ -10,6 +10,7 @@
 #include "base/environment.h"
 #include "base/memory.h"
 #include "base/timer.h"
+#include "subject/describe.h"
 #include "subject/subject.h"
 
 const struct peer_row peer_rows[] = {
@@ -36,11 +37,11 @@ static struct {
     struct gpu *gpu; /* that the handle is for */
     int has_handle;
     char version[16];
-    unsigned char warm[PEER_ROWS][4]; /* by row, type and operation: 1: it has been prepared with this
-                                       * handle before */
+    unsigned char warm[PEER_ROWS][TYPES_MOST][3]; /* by row, type and operation: 1: it has been prepared with
+                                                   * this handle before */
 } libraries[PEER_LIBRARIES] = {
 #define PEER_LIBRARY(id, devices, variable)                                                                  \
-    {#id, devices, variable, &peer_##id, NULL, NULL, NULL, 0, "", {{0}}},
+    {#id, devices, variable, &peer_##id, NULL, NULL, NULL, 0, "", {{{0}}}},
 #include "bench/peers/peers.def"
 };
 
@@ -207,6 +208,17 @@ static heddle_status device_suits(int number, const struct device *d)
                 devices, here);
 }
 
+static heddle_status type_suits(int number, heddle_type value)
+{
+    char all[64], word[16];
+    snprintf(all, sizeof all, " %s ", libraries[number].library->types);
+    snprintf(word, sizeof word, " %s ", type_name(value));
+    if (strstr(all, word))
+        return HEDDLE_OK;
+    return fail(HEDDLE_NOT_SUPPORTED, "%s: it is measured with %s, not with %s", libraries[number].name,
+                libraries[number].library->types, type_name(value));
+}
+
 static void close_handle(int number)
 {
     void *before;
@@ -279,8 +291,8 @@ done:
 static void set_scalars(struct peer *p, struct scalars s)
 {
     p->scalars = s;
-    p->scalars_f32[0] = (float)s.alpha;
-    p->scalars_f32[1] = (float)s.beta;
+    value_put(&p->alpha, vector_type(p->A.value), 0, s.alpha);
+    value_put(&p->beta, vector_type(p->A.value), 0, s.beta);
 }
 
 heddle_status peer_run(struct peer *p, struct scalars s, const void *x, void *y)
@@ -313,9 +325,7 @@ done:
 static heddle_status prepare_before(struct peer *p)
 {
     heddle_status status = HEDDLE_OK;
-    unsigned char *warm =
-        &libraries[p->row->library]
-             .warm[p->row - peer_rows][2 * (p->A.value == HEDDLE_F32) + (p->op != HEDDLE_N)];
+    unsigned char *warm = &libraries[p->row->library].warm[p->row - peer_rows][type_place(p->A.value)][p->op];
     if (*warm || p->device->kind == DEVICE_cpu)
         return HEDDLE_OK;
     TRY(prepare(p));
@@ -330,7 +340,7 @@ done:
 static heddle_status with_vectors(struct peer *p)
 {
     heddle_status status = HEDDLE_OK;
-    int64_t size = (int64_t)type_size(p->A.value);
+    int64_t size = (int64_t)vector_size(p->A.value);
     int kept = hush();
     TRY(device_alloc(p->device, &p->stand_in_x, p->x_count * size));
     TRY(device_alloc(p->device, &p->stand_in_y, p->y_count * size));
@@ -360,6 +370,7 @@ heddle_status peer_new(struct peer **out, const struct device *d, const struct c
     set_scalars(p, (struct scalars){.alpha = 1});
     TRY(parse(p, name));
     int number = (int)p->row->library;
+    TRY(type_suits(number, A->value));
     TRY(device_suits(number, d));
     TRY(open_library(number));
     TRY(device_enter(d, &p->context));

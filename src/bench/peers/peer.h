@@ -29,6 +29,7 @@ struct peer_library {
     const char *const *folders; /* where to look beyond the loader's own places; ends in NULL; may be NULL */
     const struct peer_symbol *symbols;
     const void *calls; /* the library's own */
+    const char *types; /* of values that it is asked for: "f32 f64 c32 c64" */
     /* The library's handle for this device, and its version; NULL members: there is none. */
     heddle_status (*open)(const struct peer_library *l, void **handle, const struct device *d,
                           char version[16]);
@@ -84,7 +85,7 @@ struct peer {
     int64_t preprocess, slice, block; /* options; 0: the best */
     struct peer_arrays arrays;
     struct scalars scalars;
-    float scalars_f32[2]; /* alpha and beta again, for libraries that read them in the type of the product */
+    c64 alpha, beta; /* the same in the type of the vectors, for libraries that read them so; room for any */
     void *workspace;
     int64_t workspace_bytes;
     void *stand_in_x, *stand_in_y; /* while it is prepared: vectors of the right size, of zeros and unset */
@@ -120,11 +121,11 @@ heddle_status peer_failed(const struct peer *p, const char *call, const char *st
 
 static inline const void *peer_alpha(const struct peer *p)
 {
-    return p->A.value == HEDDLE_F32 ? (const void *)&p->scalars_f32[0] : &p->scalars.alpha;
+    return &p->alpha;
 }
 static inline const void *peer_beta(const struct peer *p)
 {
-    return p->A.value == HEDDLE_F32 ? (const void *)&p->scalars_f32[1] : &p->scalars.beta;
+    return &p->beta;
 }
 
 #endif

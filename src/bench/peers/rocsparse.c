@@ -11,8 +11,11 @@ enum {
     INDEX_I64 = 3,
     TYPE_F32 = 151,
     TYPE_F64 = 152,
+    TYPE_C32 = 154,
+    TYPE_C64 = 155,
     OPERATION_NONE = 111,
     OPERATION_TRANSPOSE = 112,
+    OPERATION_ADJOINT = 113,
     STAGE_BUFFER_SIZE = 1,
     STAGE_PREPROCESS = 2,
     STAGE_COMPUTE = 3
@@ -134,8 +137,11 @@ static heddle_status bind(struct peer *p)
     size_t bytes = 0;
     TRY(NEW_ZEROED(r, 1));
     p->state = r;
-    r->type = p->A.value == HEDDLE_F32 ? TYPE_F32 : TYPE_F64;
-    r->op = p->op == HEDDLE_N ? OPERATION_NONE : OPERATION_TRANSPOSE;
+    r->type = p->A.value == HEDDLE_F32 ? TYPE_F32
+            : p->A.value == HEDDLE_F64 ? TYPE_F64
+            : p->A.value == HEDDLE_C32 ? TYPE_C32
+                                       : TYPE_C64;
+    r->op = OPERATION_NONE + (int)p->op;
     TRY_CALL(set_stream, "rocsparse_set_stream", p->handle, p->device->stream);
     TRY(describe(p, r));
     TRY(stage(p, STAGE_BUFFER_SIZE, &bytes, "rocsparse_spmv (buffer size)"));
@@ -188,6 +194,7 @@ static const char *const folders[] = {"/opt/rocm/lib", "/opt/rocm/lib64", NULL};
 const struct peer_library peer_rocsparse = {.files = files,
                                             .folders = folders,
                                             .symbols = symbols,
+                                            .types = "f32 f64 c32 c64",
                                             .open = open_it,
                                             .close = close_it,
                                             .bind = bind,

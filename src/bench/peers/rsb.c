@@ -10,6 +10,7 @@
 enum {
     TRANSPOSITION_N = 0x4E,
     TRANSPOSITION_T = 0x54,
+    TRANSPOSITION_C = 0x43,
     COLUMN_MAJOR = 0x4000000,
     WANT_THREADS = 0x9,
     TUNE_SECONDS = 3
@@ -67,7 +68,12 @@ static void close_it(const struct peer_library *l, void *handle)
 
 static int op(const struct peer *p)
 {
-    return p->op == HEDDLE_N ? TRANSPOSITION_N : TRANSPOSITION_T;
+    return p->op == HEDDLE_N ? TRANSPOSITION_N : p->op == HEDDLE_T ? TRANSPOSITION_T : TRANSPOSITION_C;
+}
+
+static char letter(heddle_type value)
+{
+    return value == HEDDLE_F32 ? 'S' : value == HEDDLE_F64 ? 'D' : value == HEDDLE_C32 ? 'C' : 'Z';
 }
 
 static heddle_status bind(struct peer *p)
@@ -79,8 +85,8 @@ static heddle_status bind(struct peer *p)
     if (A->nnz == 0)
         return fail(HEDDLE_NOT_SUPPORTED, "rsb: an empty matrix");
     call.set(WANT_THREADS, &threads);
-    p->state = call.from_csr(A->val, A->row_ptr, A->col, (int)A->nnz, A->value == HEDDLE_F32 ? 'S' : 'D',
-                             (int)A->rows, (int)A->cols, 1, 1, 0, &error);
+    p->state = call.from_csr(A->val, A->row_ptr, A->col, (int)A->nnz, letter(A->value), (int)A->rows,
+                             (int)A->cols, 1, 1, 0, &error);
     return told("rsb_mtx_alloc_from_csr_const", p->state ? error : error ? error : -1);
 }
 
@@ -106,6 +112,7 @@ static const char *const files[] = {"librsb.so.0", "librsb.so", NULL};
 
 const struct peer_library peer_rsb = {.files = files,
                                       .symbols = symbols,
+                                      .types = "f32 f64 c32 c64",
                                       .open = open_it,
                                       .close = close_it,
                                       .bind = bind,

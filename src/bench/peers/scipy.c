@@ -4,7 +4,7 @@
  * lives in this process: the library that is opened is libpython.  Arrays are views of the caller's,
  * nothing is copied; y is set to 0 first, because the product adds to it, as SciPy does with a new y.  A
  * call through Python costs about a microsecond, which is SciPy's own cost, too.  One thread, whatever the
- * device has. */
+ * device has.  For H the values are conjugated into a copy first, as A.conj().T does. */
 #define _GNU_SOURCE /* dladdr */
 #include <dlfcn.h>
 #include <stdio.h>
@@ -45,10 +45,12 @@ static const char script[] =
     "    size = count * heddle_np.dtype(kind).itemsize\n"
     "    if size == 0: return heddle_np.empty(0, kind)\n"
     "    return heddle_np.frombuffer((heddle_c.c_char * size).from_address(address), kind, count)\n"
-    "def heddle_new(rows, cols, nnz, ptr, col, val, kind, wide, transposed):\n"
+    "def heddle_new(rows, cols, nnz, ptr, col, val, kind, wide, op):\n"
+    "    transposed = op > 0\n"
     "    offset = 'i8' if wide else 'i4'\n"
     "    ptr, col = heddle_view(ptr, rows + 1, offset), heddle_view(col, nnz, 'i4')\n"
     "    val = heddle_view(val, nnz, kind)\n"
+    "    if op == 2: val = val.conj()\n"
     "    if wide: col = col.astype('i8')\n"
     "    multiply = heddle_tools.csc_matvec if transposed else heddle_tools.csr_matvec\n"
     "    if transposed: rows, cols = cols, rows\n"
@@ -92,13 +94,18 @@ static heddle_status open_it(const struct peer_library *l, void **handle, const 
     return HEDDLE_OK;
 }
 
+static const char *kind(heddle_type value)
+{
+    return value == HEDDLE_F32 ? "f4" : value == HEDDLE_F64 ? "f8" : value == HEDDLE_C32 ? "c8" : "c16";
+}
+
 static heddle_status bind(struct peer *p)
 {
     const struct csr *A = &p->A;
-    p->state = call.function(global("heddle_new"), "LLLLLLsii", (long long)A->rows, (long long)A->cols,
-                             (long long)A->nnz, (long long)(intptr_t)A->row_ptr, (long long)(intptr_t)A->col,
-                             (long long)(intptr_t)A->val, A->value == HEDDLE_F32 ? "f4" : "f8",
-                             A->offset == HEDDLE_I64, p->op != HEDDLE_N);
+    p->state =
+        call.function(global("heddle_new"), "LLLLLLsii", (long long)A->rows, (long long)A->cols,
+                      (long long)A->nnz, (long long)(intptr_t)A->row_ptr, (long long)(intptr_t)A->col,
+                      (long long)(intptr_t)A->val, kind(A->value), A->offset == HEDDLE_I64, (int)p->op);
     if (p->state)
         return HEDDLE_OK;
     call.forget();
@@ -133,5 +140,10 @@ static const char *const files[] = {"libpython3.14.so.1.0",
                                     "libpython3.9.so.1.0",
                                     NULL};
 
-const struct peer_library peer_scipy = {
-    .files = files, .symbols = symbols, .open = open_it, .bind = bind, .run = run, .release = release};
+const struct peer_library peer_scipy = {.files = files,
+                                        .symbols = symbols,
+                                        .types = "f32 f64 c32 c64",
+                                        .open = open_it,
+                                        .bind = bind,
+                                        .run = run,
+                                        .release = release};
