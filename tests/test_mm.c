@@ -170,8 +170,9 @@ static void try_one(const struct setting *s, struct shape f, struct scalars scal
     mem_free(got);
 }
 
-/* All numbers of vectors, or every `few`th, so that all come in turns. */
-static void for_all(const char *device, int few, int there, unsigned variants)
+/* All numbers of vectors, or every `few`th, so that all come in turns; not those with more than `most`
+ * multiplications. */
+static void for_all(const char *device, int few, int there, unsigned variants, int64_t most)
 {
     int turn = 0;
     struct setting s = {.device = device};
@@ -184,7 +185,8 @@ static void for_all(const char *device, int few, int there, unsigned variants)
                 setting_new(&s, &awkward[m], variant, (heddle_op)op);
                 for (int i = turn++ % few; i < 2 * COUNTS; i += few) {
                     const struct shape f = {counts[i / 2], i % 4 ? i % 3 : 0, (heddle_layout)(i % 2)};
-                    try_one(&s, f, scalars[(turn + i) % SCALARS], there, NULL);
+                    if (f.vectors * (s.csr.nnz + s.n_x + s.n_y) <= most)
+                        try_one(&s, f, scalars[(turn + i) % SCALARS], there, NULL);
                 }
                 setting_free(&s);
             }
@@ -193,15 +195,23 @@ static void for_all(const char *device, int few, int there, unsigned variants)
 
 TEST(several_vectors_are_exact_on_a_cpu)
 {
-    for_all("cpu:threads=3", trial_slow() ? 1 : 3, 0, trial_brief() ? TWO_VARIANTS : ALL_VARIANTS);
-    for_all("cpu:threads=1,isa=generic", trial_slow() ? 1 : 7, 0, TWO_VARIANTS);
-    for_all("cpu:threads=32", trial_slow() ? 1 : 7, 0, TWO_VARIANTS);
+    for_all("cpu:threads=3", trial_slow() ? 1 : 3, 0, trial_brief() ? TWO_VARIANTS : ALL_VARIANTS, INT64_MAX);
+    for_all("cpu:threads=1,isa=generic", trial_slow() ? 1 : 7, 0, TWO_VARIANTS, INT64_MAX);
+    for_all("cpu:threads=32", trial_slow() ? 1 : 7, 0, TWO_VARIANTS, INT64_MAX);
 }
 
 TEST(several_vectors_are_exact_on_a_gpu)
 {
-    for_all("emu:wave=32,seed=3", trial_slow() ? 1 : trial_brief() ? 11 : 5, 1, TWO_VARIANTS);
-    for_all("emu:wave=64,seed=4", trial_slow() ? 1 : trial_brief() ? 11 : 5, 1, TWO_VARIANTS);
+    for_all("emu:wave=32,seed=3",
+            trial_slow()    ? 1
+            : trial_brief() ? 11
+                            : 5,
+            1, TWO_VARIANTS, trial_slow() ? INT64_MAX : 400000);
+    for_all("emu:wave=64,seed=4",
+            trial_slow()    ? 1
+            : trial_brief() ? 11
+                            : 5,
+            1, TWO_VARIANTS, trial_slow() ? INT64_MAX : 400000);
 }
 
 TEST(vectors_of_the_host_are_staged_without_what_lies_between_them)
@@ -354,26 +364,48 @@ TEST(alpha_zero_reads_nothing_and_nan_stays_in_its_vector_and_row)
 
 /* ---- plans, memory ---- */
 
-/* By a plan of each kernel that a matrix can have, before and behind new values. */
+/* By a plan of this kernel, if the matrix can have it. */
+static void try_plan(struct setting *s, const char *kernel, int op)
+{
+    heddle_plan *p = NULL;
+    setting_new(s, trial_matrix("rows in threes"), VARIANT_f64_i32, (heddle_op)op);
+    heddle_status status = heddle_plan_create(
+        &p, s->h, s->A, &(heddle_plan_options){.ops = 1 << op, .kernel = kernel, .values_fixed = 1});
+    for (int i = 0; status == HEDDLE_OK && i < 4; i++)
+        try_one(s, (struct shape){i < 2 ? 3 : 6, i % 2, (heddle_layout)(i % 2)}, scalars[i], i > 1, p);
+    heddle_plan_free(p);
+    setting_free(s);
+}
+
 static void try_plans(const char *device)
 {
     heddle_kernel_desc kernel;
     struct setting s = {.device = device};
     CHECK_OK(heddle_open(&s.h, device));
     for (int k = 0; k < heddle_kernel_count() && heddle_kernel_info(k, &kernel) == HEDDLE_OK; k++)
-        for (int op = HEDDLE_N; op <= HEDDLE_T; op++) {
-            heddle_plan *p = NULL;
-            setting_new(&s, trial_matrix("rows in threes"), VARIANT_f64_i32, (heddle_op)op);
-            heddle_status status = heddle_plan_create(
-                &p, s.h, s.A,
-                &(heddle_plan_options){.ops = 1 << op, .kernel = kernel.name, .values_fixed = 1});
-            for (int i = 0; status == HEDDLE_OK && i < 4; i++)
-                try_one(&s, (struct shape){i < 2 ? 3 : 6, i % 2, (heddle_layout)(i % 2)}, scalars[i], i > 1,
-                        p);
-            heddle_plan_free(p);
-            setting_free(&s);
-        }
+        for (int op = HEDDLE_N; op <= HEDDLE_T; op++)
+            try_plan(&s, kernel.name, op);
     heddle_close(s.h);
+}
+
+TEST(every_way_of_csr_mm_is_right)
+{
+    static const char *const ways[] = {"csr_mm:way=single", "csr_mm:way=apart", "csr_mm:way=gathered"};
+    static const char *const matrices[] = {"power law", "huge row in the middle",
+                                           "lengths around vector widths"};
+    for (int i = 0; i < 18; i++) {
+        struct setting s = {.device = i % 2 ? "emu:wave=32" : "emu:wave=64"};
+        heddle_plan *p = NULL;
+        CHECK_OK(heddle_open(&s.h, s.device));
+        setting_new(&s, trial_matrix(matrices[i / 6]), i % 4 < 2 ? VARIANT_f64_i32 : VARIANT_f32_o64,
+                    HEDDLE_N);
+        CHECK_OK(heddle_plan_create(&p, s.h, s.A, &(heddle_plan_options){.kernel = ways[i % 3]}));
+        try_one(&s, (struct shape){2 + i, i % 2, HEDDLE_COLUMN_MAJOR}, scalars[i % SCALARS], 1, p);
+        try_one(&s, (struct shape){8 + 4 * (i % 3), 0, HEDDLE_COLUMN_MAJOR}, scalars[i % SCALARS], 1, p);
+        heddle_plan_free(p);
+        setting_free(&s);
+        heddle_close(s.h);
+    }
 }
 
 TEST(a_plan_of_any_kernel_takes_several_vectors)

@@ -496,6 +496,25 @@ DRAWINGS = {
         "notes": ["Nobody adds to what another part adds to, so there are no atomics.  Copies are zeroed and added back",
                   "in pages of 4,096 entries, and only those that were touched."],
     },
+    "csr_mm": {
+        "title": "several vectors at once: lanes along the vectors",
+        "panels": [{"waves": ["two groups of two lanes"], "steps": [
+            ("row 0, 1", "a a . ."), ("", "b b . ."), ("write", "y0 y0 y1 y1"), ("row 2, 3", "c c h h"), ("", "d d . ."),
+            ("", "e e . ."), ("", "f f . ."), ("", "g g . ."), ("write", "y2 y2 y3 y3"), ("row 4, 5", "i i l l"), ("", "j j . ."),
+            ("", "k k . ."), ("write", "y4 y4 y5 y5")]}],
+        "strips": [("val", "a b | c d e f g | h | i j k | l")],
+        "notes": ["Two lanes have an entry together, each for its own vectors (up to 16 bytes of them).  A group reads as many",
+                  "entries as it has lanes and hands them round.  Rows that are long for a group are left to the whole block."],
+    },
+    "csr_mm_t": {
+        "title": "several vectors at once, transposed: additions to neighbours",
+        "panels": [{"waves": ["two groups of two lanes"], "cell": 56, "steps": [
+            ("row 0, 1", "a>0 a>0 . ."), ("", "b>3 b>3 . ."), ("row 2, 3", "c>0 c>0 h>3 h>3"), ("", "d>1 d>1 . ."),
+            ("", "e>2 e>2 . ."), ("", "f>4 f>4 . ."), ("", "g>5 g>5 . ."), ("row 4, 5", "i>1 i>1 l>5 l>5"), ("", "j>4 j>4 . ."),
+            ("", "k>5 k>5 . .")]}],
+        "strips": [("val", "a b | c d e f g | h | i j k | l")],
+        "notes": ["Two vectors, one in each lane: the two additions of an entry go to numbers of Y that lie side by side."],
+    },
     "cpu_csr_mm": {
         "title": "several vectors at once: a vector in each lane",
         "panels": [{"waves": THREADS2, "steps": [

@@ -83,7 +83,6 @@ heddle_status gpu_relayout(const struct device *d, heddle_type value, const stru
                      .variant = variant_of(vector_type(value), HEDDLE_I32),
                      .value = value};
     struct product *p = &w.product;
-    const struct gpu_info *info = gpu_info_of(d->gpu);
     int wide = 0;
     while (1 << wide < r->vectors && 1 << wide < WIDEST)
         wide++;
@@ -96,6 +95,6 @@ heddle_status gpu_relayout(const struct device *d, heddle_type value, const stru
     beta_put(&w, r->beta, r->beta_at);
     if (tiles == 0 || (!r->from && beta_is_one(&w)))
         return HEDDLE_OK;
-    return gpu_run(&w, "relayout", tiles < info->grid ? tiles : info->grid, BLOCK, 0);
+    return gpu_run(&w, "relayout", gpu_grid(&w, tiles, BLOCK), BLOCK, 0);
 }
 #endif

@@ -114,6 +114,8 @@ static heddle_status prepare(struct bound *b, const int64_t *option, const struc
     TRY(work_applies(&b->work));
     TRY(kernel_load(&b->device, b->work.kernel, b->work.variant));
     TRY(gpu_scale_load(&b->device, b->work.value));
+    if (b->work.kernel->many && b->device.kind == DEVICE_gpu)
+        TRY(gpu_relayout_load(&b->device, b->work.value));
     if (bytes > 0)
         TRY(device_alloc(&b->device, &b->workspace, bytes));
     if (counters > 0) {
@@ -282,11 +284,14 @@ const struct work *bound_work(const struct bound *b)
 
 int bound_many(struct work *w, const struct bound *b, int repeatable)
 {
+    const struct kernel *own = b->work.kernel;
     const struct kernel *kernel =
-        many_kernel(&b->device, b->work.value, b->work.kernel->format, (int)b->work.product.transposed);
+        own->many ? own
+                  : many_kernel(&b->device, b->work.value, own->format, (int)b->work.product.transposed);
     if (!kernel || (repeatable && !kernel->repeatable) || kernel->prepare != b->work.kernel->prepare)
         return 0;
-    *w = work_for(kernel, &b->device, &b->stored, (int)b->work.product.transposed, NULL);
+    *w = work_for(kernel, &b->device, &b->stored, (int)b->work.product.transposed,
+                  own->many ? b->work.option : NULL);
     w->product.prepared = b->work.product.prepared;
     memcpy(w->product.fact, b->work.product.fact, sizeof w->product.fact);
     for (int i = 0; i < FORMAT_ARRAYS; i++)

@@ -10,9 +10,11 @@
 const struct kernel *many_kernel(const struct device *device, heddle_type value, enum format_id format,
                                  int transposed)
 {
-    if (format != FORMAT_csr || device->kind == DEVICE_gpu)
+    if (format != FORMAT_csr)
         return NULL;
-    const struct kernel *kernel = kernel_at(transposed ? KERNEL_cpu_csr_mm_t : KERNEL_cpu_csr_mm);
+    const struct kernel *kernel = device->kind == DEVICE_gpu
+                                    ? kernel_at(transposed ? KERNEL_csr_mm_t : KERNEL_csr_mm)
+                                    : kernel_at(transposed ? KERNEL_cpu_csr_mm_t : KERNEL_cpu_csr_mm);
     return kernel_has(kernel, value) ? kernel : NULL;
 }
 

@@ -56,6 +56,9 @@ static const struct effort {
     [KERNEL_csr_halfwarp] = {3.5, 5, 32, 16},
     [KERNEL_coo_fixed] = {6.5, 0, 0, 0},
     [KERNEL_csr_weft] = {4.6, 0, 0, 128},
+    [KERNEL_csr_mm] = {2.8, 8, 10,
+                       128}, /* these two are no candidates: one vector is csr_weave's and csr_weft's */
+    [KERNEL_csr_mm_t] = {4.6, 0, 0, 128},
     [KERNEL_csr_fixed_t] = {9.4, 4.5, 126, 0},
 };
 

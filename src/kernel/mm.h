@@ -1,0 +1,140 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * mm.h: how kernels for several vectors deal out the row blocks of a look (convert/look.h).
+ *
+ * A block of threads has a row block and a tile of the vectors.  Lanes lie along the vectors first:
+ * `lanes` of them have an entry together, each for its own vectors; these are a slot.  A row has a group
+ * of threads with one slot or several, as many as the look would have lanes sum it.  A row that is long
+ * for its group is left to the whole block, behind all others. */
+#ifndef KERNEL_MM_H
+#define KERNEL_MM_H
+
+#include "convert/look.h"
+
+/* Vectors that a launch has at most; more are several launches. */
+#define VECTORS_MOST 64
+
+/* product.dim: tiles of the vectors; may Y be written 16 bytes at a time. */
+enum { MM_TILES, MM_WIDE_Y };
+
+#define BLOCK LOOK_THREADS
+
+/* Entries of a row for each slot of its group, at most; and how many rows of a row block can have more. */
+#define LONG 32
+#define LONG_MOST ((LOOK_WINDOW_MOST + LOOK_WINDOW_MOST / 4) / LONG + 1)
+
+#ifdef HEDDLE_DEVICE
+
+/* A thread's place in a group of 1 << shift threads, slot by slot. */
+struct place {
+    int shift, slots, slot, lane;
+};
+
+DEVICE struct place place_in(int shift, const int lanes)
+{
+    struct place at;
+    const int thread = simt_thread_id() & ((1 << shift) - 1);
+    at.shift = shift;
+    at.slots = (1 << shift) / lanes;
+    at.slot = thread / lanes;
+    at.lane = thread % lanes;
+    return at;
+}
+
+/* log2 of the threads of a group: a wave at most, and a slot at least. */
+DEVICE int group_shift(struct row_block mine, const int lanes)
+{
+    int shift = mine.work > 0 ? mine.work - 1 : 0;
+    while (1 << shift < lanes)
+        shift++;
+    while (1 << shift > WAVE)
+        shift--;
+    return shift;
+}
+
+DEVICE int wave_shift(void)
+{
+    return WAVE == 64 ? 6 : 5;
+}
+
+/* A stored value as the product takes it. */
+DEVICE real value_of(const struct product *p, elem v)
+{
+    return IS_COMPLEX && p->conjugate ? conjugate(widen(v)) : widen(v);
+}
+
+/* Entries that a group has read, as many as it has lanes, up to four
+ * times: each lane has one of each round. */
+#define UNDER_WAY 4
+#define TAKEN(lanes) ((lanes) < UNDER_WAY ? UNDER_WAY / (lanes) : 1) /* by a lane */
+struct handful {
+    idx column[UNDER_WAY];
+    real value[UNDER_WAY];
+    int left; /* from the first of them to the end of the row */
+};
+
+DEVICE struct handful take(const struct product *p, int64_t from, int left, struct place at, const int lanes)
+{
+    const int group = 1 << at.shift, thread = at.slot * lanes + at.lane;
+    const idx *RESTRICT col = (const idx *)p->array[CSR_COL] + from + thread;
+    const elem *RESTRICT val = (const elem *)p->array[CSR_VAL] + from + thread;
+    struct handful e;
+    e.left = left;
+    for (int r = 0; r < TAKEN(lanes); r++) {
+        const int is_there = r * group + thread < left;
+        e.column[r] = simt_stream_if(is_there, col + r * group);
+        e.value[r] = value_of(p, simt_stream_if(is_there, val + r * group));
+    }
+    return e;
+}
+
+/* The rows that are left to the block, in shared memory. */
+struct long_rows {
+    int32_t count, row[LONG_MOST]; /* counted from the first of the row block */
+};
+
+/* The share of a wave in n entries: where it begins, and how many it has. */
+DEVICE int wave_share(int n, int *begin)
+{
+    const int waves = simt_waves(), share = (n + waves - 1) / waves, from = simt_wave_id() * share;
+    *begin = from < n ? from : n;
+    return n - *begin < share ? n - *begin : share;
+}
+
+#else
+#include "kernel/kernel.h"
+
+static inline int64_t mm_smaller(int64_t a, int64_t b)
+{
+    return a < b ? a : b;
+}
+
+/* The vectors from `first` on, VECTORS_MOST at most, as a work of their own. */
+static inline struct work mm_some(const struct work *w, int64_t first)
+{
+    struct work some = *w;
+    const int64_t size = (int64_t)vector_size(w->value);
+    some.product.vectors = mm_smaller(w->product.vectors - first, VECTORS_MOST);
+    some.product.x = (const char *)w->product.x + first * w->product.x_step.vector * size;
+    some.product.y = (char *)w->product.y + first * w->product.y_step.vector * size;
+    return some;
+}
+
+/* Launches `entry` for all row blocks and tiles of so many vectors. */
+static inline heddle_status mm_launch(struct work *w, const char *entry, int64_t tile)
+{
+    heddle_status status = HEDDLE_OK;
+    const int64_t most = gpu_most_blocks(w->device->gpu, BLOCK),
+                  tiles = (w->product.vectors + tile - 1) / tile,
+                  blocks = w->product.fact[LOOK_BLOCKS] * tiles;
+    w->product.dim[MM_TILES] = tiles;
+    for (int64_t first = 0; first < blocks; first += most) {
+        w->product.first = first;
+        TRY(gpu_run(w, entry, mm_smaller(blocks - first, most), BLOCK, 0));
+    }
+done:
+    return status;
+}
+
+#endif
+#endif
