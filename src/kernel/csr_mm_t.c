@@ -147,7 +147,7 @@ static struct relayout scaling(const struct work *w)
                              .to = p->y,
                              .to_step = p->y_step,
                              .beta = scalar_get(p->beta, w->value),
-                             .beta_at = p->beta_at};
+                             .beta_at = beta_at(w)};
 }
 
 static heddle_status launch_some(struct work *w)

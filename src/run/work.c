@@ -38,7 +38,15 @@ void beta_put(struct work *w, double _Complex beta, const void *at)
     put(w, w->product.beta, BETA_AT, beta, at);
 }
 
+const void *beta_at(const struct work *w)
+{
+    const void *at = NULL;
+    if (w->product.scalars_at & BETA_AT)
+        memcpy(&at, w->product.beta, sizeof at);
+    return at;
+}
+
 int beta_is_one(const struct work *w)
 {
-    return !(w->product.scalars_at & BETA_AT) && scalar_get(w->product.beta, w->value) == 1;
+    return !beta_at(w) && scalar_get(w->product.beta, w->value) == 1;
 }

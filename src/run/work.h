@@ -26,6 +26,7 @@ double _Complex scalar_get(const unsigned char bytes[SCALAR_BYTES], heddle_type 
 /* alpha or beta of a product: the number, or where kernels find it; NULL: the number. */
 void alpha_put(struct work *w, double _Complex alpha, const void *at);
 void beta_put(struct work *w, double _Complex beta, const void *at);
+const void *beta_at(const struct work *w); /* where beta lies on the device; NULL: it is a number */
 /* Is it known that y stays as it is before anything is added to it? */
 int beta_is_one(const struct work *w);
 
