@@ -22,7 +22,8 @@
 KERNEL(csr_hola_t_deal)(struct product p)
 {
     hola_deal(&p, 0);
-    scale_all((real *)p.y, p.cols, beta_of(&p));
+    if (beta_of(&p) != 1)
+        scale_all((real *)p.y, p.cols, beta_of(&p));
 }
 
 DEVICE void add(real *y, real v, const int cas)

@@ -147,8 +147,8 @@ DEVICE struct some some_at(const struct product *p, int64_t from, int k, int n)
 /* Which of some rows from `row` on has which of n entries from `from` on: the lanes that would sum a row
  * (look.c) tell for it, for one that is long for them, the wave. */
 #define LONG 32 /* entries a lane */
-DEVICE void begin_rows(const struct product *p, struct rows *r, int64_t row, int rows, int64_t from, int n,
-                       int shift)
+DEVICE void begin_rows(const struct product *p, struct rows *r, real alpha, int64_t row, int rows,
+                       int64_t from, int n, int shift)
 {
     const off *RESTRICT row_ptr = (const off *)p->array[CSR_ROW_PTR] + row;
     const int lanes = 1 << shift, lane = simt_lane() & (lanes - 1);
@@ -160,7 +160,7 @@ DEVICE void begin_rows(const struct product *p, struct rows *r, int64_t row, int
                       past = simt_readonly(row_ptr + (i < rows ? i + 1 : rows)) - from;
         const int begin = (int)at, end = past < n ? (int)past : n, is_long = end - begin > LONG * lanes;
         if (i < rows && lane == 0)
-            r->factor[i] = alpha_of(p) * simt_readonly((const real *)p->x + row + i);
+            r->factor[i] = alpha * simt_readonly((const real *)p->x + row + i);
         if (i == rows - 1 && lane == 0)
             r->end = end;
         SIMT_ROLLED
@@ -185,17 +185,18 @@ DEVICE void add_block(const struct product *p, struct row_block mine, struct row
 {
     const int n = (int)(next.begin - mine.begin), all = next.row - mine.row;
     const int is_one = mine.work <= ONE_ROW;
-    const real factor = is_one ? alpha_of(p) * simt_readonly((const real *)p->x + mine.row) : 0;
+    const real alpha = alpha_of(p),
+               factor = is_one ? alpha * simt_readonly((const real *)p->x + mine.row) : 0;
     int low = 0;
     SIMT_ROLLED
     for (int first = 0; is_one ? first == 0 : first < all; first += ROWS) {
         int k = low + first_entry((off)(mine.begin + low), simt_thread_id());
         struct some s = some_at(p, mine.begin, k, n);
         if (!is_one)
-            begin_rows(p, r, mine.row + first, all - first < ROWS ? all - first : ROWS, mine.begin, n,
+            begin_rows(p, r, alpha, mine.row + first, all - first < ROWS ? all - first : ROWS, mine.begin, n,
                        mine.work - 1);
         simt_sync();
-        const int high = alpha_of(p) == 0 ? low : is_one ? n : r->end; /* of alpha = 0 nothing is added */
+        const int high = alpha == 0 ? low : is_one ? n : r->end; /* of alpha = 0 nothing is added */
         simt_after_previous();
         SIMT_ROLLED
         while (k < high) {
@@ -258,12 +259,11 @@ KERNEL_RESIDENT(csr_weft_rows, BLOCK, RESIDENT(8, 6))(struct product p)
     const uint32_t rows = (uint32_t)p.rows,
                    row = ((uint32_t)p.first + simt_block_id()) * BLOCK + simt_thread_id();
     const off begin = simt_readonly(row_ptr + (row < rows ? row : rows));
-    const int n = (int)(simt_readonly(row_ptr + (row < rows ? row + 1 : rows)) - begin);
     const real alpha = alpha_of(&p), factor = row < rows ? alpha * simt_readonly((const real *)p.x + row) : 0;
+    const off end = simt_readonly(row_ptr + (row < rows ? row + 1 : rows));
+    const int n = alpha == 0 ? 0 : (int)(end - begin);
     const idx *RESTRICT col = (const idx *)p.array[CSR_COL] + begin;
     const real *RESTRICT val = (const real *)p.array[CSR_VAL] + begin;
-    if (adds_nothing(alpha))
-        return;
     SIMT_ROLLED
     for (int k = 0; k < n; k += UNDER_WAY) {
         struct some s;
@@ -276,6 +276,7 @@ KERNEL_RESIDENT(csr_weft_rows, BLOCK, RESIDENT(8, 6))(struct product p)
             if (k + i < n)
                 simt_atomic_add((real *)p.y + s.column[i], s.v[i] * factor);
     }
+    simt_after_previous(); /* also where nobody adds anything, alpha being 0: y is not scaled before */
 }
 
 /* -------------------------------------------------------- rows that are alike ----------------- */
@@ -299,8 +300,7 @@ DEVICE void alike(const struct product *p, const int lanes, const int together)
         factor[i] = row + i < p->rows ? alpha * simt_readonly((const real *)p->x + row + i) : 0;
         most = end[i + 1] - end[i] > most ? end[i + 1] - end[i] : most;
     }
-    if (adds_nothing(alpha))
-        return;
+    most = alpha == 0 ? 0 : most;
     for (int64_t k = simt_thread_id() % lanes; k < most; k += lanes) {
         idx at[ALIKE_LONG], open = -1;
         real v[ALIKE_LONG], sum = 0;
@@ -320,6 +320,7 @@ DEVICE void alike(const struct product *p, const int lanes, const int together)
         if (open >= 0)
             simt_atomic_add((real *)p->y + open, sum);
     }
+    simt_after_previous();
 }
 
 KERNEL_RESIDENT(csr_weft_alike, BLOCK, RESIDENT(5, 4))(struct product p)

@@ -42,10 +42,8 @@ DEVICE void scale_one(real *y, real beta)
 /* y = alpha sum + beta y.  alpha = 0 means that the sum counts for nothing, whatever A and x hold. */
 DEVICE void store(real *y, real alpha, real sum, real beta)
 {
-    if (alpha == 0)
-        scale_one(y, beta);
-    else
-        *y = beta == 0 ? times(alpha, sum) : times(alpha, sum) + times(beta, *y);
+    sum = alpha == 0 ? (real)0 : sum;
+    *y = beta == 0 ? times(alpha, sum) : times(alpha, sum) + times(beta, *y);
 }
 
 /* May a kernel that adds to y leave, because alpha = 0?  One that was launched behind another that scales y
@@ -66,8 +64,6 @@ DEVICE real term(const struct product *p, elem v, real x)
 /* y = beta y, n entries, by all threads of the grid. */
 DEVICE void scale_all(real *y, int64_t n, real beta)
 {
-    if (beta == 1)
-        return;
     SIMT_ROLLED
     for (int64_t i = simt_global_id(); i < n; i += simt_global_size())
         scale_one(y + i, beta);
