@@ -12,6 +12,11 @@
 #define GUARD 8   /* entries before and behind y that must survive */
 #define SCALARS 6 /* pairs of them, in `scalars` */
 #define ALL_VARIANTS ((1u << VARIANT_COUNT) - 1)
+/* Without what shares its offsets with one and its numbers with another: unless there is time. */
+#define MOST_VARIANTS                                                                                        \
+    (trial_slow() ? ALL_VARIANTS                                                                             \
+                  : ALL_VARIANTS & ~(1u << VARIANT_c64_o64 | 1u << VARIANT_f16_o64 |                         \
+                                     1u << VARIANT_bf16_o64 | 1u << VARIANT_f32v64_o64))
 /* Each type once: for what does not depend on types. */
 #define TWO_VARIANTS (1u << VARIANT_f64_i32 | 1u << VARIANT_f32_o64)
 

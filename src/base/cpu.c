@@ -8,7 +8,9 @@
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
-#if defined(__aarch64__)
+#if defined(__x86_64__)
+#include <cpuid.h>
+#elif defined(__aarch64__)
 #include <sys/auxv.h>
 #ifndef HWCAP_SVE
 #define HWCAP_SVE (1 << 22)
@@ -46,12 +48,21 @@ int isa_by_name(const char *name)
     return -1;
 }
 
+#if defined(__x86_64__)
+/* Asked of the processor itself: not every compiler's __builtin_cpu_supports knows it. */
+static int has_f16c(void)
+{
+    unsigned a, b, c, d;
+    return __get_cpuid(1, &a, &b, &c, &d) && (c & bit_F16C);
+}
+#endif
+
 int isa_runs(enum isa isa)
 {
 #if defined(__x86_64__)
     if (isa == ISA_avx2)
         return __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma") &&
-               __builtin_cpu_supports("bmi2");
+               __builtin_cpu_supports("bmi2") && has_f16c();
     if (isa == ISA_avx512)
         return isa_runs(ISA_avx2) && __builtin_cpu_supports("avx512f") &&
                __builtin_cpu_supports("avx512vl") && __builtin_cpu_supports("avx512dq") &&

@@ -25,17 +25,19 @@
 
 /* A lane on its way along its bundle; the entries that come next are a wave apart. */
 struct lane {
-    const real *val, *x; /* x from the slice's base on */
+    const elem *val;
+    const real *x;       /* from the slice's base on */
     const uint16_t *col; /* two words an entry in a wide slice */
     int left;            /* entries that this lane has; behind them it meets padding */
     real sum[ROWS_MOST];
 };
 
 /* The next `steps` steps, of which `there` exist. */
-DEVICE void add_steps(struct lane *m, const int rows, const int wide, const int steps, int there)
+DEVICE void add_steps(const struct product *p, struct lane *m, const int rows, const int wide,
+                      const int steps, int there)
 {
     idx c[STEPS_MOST] = {0};
-    real v[STEPS_MOST][ROWS_MOST] = {{0}};
+    elem v[STEPS_MOST][ROWS_MOST] = {{0}};
     for (int k = 0; k < steps; k++)
         if (k < there) {
             c[k] = wide ? simt_stream((const idx *)m->col + k * WAVE) : (idx)simt_stream(m->col + k * WAVE);
@@ -45,7 +47,7 @@ DEVICE void add_steps(struct lane *m, const int rows, const int wide, const int 
     for (int k = 0; k < steps; k++) {
         const real x = k < m->left ? simt_readonly(m->x + c[k]) : 0;
         for (int r = 0; r < rows; r++)
-            m->sum[r] += v[k][r] * x;
+            m->sum[r] += term(p, v[k][r], x);
     }
     m->val += steps * rows * WAVE;
     m->col += (wide ? 2 : 1) * steps * WAVE;
@@ -53,25 +55,26 @@ DEVICE void add_steps(struct lane *m, const int rows, const int wide, const int 
 }
 
 /* `rows`, `wide` and `unrolled` are constants wherever this is called. */
-DEVICE void sum_rows(struct lane *m, int steps, const int rows, const int wide, const int unrolled)
+DEVICE void sum_rows(const struct product *p, struct lane *m, int steps, const int rows, const int wide,
+                     const int unrolled)
 {
     SIMT_ROLLED
     for (; steps >= unrolled; steps -= unrolled)
-        add_steps(m, rows, wide, unrolled, unrolled);
+        add_steps(p, m, rows, wide, unrolled, unrolled);
     if (steps > 0)
-        add_steps(m, rows, wide, unrolled, steps);
+        add_steps(p, m, rows, wide, unrolled, steps);
 }
 
-DEVICE void sum_slice(struct lane *m, int steps, int rows, const int wide)
+DEVICE void sum_slice(const struct product *p, struct lane *m, int steps, int rows, const int wide)
 {
     if (rows == 1)
-        sum_rows(m, steps, 1, wide, 8);
+        sum_rows(p, m, steps, 1, wide, 8);
     else if (rows == 2)
-        sum_rows(m, steps, 2, wide, 4);
+        sum_rows(p, m, steps, 2, wide, 4);
     else if (rows == 3)
-        sum_rows(m, steps, 3, wide, 3);
+        sum_rows(p, m, steps, 3, wide, 3);
     else
-        sum_rows(m, steps, 4, wide, 2);
+        sum_rows(p, m, steps, 4, wide, 2);
 }
 
 KERNEL_BOUND(bundle, BLOCK)(struct product p)
@@ -88,7 +91,7 @@ KERNEL_BOUND(bundle, BLOCK)(struct product p)
     const int rows = (int)(of[BUNDLE_AT_SHAPE] & 7), steps = (int)(of[BUNDLE_AT_SHAPE] >> 3),
               lane = simt_lane() % BUNDLE_LANES;
     struct lane m;
-    m.val = (const real *)p.array[BUNDLE_VAL] + (int64_t)of[BUNDLE_AT_VAL] * WAVE + simt_lane();
+    m.val = (const elem *)p.array[BUNDLE_VAL] + (int64_t)of[BUNDLE_AT_VAL] * WAVE + simt_lane();
     m.col = (const uint16_t *)p.array[BUNDLE_COL] + (int64_t)of[BUNDLE_AT_COL] * WAVE +
             (base < 0 ? 2 : 1) * simt_lane();
     m.x = (const real *)p.x + (base < 0 ? 0 : base);
@@ -96,9 +99,9 @@ KERNEL_BOUND(bundle, BLOCK)(struct product p)
     for (int r = 0; r < ROWS_MOST; r++)
         m.sum[r] = 0;
     if (base < 0)
-        sum_slice(&m, steps, rows, 1);
+        sum_slice(&p, &m, steps, rows, 1);
     else
-        sum_slice(&m, steps, rows, 0);
+        sum_slice(&p, &m, steps, rows, 0);
     real mine = 0;
     for (int r = 0; r < ROWS_MOST; r++) {
         const real sum = wave_sum(m.sum[r], BUNDLE_LANES);

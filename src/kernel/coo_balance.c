@@ -42,9 +42,9 @@ struct place {
 DEVICE void put(const struct place *s, idx row, real sum)
 {
     if (s->alone && row != s->first)
-        s->y[row] = s->alpha * sum;
+        s->y[row] = times(s->alpha, sum);
     else
-        simt_atomic_add(s->y + row, s->alpha * sum);
+        simt_atomic_add(s->y + row, times(s->alpha, sum));
 }
 
 /* One round: entry `lane` belongs to `row` and adds v.  While nothing but the open row is met, sums stay
@@ -76,7 +76,7 @@ DEVICE void balance_entries(const struct product *p, const int transposed)
 {
     const idx *RESTRICT to = (const idx *)p->array[transposed ? COO_COL : COO_ROW];
     const idx *RESTRICT from = (const idx *)p->array[transposed ? COO_ROW : COO_COL];
-    const real *RESTRICT val = (const real *)p->array[COO_VAL];
+    const elem *RESTRICT val = (const elem *)p->array[COO_VAL];
     const real *RESTRICT x = (const real *)p->x;
     const int64_t share = p->fact[SHARE];
     const real alpha = alpha_of(p);
@@ -90,7 +90,8 @@ DEVICE void balance_entries(const struct product *p, const int transposed)
         struct place s = {(real *)p->y, alpha, 0, first, first, 0, alone};
         for (int64_t at = begin + simt_lane(); at - simt_lane() < end; at += GINKGO_ROUNDS * WAVE) {
             idx row[GINKGO_ROUNDS], col[GINKGO_ROUNDS];
-            real v[GINKGO_ROUNDS];
+            elem v[GINKGO_ROUNDS];
+            real product[GINKGO_ROUNDS];
             for (int i = 0; i < GINKGO_ROUNDS; i++) {
                 const int64_t k = at + i * WAVE < end ? at + i * WAVE : end - 1;
                 row[i] = simt_stream(to + k);
@@ -98,13 +99,13 @@ DEVICE void balance_entries(const struct product *p, const int transposed)
                 v[i] = simt_stream(val + k);
             }
             for (int i = 0; i < GINKGO_ROUNDS; i++)
-                v[i] = at + i * WAVE < end ? v[i] * simt_readonly(x + col[i]) : 0;
+                product[i] = at + i * WAVE < end ? term(p, v[i], simt_readonly(x + col[i])) : 0;
             for (int i = 0; i < GINKGO_ROUNDS; i++)
-                round_of(&s, row[i], v[i]);
+                round_of(&s, row[i], product[i]);
         }
         const real total = wave_sum(s.sum, WAVE);
         if (simt_lane() == 0)
-            simt_atomic_add(s.y + s.open, s.alpha * total);
+            simt_atomic_add(s.y + s.open, times(s.alpha, total));
     }
 }
 
@@ -152,7 +153,7 @@ done:
 /* y is written twice; transposed, hardly anything is summed before it is added. */
 static double cost(const struct work *w, const struct stored *s)
 {
-    double y = (double)s->rows * (double)type_size(s->value);
+    double y = (double)s->rows * (double)vector_size(s->value);
     return w->product.transposed ? cost_of_additions(w, s) : cost_of_streams(w, s) + y;
 }
 

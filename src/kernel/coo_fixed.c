@@ -22,15 +22,15 @@ DEVICE void deal_terms(const struct product *p, const int adds)
 {
     const idx *RESTRICT to = (const idx *)p->array[p->transposed ? COO_COL : COO_ROW];
     const idx *RESTRICT from = (const idx *)p->array[p->transposed ? COO_ROW : COO_COL];
-    const real *RESTRICT val = (const real *)p->array[COO_VAL];
+    const elem *RESTRICT val = (const elem *)p->array[COO_VAL];
     const real *RESTRICT x = (const real *)p->x;
     const struct fixed f = fixed_of(p);
     for (int64_t k = simt_global_id(); k < p->nnz; k += simt_global_size()) {
-        const real term = simt_stream(val + k) * simt_readonly(x + simt_stream(from + k));
+        const real product = term(p, simt_stream(val + k), simt_readonly(x + simt_stream(from + k)));
         if (adds)
-            fixed_add(&f, simt_stream(to + k), term);
+            fixed_add(&f, simt_stream(to + k), product);
         else
-            fixed_note(&f, simt_stream(to + k), term);
+            fixed_note(&f, simt_stream(to + k), product);
     }
 }
 

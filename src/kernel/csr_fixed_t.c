@@ -37,10 +37,10 @@ DEVICE int64_t row_of(const off *row_ptr, int64_t low, int64_t high, int64_t k)
 }
 
 /* Entries first to first + EACH, those before `end`. */
-DEVICE void read_entries(idx *c, real *v, const struct product *p, int64_t first, int64_t end)
+DEVICE void read_entries(idx *c, elem *v, const struct product *p, int64_t first, int64_t end)
 {
     const idx *RESTRICT col = (const idx *)p->array[CSR_COL];
-    const real *RESTRICT val = (const real *)p->array[CSR_VAL];
+    const elem *RESTRICT val = (const elem *)p->array[CSR_VAL];
     if (first + EACH <= end) {
         simt_stream4(c, col + first);
         simt_stream4(v, val + first);
@@ -65,7 +65,7 @@ DEVICE void deal_terms(const struct product *p, const int adds)
         const int64_t end = begin + TILE < p->nnz ? begin + TILE : p->nnz,
                       first = begin + EACH * simt_thread_id();
         idx c[EACH] = {0};
-        real v[EACH] = {0};
+        elem v[EACH] = {0};
         read_entries(c, v, p, first, end);
         simt_sync(); /* the tile before has been read */
         if (simt_thread_id() < 2)
@@ -77,11 +77,11 @@ DEVICE void deal_terms(const struct product *p, const int adds)
                 row = row_of(row_ptr, row, border[1], first + i);
                 next = simt_readonly(row_ptr + row + 1);
             }
-            const real term = v[i] * simt_readonly(x + row);
+            const real product = term(p, v[i], simt_readonly(x + row));
             if (adds)
-                fixed_add(&f, c[i], term);
+                fixed_add(&f, c[i], product);
             else
-                fixed_note(&f, c[i], term);
+                fixed_note(&f, c[i], product);
         }
     }
 }

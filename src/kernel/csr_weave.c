@@ -34,7 +34,7 @@
 #define BLOCK LOOK_THREADS
 #define RESIDENT LOOK_RESIDENT
 /* The same for blocks whose rows are read directly. */
-#define RESIDENT_ROWS(real_bytes) ((real_bytes) == 4 ? 8 : 6)
+#define RESIDENT_ROWS(real_bytes) ((real_bytes) == 4 ? 8 : (real_bytes) == 8 ? 6 : 3)
 
 /* Entries that a lane has under way. */
 #define UNDER_WAY 4
@@ -60,7 +60,7 @@ DEVICE void short_rows(const struct product *p, const int lanes, const int under
     const off begin = simt_readonly(row_ptr + (row < rows ? row : rows));
     const int n = (int)(simt_readonly(row_ptr + (row < rows ? row + 1 : rows)) - begin) - lane;
     const idx *RESTRICT col = (const idx *)p->array[CSR_COL] + begin + lane;
-    const real *RESTRICT val = (const real *)p->array[CSR_VAL] + begin + lane;
+    const elem *RESTRICT val = (const elem *)p->array[CSR_VAL] + begin + lane;
     real sum = 0;
     if (simt_thread_id() == 0 && ahead < rows)
         simt_prefetch(row_ptr + ahead,
@@ -68,7 +68,7 @@ DEVICE void short_rows(const struct product *p, const int lanes, const int under
     SIMT_ROLLED
     for (int k = 0; k < n; k += under_way * lanes) {
         idx c[DEEP];
-        real v[DEEP];
+        elem v[DEEP];
         for (int i = 0; i < under_way; i++) {
             c[i] = k + i * lanes >= n ? 0
                  : lanes < 16         ? simt_readonly(col + k + i * lanes)
@@ -80,7 +80,7 @@ DEVICE void short_rows(const struct product *p, const int lanes, const int under
         for (int i = 0; lanes > 1 && i < under_way; i++)
             c[i] = simt_with(c[i], v[i]); /* few threads: val should come with col, not behind it */
         for (int i = 0; i < under_way; i++)
-            sum += k + i * lanes < n ? v[i] * simt_readonly(x + c[i]) : 0;
+            sum += k + i * lanes < n ? term(p, v[i], simt_readonly(x + c[i])) : 0;
     }
     for (int by = lanes / 2; by > 0; by /= 2)
         sum += simt_shfl_xor(sum, by, WAVE);
@@ -108,12 +108,12 @@ SHORT_ROWS(csr_weave32, 32, UNDER_WAY)
 DEVICE void stage(const struct product *p, real *tile, int64_t from, int n)
 {
     const idx *RESTRICT col = (const idx *)p->array[CSR_COL] + from;
-    const real *RESTRICT val = (const real *)p->array[CSR_VAL] + from;
+    const elem *RESTRICT val = (const elem *)p->array[CSR_VAL] + from;
     const real *RESTRICT x = (const real *)p->x;
     SIMT_ROLLED
     for (int k = first_entry((off)from, simt_thread_id()); k < n; k += STAGED_WAY * BLOCK) {
         idx c[STAGED_WAY];
-        real v[STAGED_WAY];
+        elem v[STAGED_WAY];
         for (int i = 0; i < STAGED_WAY; i++) {
             c[i] = simt_stream_if(has_entry(k, i * BLOCK, n), col + k + i * BLOCK);
             v[i] = simt_stream_if(has_entry(k, i * BLOCK, n), val + k + i * BLOCK);
@@ -123,7 +123,7 @@ DEVICE void stage(const struct product *p, real *tile, int64_t from, int n)
             g[i] = has_entry(k, i * BLOCK, n) ? simt_readonly(x + c[i]) : 0;
         for (int i = 0; i < STAGED_WAY; i++)
             if (has_entry(k, i * BLOCK, n))
-                tile[k + i * BLOCK] = v[i] * g[i];
+                tile[k + i * BLOCK] = term(p, v[i], g[i]);
     }
 }
 
@@ -183,24 +183,24 @@ DEVICE void several_rows(const struct product *p, struct row_block mine, struct 
 DEVICE real share(const struct product *p, int64_t from, int n)
 {
     const idx *RESTRICT col = (const idx *)p->array[CSR_COL] + from;
-    const real *RESTRICT val = (const real *)p->array[CSR_VAL] + from;
+    const elem *RESTRICT val = (const elem *)p->array[CSR_VAL] + from;
     const real *RESTRICT x = (const real *)p->x;
     real sum = 0;
     SIMT_ROLLED
     for (int k = first_entry((off)from, simt_thread_id()); k < n; k += STAGED_WAY * BLOCK) {
         idx c[STAGED_WAY];
-        real v[STAGED_WAY];
+        elem v[STAGED_WAY];
         for (int i = 0; i < STAGED_WAY; i++) {
             c[i] = simt_stream_if(has_entry(k, i * BLOCK, n), col + k + i * BLOCK);
             v[i] = simt_stream_if(has_entry(k, i * BLOCK, n), val + k + i * BLOCK);
         }
         for (int i = 0; i < STAGED_WAY; i++)
-            sum += has_entry(k, i * BLOCK, n) ? v[i] * simt_readonly(x + c[i]) : 0;
+            sum += has_entry(k, i * BLOCK, n) ? term(p, v[i], simt_readonly(x + c[i])) : 0;
     }
     return sum;
 }
 
-KERNEL_RESIDENT(csr_weave_blocks, BLOCK, RESIDENT)(struct product p)
+KERNEL_RESIDENT(csr_weave_blocks, BLOCK, sizeof(real) == 16 ? RESIDENT - 2 : RESIDENT)(struct product p)
 {
     SHARED_DYNAMIC(real, tile);
     const int64_t number = p.first + simt_block_id();
@@ -233,7 +233,7 @@ enum { ONE_LANE, ONE_LANE_DEEP, TWO_LANES };
 
 static int64_t workspace(const struct work *w)
 {
-    return look_pieces(w, look_cut(w)) * (int64_t)type_size(w->value);
+    return look_pieces(w, look_cut(w)) * (int64_t)vector_size(w->value);
 }
 
 static int64_t counters(const struct work *w)
@@ -252,7 +252,7 @@ static int64_t threads_held(const struct work *w)
 {
     const struct gpu *gpu = w->device->gpu;
     const int64_t block = gpu_arch(gpu)->block, multiprocessors = gpu_info_of(gpu)->multiprocessors;
-    const int64_t held = RESIDENT_ROWS(type_size(w->value)) * block * multiprocessors,
+    const int64_t held = RESIDENT_ROWS(vector_size(w->value)) * block * multiprocessors,
                   most = gpu_threads(gpu);
     return held < most ? held : most;
 }
@@ -280,12 +280,12 @@ static int lanes_of(const struct work *w)
         lanes *= 2;
     if (longest <= ROUNDS * round_of(lanes))
         return lanes;
-    if (w->value == HEDDLE_F32 && bytes <= gpu_info_of(w->device->gpu)->cache) {
+    if (vector_size(w->value) == 4 && bytes <= gpu_info_of(w->device->gpu)->cache) {
         lanes = mean >= 16 * BUSY ? 16 : mean >= 8 * BUSY ? 8 : 0;
         if (2 * lanes * rows >= threads && longest <= ROUNDS * round_of(lanes))
             return lanes;
     }
-    lanes = mean >= 32 * UNDER_WAY ? 32 : mean >= 16 * UNDER_WAY && w->value == HEDDLE_F32 ? 16 : 0;
+    lanes = mean >= 32 * UNDER_WAY ? 32 : mean >= 16 * UNDER_WAY && vector_size(w->value) == 4 ? 16 : 0;
     return longest <= EVEN * mean && lanes * rows >= threads ? lanes : 0;
 }
 
@@ -309,7 +309,7 @@ static heddle_status launch_blocks(const struct work *w)
     for (int64_t first = 0; first < blocks; first += most) {
         told.product.first = (int32_t)first;
         TRY(gpu_run(&told, "csr_weave_blocks", blocks - first < most ? blocks - first : most, BLOCK,
-                    w->product.fact[LOOK_TILE] * (int64_t)type_size(w->value)));
+                    w->product.fact[LOOK_TILE] * (int64_t)vector_size(w->value)));
     }
 done:
     return status;

@@ -129,13 +129,13 @@ struct rows {
 #define UNDER_WAY 4
 struct some {
     idx column[UNDER_WAY];
-    real v[UNDER_WAY];
+    elem v[UNDER_WAY];
 };
 
 DEVICE struct some some_at(const struct product *p, int64_t from, int k, int n)
 {
     const idx *RESTRICT col = (const idx *)p->array[CSR_COL] + from + k;
-    const real *RESTRICT val = (const real *)p->array[CSR_VAL] + from + k;
+    const elem *RESTRICT val = (const elem *)p->array[CSR_VAL] + from + k;
     struct some s;
     for (int i = 0; i < UNDER_WAY; i++) {
         s.column[i] = simt_stream_if(has_entry(k, i * BLOCK, n), col + i * BLOCK);
@@ -160,7 +160,7 @@ DEVICE void begin_rows(const struct product *p, struct rows *r, real alpha, int6
                       past = simt_readonly(row_ptr + (i < rows ? i + 1 : rows)) - from;
         const int begin = (int)at, end = past < n ? (int)past : n, is_long = end - begin > LONG * lanes;
         if (i < rows && lane == 0)
-            r->factor[i] = alpha * simt_readonly((const real *)p->x + row + i);
+            r->factor[i] = times(alpha, simt_readonly((const real *)p->x + row + i));
         if (i == rows - 1 && lane == 0)
             r->end = end;
         SIMT_ROLLED
@@ -186,7 +186,7 @@ DEVICE void add_block(const struct product *p, struct row_block mine, struct row
     const int n = (int)(next.begin - mine.begin), all = next.row - mine.row;
     const int is_one = mine.work <= ONE_ROW;
     const real alpha = alpha_of(p),
-               factor = is_one ? alpha * simt_readonly((const real *)p->x + mine.row) : 0;
+               factor = is_one ? times(alpha, simt_readonly((const real *)p->x + mine.row)) : 0;
     int low = 0;
     SIMT_ROLLED
     for (int first = 0; is_one ? first == 0 : first < all; first += ROWS) {
@@ -202,7 +202,8 @@ DEVICE void add_block(const struct product *p, struct row_block mine, struct row
         while (k < high) {
             for (int i = 0; i < UNDER_WAY; i++)
                 if (k + i * BLOCK >= low && k + i * BLOCK < high)
-                    add(p, c, s.column[i], s.v[i] * (is_one ? factor : r->factor[r->of[k + i * BLOCK]]), how);
+                    add(p, c, s.column[i], term(p, s.v[i], is_one ? factor : r->factor[r->of[k + i * BLOCK]]),
+                        how);
             k += UNDER_WAY * BLOCK;
             s = some_at(p, mine.begin, k, n);
         }
@@ -211,9 +212,11 @@ DEVICE void add_block(const struct product *p, struct row_block mine, struct row
     }
 }
 
-/* Blocks on a multiprocessor: as many as do not make the compiler spill; fewer where 64-bit offsets take
- * registers. */
-#define RESIDENT(f32, f64) (sizeof(off) == 8 ? 4 : sizeof(real) == 4 ? (f32) : (f64))
+/* Blocks on a multiprocessor: as many as do not make the compiler spill; fewer where 64-bit offsets or
+ * wide numbers take registers. */
+#define WIDEST (sizeof(elem) == 2 || sizeof(real) == 16 ? 3 : 4)
+#define RESIDENT(f32, f64)                                                                                   \
+    (sizeof(off) == 8 ? WIDEST : sizeof(real) == 4 ? (f32) : sizeof(real) == 8 ? (f64) : 3)
 
 KERNEL_RESIDENT(csr_weft_entries, BLOCK, RESIDENT(6, 5))(struct product p)
 {
@@ -241,7 +244,7 @@ DEVICE void some_blocks(const struct product *p, const int how)
     end_cache(p, &c, how);
 }
 
-KERNEL_RESIDENT(csr_weft_cached, BLOCK, 5)(struct product p)
+KERNEL_RESIDENT(csr_weft_cached, BLOCK, sizeof(real) == 16 ? 3 : 5)(struct product p)
 {
     some_blocks(&p, CACHED);
 }
@@ -259,11 +262,12 @@ KERNEL_RESIDENT(csr_weft_rows, BLOCK, RESIDENT(8, 6))(struct product p)
     const uint32_t rows = (uint32_t)p.rows,
                    row = ((uint32_t)p.first + simt_block_id()) * BLOCK + simt_thread_id();
     const off begin = simt_readonly(row_ptr + (row < rows ? row : rows));
-    const real alpha = alpha_of(&p), factor = row < rows ? alpha * simt_readonly((const real *)p.x + row) : 0;
+    const real alpha = alpha_of(&p),
+               factor = row < rows ? times(alpha, simt_readonly((const real *)p.x + row)) : 0;
     const off end = simt_readonly(row_ptr + (row < rows ? row + 1 : rows));
     const int n = alpha == 0 ? 0 : (int)(end - begin);
     const idx *RESTRICT col = (const idx *)p.array[CSR_COL] + begin;
-    const real *RESTRICT val = (const real *)p.array[CSR_VAL] + begin;
+    const elem *RESTRICT val = (const elem *)p.array[CSR_VAL] + begin;
     SIMT_ROLLED
     for (int k = 0; k < n; k += UNDER_WAY) {
         struct some s;
@@ -274,7 +278,7 @@ KERNEL_RESIDENT(csr_weft_rows, BLOCK, RESIDENT(8, 6))(struct product p)
         simt_after_previous();
         for (int i = 0; i < UNDER_WAY; i++)
             if (k + i < n)
-                simt_atomic_add((real *)p.y + s.column[i], s.v[i] * factor);
+                simt_atomic_add((real *)p.y + s.column[i], term(&p, s.v[i], factor));
     }
     simt_after_previous(); /* also where nobody adds anything, alpha being 0: y is not scaled before */
 }
@@ -290,20 +294,21 @@ DEVICE void alike(const struct product *p, const int lanes, const int together)
     const off *RESTRICT row_ptr = (const off *)p->array[CSR_ROW_PTR];
     const off begin = simt_readonly(row_ptr + (row < p->rows ? row : p->rows));
     const idx *RESTRICT col = (const idx *)p->array[CSR_COL] + begin;
-    const real *RESTRICT val = (const real *)p->array[CSR_VAL] + begin;
+    const elem *RESTRICT val = (const elem *)p->array[CSR_VAL] + begin;
     int64_t end[ALIKE_LONG + 1], most = 0;
     const real alpha = alpha_of(p);
     real factor[ALIKE_LONG];
     end[0] = 0;
     for (int i = 0; i < together; i++) {
         end[i + 1] = simt_readonly(row_ptr + (row + i < p->rows ? row + i + 1 : p->rows)) - begin;
-        factor[i] = row + i < p->rows ? alpha * simt_readonly((const real *)p->x + row + i) : 0;
+        factor[i] = row + i < p->rows ? times(alpha, simt_readonly((const real *)p->x + row + i)) : 0;
         most = end[i + 1] - end[i] > most ? end[i + 1] - end[i] : most;
     }
     most = alpha == 0 ? 0 : most;
     for (int64_t k = simt_thread_id() % lanes; k < most; k += lanes) {
         idx at[ALIKE_LONG], open = -1;
-        real v[ALIKE_LONG], sum = 0;
+        elem v[ALIKE_LONG];
+        real sum = 0;
         for (int i = 0; i < together; i++) {
             at[i] = simt_stream_if(end[i] + k < end[i + 1], col + end[i] + k);
             v[i] = simt_stream_if(end[i] + k < end[i + 1], val + end[i] + k);
@@ -314,7 +319,7 @@ DEVICE void alike(const struct product *p, const int lanes, const int together)
                 continue;
             if (at[i] != open && open >= 0)
                 simt_atomic_add((real *)p->y + open, sum);
-            sum = at[i] == open ? sum + v[i] * factor[i] : v[i] * factor[i];
+            sum = (at[i] == open ? sum : 0) + term(p, v[i], factor[i]);
             open = at[i];
         }
         if (open >= 0)
@@ -335,6 +340,7 @@ KERNEL_RESIDENT(csr_weft_alike_long, BLOCK, 2)(struct product p)
 
 #else
 #include "kernel/kernel.h"
+#include <math.h>
 
 /* way=...: one of them, for the tests. */
 static const char *const words[] = {"auto", "entries", "cached", "hot", "rows", "alike", "alike_long"};
@@ -352,12 +358,11 @@ static const char *const entries[] = {
  * within one line of y, in shared memory; what a cache costs in all; and how many of those that are close
  * go together. */
 #define ADD_RANDOM 11.
-#define ADD_CLOSE(value) ((value) == HEDDLE_F32 ? 2.1 : 4.2)
+#define ADD_CLOSE(value) (vector_size(value) == 4 ? 2.1 : vector_size(value) == 8 ? 4.2 : 8.4)
 #define ADD_LINE 1800.
-#define ADD_SHARED(value) ((value) == HEDDLE_F32 ? 2. : 3.)
+#define ADD_SHARED(value) (vector_size(value) == 4 ? 2. : vector_size(value) == 8 ? 3. : 6.)
 #define CACHE_COSTS 5e6
 #define CLOSE_TOGETHER 8.
-
 /* What an addition to y costs, if `next` are close to others: the larger of what it takes to get there and
  * of the time for which the most crowded line holds others up, and half of the other. */
 static double addition(const struct work *w, double next)
@@ -365,11 +370,6 @@ static double addition(const struct work *w, double next)
     const double way = ADD_RANDOM - next * (ADD_RANDOM - ADD_CLOSE(w->value));
     const double line = look_share(w, COLUMNS_CROWDED) * ADD_LINE * (1 - next * (1 - 1 / CLOSE_TOGETHER));
     return way > line ? way + line / 2 : line + way / 2;
-}
-
-static double larger(double a, double b)
-{
-    return a > b ? a : b;
 }
 
 /* For a lane: rows of not many entries each and few on average, for what lanes read at once is a row
@@ -395,7 +395,7 @@ static int is_even(const struct work *w)
 /* What rows that are alike save of all additions. */
 static double saved_of(const struct work *w)
 {
-    const double alike = look_share(w, COLUMNS_ALIKE), together = ALIKE(type_size(w->value));
+    const double alike = look_share(w, COLUMNS_ALIKE), together = ALIKE(vector_size(w->value));
     const int64_t multiprocessors = gpu_info_of(w->device->gpu)->multiprocessors,
                   longest = w->product.fact[LOOK_LONGEST];
     const int has_enough = longest <= ALIKE_ROUNDS * BLOCK || w->product.rows >= ALIKE_LONG * multiprocessors;
@@ -411,7 +411,7 @@ static enum way way_of(const struct work *w)
     if (w->option[0] != AUTO)
         return (enum way)w->option[0];
     const double at_once =
-        addition(w, is_short ? larger(close, look_share(w, COLUMNS_NEXT)) : close) * (1 - saved);
+        addition(w, is_short ? fmax(close, look_share(w, COLUMNS_NEXT)) : close) * (1 - saved);
     const double missed =
         (1 - look_share(w, COLUMNS_CACHED)) * (ADD_RANDOM - close * (ADD_RANDOM - ADD_CLOSE(w->value)));
     if (nnz * at_once > CACHE_COSTS + nnz * (ADD_SHARED(w->value) + missed))
@@ -436,7 +436,7 @@ static int64_t blocks_for(const struct work *w, enum way way)
     case BY_ROWS:
         return rounded_up(rows, BLOCK);
     case ALIKE_ROWS:
-        return rounded_up(rows, BLOCK / ALIKE_LANES * ALIKE(type_size(w->value)));
+        return rounded_up(rows, BLOCK / ALIKE_LANES * ALIKE(vector_size(w->value)));
     case ALIKE_LONG_ROWS:
         return rounded_up(rows, ALIKE_LONG);
     case IN_CACHE:

@@ -23,10 +23,21 @@
 #ifdef HEDDLE_DEVICE
 #include "run/gpu_page.h"
 
-#define FIXED_EXPONENTS (sizeof(real) == 8 ? 2047 : 255) /* the largest exponent field: infinities and NaN */
-#define FIXED_BIAS (sizeof(real) == 8 ? 1023 : 127)
-#define FIXED_FRACTION (sizeof(real) == 8 ? 52 : 23)
-#define FIXED_LIMBS (sizeof(real) == 8 ? 2 : 1)
+/* What is summed: the parts of complex numbers each by itself, side by side. */
+#if NUMBER_OF(real) == NUMBER_c32
+typedef float number;
+#elif NUMBER_OF(real) == NUMBER_c64
+typedef double number;
+#else
+typedef real number;
+#endif
+#define FIXED_PARTS (IS_COMPLEX ? 2 : 1)
+
+#define FIXED_EXPONENTS                                                                                      \
+    (sizeof(number) == 8 ? 2047 : 255) /* the largest exponent field: infinities and NaN */
+#define FIXED_BIAS (sizeof(number) == 8 ? 1023 : 127)
+#define FIXED_FRACTION (sizeof(number) == 8 ? 52 : 23)
+#define FIXED_LIMBS (sizeof(number) == 8 ? 2 : 1)
 
 enum { FIXED_PLUS = 1, FIXED_MINUS = 2 };
 
@@ -35,40 +46,40 @@ struct fixed {
     int64_t *high, *low; /* size n; low in f64 only */
     int32_t *top;        /* size n: the largest exponent field of a term that is not 0, at least 1 */
     int32_t *odd;        /* size n: FIXED_PLUS and FIXED_MINUS, of infinite terms; NaN is both */
-    int64_t n;
+    int64_t n;           /* sums: of complex numbers two for each entry of y */
     int bits;
 };
 
 DEVICE struct fixed fixed_of(const struct product *p)
 {
-    const int64_t n = p->transposed ? p->cols : p->rows;
+    const int64_t n = FIXED_PARTS * (p->transposed ? (int64_t)p->cols : p->rows);
     int64_t *high = (int64_t *)p->counters;
     int32_t *top = (int32_t *)(high + FIXED_LIMBS * n);
     const struct fixed f = {high, high + n, top, top + n, n, (int)p->fact[FIXED_BITS]};
     return f;
 }
 
-DEVICE uint64_t fixed_bits(real v)
+DEVICE uint64_t fixed_bits(number v)
 {
     uint64_t bits = 0;
     __builtin_memcpy(&bits, &v, sizeof v);
     return bits;
 }
 
-DEVICE real fixed_from_bits(uint64_t bits)
+DEVICE number fixed_from_bits(uint64_t bits)
 {
-    real v;
+    number v;
     __builtin_memcpy(&v, &bits, sizeof v);
     return v;
 }
 
-DEVICE int fixed_exponent(real v)
+DEVICE int fixed_exponent(number v)
 {
     return (int)(fixed_bits(v) >> FIXED_FRACTION) & FIXED_EXPONENTS;
 }
 
-/* v 2^e, in two steps: 2^e itself may be too large for a `real`. */
-DEVICE real fixed_scaled(real v, int e)
+/* v 2^e, in two steps: 2^e itself may be too large. */
+DEVICE number fixed_scaled(number v, int e)
 {
     const int half = e / 2;
     return v * fixed_from_bits((uint64_t)(half + FIXED_BIAS) << FIXED_FRACTION) *
@@ -76,7 +87,7 @@ DEVICE real fixed_scaled(real v, int e)
 }
 
 /* The first kernel, for each term. */
-DEVICE void fixed_note(const struct fixed *f, int64_t i, real term)
+DEVICE void fixed_note_part(const struct fixed *f, int64_t i, number term)
 {
     const int e = fixed_exponent(term);
     if (e == FIXED_EXPONENTS) {
@@ -89,23 +100,23 @@ DEVICE void fixed_note(const struct fixed *f, int64_t i, real term)
 }
 
 /* The second, likewise: |term| is below 2^(top - bias + 1). */
-DEVICE void fixed_add(const struct fixed *f, int64_t i, real term)
+DEVICE void fixed_add_part(const struct fixed *f, int64_t i, number term)
 {
     if (term == 0 || fixed_exponent(term) == FIXED_EXPONENTS)
         return;
-    const real units = fixed_scaled(term, f->bits - (simt_readonly(f->top + i) - FIXED_BIAS + 1));
+    const number units = fixed_scaled(term, f->bits - (simt_readonly(f->top + i) - FIXED_BIAS + 1));
     const int64_t high = (int64_t)units;
     if (high)
         simt_atomic_add(f->high + i, high);
     if (FIXED_LIMBS == 2) {
-        const int64_t low = (int64_t)fixed_scaled(units - (real)high, f->bits);
+        const int64_t low = (int64_t)fixed_scaled(units - (number)high, f->bits);
         if (low)
             simt_atomic_add(f->low + i, low);
     }
 }
 
 /* Infinite or NaN, whatever else was added. */
-DEVICE real fixed_odd(int odd)
+DEVICE number fixed_odd(int odd)
 {
     const uint64_t infinite = (uint64_t)FIXED_EXPONENTS << FIXED_FRACTION,
                    quiet = (uint64_t)1 << (FIXED_FRACTION - 1);
@@ -115,12 +126,12 @@ DEVICE real fixed_odd(int odd)
 }
 
 /* The third: the sum of all terms, and the state is zero again. */
-DEVICE real fixed_take(const struct fixed *f, int64_t i)
+DEVICE number fixed_take_part(const struct fixed *f, int64_t i)
 {
     const int odd = f->odd[i], top = f->top[i];
-    real sum = (real)f->high[i];
+    number sum = (number)f->high[i];
     if (FIXED_LIMBS == 2) {
-        sum += fixed_scaled((real)f->low[i], -f->bits);
+        sum += fixed_scaled((number)f->low[i], -f->bits);
         f->low[i] = 0;
     }
     f->high[i] = 0;
@@ -128,11 +139,44 @@ DEVICE real fixed_take(const struct fixed *f, int64_t i)
     return odd ? fixed_odd(odd) : top ? fixed_scaled(sum, top - FIXED_BIAS + 1 - f->bits) : 0;
 }
 
+/* The same three for a term of y and its sum. */
+DEVICE void fixed_note(const struct fixed *f, int64_t i, real term)
+{
+#if IS_COMPLEX
+    fixed_note_part(f, 2 * i, RE(term));
+    fixed_note_part(f, 2 * i + 1, IM(term));
+#else
+    fixed_note_part(f, i, term);
+#endif
+}
+
+DEVICE void fixed_add(const struct fixed *f, int64_t i, real term)
+{
+#if IS_COMPLEX
+    fixed_add_part(f, 2 * i, RE(term));
+    fixed_add_part(f, 2 * i + 1, IM(term));
+#else
+    fixed_add_part(f, i, term);
+#endif
+}
+
+DEVICE real fixed_take(const struct fixed *f, int64_t i)
+{
+#if IS_COMPLEX
+    real sum;
+    RE(sum) = fixed_take_part(f, 2 * i);
+    IM(sum) = fixed_take_part(f, 2 * i + 1);
+    return sum;
+#else
+    return fixed_take_part(f, i);
+#endif
+}
+
 /* The third kernel as a whole. */
 DEVICE void fixed_end(const struct product *p)
 {
     const struct fixed f = fixed_of(p);
-    for (int64_t i = simt_global_id(); i < f.n; i += simt_global_size())
+    for (int64_t i = simt_global_id(); i < f.n / FIXED_PARTS; i += simt_global_size())
         store((real *)p->y + i, alpha_of(p), fixed_take(&f, i), beta_of(p));
 }
 
@@ -162,7 +206,8 @@ static inline int64_t fixed_sums(const struct work *w)
 
 static inline int64_t fixed_counters(const struct work *w)
 {
-    return fixed_sums(w) * (w->value == HEDDLE_F64 ? 24 : 16);
+    const int parts = is_complex(w->value) ? 2 : 1;
+    return parts * fixed_sums(w) * (vector_size(w->value) / (size_t)parts == 8 ? 24 : 16);
 }
 
 /* So many that 2^bits times the number of terms stays below 2^62. */

@@ -26,7 +26,8 @@
 
 /* A lane on its way along its row: the entries that come next are `height` apart. */
 struct row {
-    const real *val, *x; /* x from the slice's base on */
+    const elem *val;
+    const real *x;       /* from the slice's base on */
     const uint16_t *col; /* two words an entry in a wide slice */
     int height;
     real sum;
@@ -39,28 +40,29 @@ DEVICE idx column(const struct row *r, int k, const int wide)
 
 /* As many of the next n entries as are a multiple of `loads`.  Loads first, then gathers and sums: so they
  * overlap. */
-DEVICE void add_whole(struct row *r, int n, const int wide, const int loads)
+DEVICE void add_whole(const struct product *p, struct row *r, int n, const int wide, const int loads)
 {
     SIMT_ROLLED
     for (; n >= loads; n -= loads) {
         idx c[LOADS_MOST];
-        real v[LOADS_MOST];
+        elem v[LOADS_MOST];
         for (int k = 0; k < loads; k++) {
             c[k] = column(r, k, wide);
             v[k] = simt_stream(r->val + k * r->height);
         }
         for (int k = 0; k < loads; k++)
-            r->sum += v[k] * simt_readonly(r->x + c[k]);
+            r->sum += term(p, v[k], simt_readonly(r->x + c[k]));
         r->val += loads * r->height;
         r->col += (wide ? 2 : 1) * loads * r->height;
     }
 }
 
 /* The next n entries, fewer than `loads`, together as well: what is not there is 0. */
-DEVICE void add_last(struct row *r, const int n, const int wide, const int loads)
+DEVICE void add_last(const struct product *p, struct row *r, const int n, const int wide, const int loads)
 {
     idx c[LOADS_MOST] = {0};
-    real v[LOADS_MOST] = {0}, x[LOADS_MOST] = {0};
+    elem v[LOADS_MOST] = {0};
+    real x[LOADS_MOST] = {0};
     for (int k = 0; k < loads - 1; k++)
         if (k < n) {
             c[k] = column(r, k, wide);
@@ -70,7 +72,7 @@ DEVICE void add_last(struct row *r, const int n, const int wide, const int loads
         if (k < n)
             x[k] = simt_readonly(r->x + c[k]);
     for (int k = 0; k < loads - 1; k++)
-        r->sum += v[k] * x[k];
+        r->sum += term(p, v[k], x[k]);
 }
 
 /* Entries [from, end) of the row at `place`, by the whole wave; they are a slice's height apart, so every
@@ -79,7 +81,7 @@ DEVICE real sum_together(const struct product *p, int64_t place, int from, int e
 {
     const int64_t height = p->dim[SELL_HEIGHT], slice = place / height, at = place % height;
     const int32_t base = simt_readonly((const int32_t *)p->array[SELL_BASE] + slice);
-    const real *val = (const real *)p->array[SELL_VAL] +
+    const elem *val = (const elem *)p->array[SELL_VAL] +
                       simt_readonly((const int64_t *)p->array[SELL_SLICE_PTR] + slice) + at;
     const int64_t words = simt_readonly((const int64_t *)p->array[SELL_COL_PTR] + slice);
     const uint16_t *col = (const uint16_t *)p->array[SELL_COL] + words;
@@ -89,7 +91,7 @@ DEVICE real sum_together(const struct product *p, int64_t place, int from, int e
     for (int64_t j = from + simt_lane(); j < end; j += WAVE) {
         const int64_t k = at + j * height;
         const idx c = base < 0 ? simt_readonly((const idx *)col + k) : base + simt_readonly(col + k);
-        sum += simt_readonly(val + j * height) * simt_readonly(x + c);
+        sum += term(p, simt_readonly(val + j * height), simt_readonly(x + c));
     }
     return wave_sum(sum, WAVE);
 }
@@ -113,7 +115,7 @@ DEVICE real sum_row(const struct product *p, int64_t place, int *end, int32_t *n
         const int64_t begin = simt_readonly(slice_ptr), behind = simt_readonly(slice_ptr + 1);
         base = simt_readonly((const int32_t *)p->array[SELL_BASE] + slice);
         full = simt_readonly((const int32_t *)p->array[SELL_FULL] + slice);
-        r.val = (const real *)p->array[SELL_VAL] + begin + at;
+        r.val = (const elem *)p->array[SELL_VAL] + begin + at;
         r.col = (const uint16_t *)p->array[SELL_COL] +
                 simt_readonly((const int64_t *)p->array[SELL_COL_PTR] + slice) + (base < 0 ? 2 * at : at);
         r.x += base < 0 ? 0 : base;
@@ -122,17 +124,17 @@ DEVICE real sum_row(const struct product *p, int64_t place, int *end, int32_t *n
                : simt_readonly((const int32_t *)p->array[SELL_LENGTH] + place);
     }
     if (base < 0)
-        add_whole(&r, full, 1, loads);
+        add_whole(p, &r, full, 1, loads);
     else
-        add_whole(&r, full, 0, loads);
+        add_whole(p, &r, full, 0, loads);
     const int32_t usual = simt_shfl(*n, WAVE / 4, WAVE), whole = full / loads * loads;
     *end = *n - HELPED <= usual ? *n : usual + HELPED > whole ? usual + HELPED : whole;
     if (base < 0) {
-        add_whole(&r, *end - whole, 1, loads);
-        add_last(&r, (*end - whole) % loads, 1, loads);
+        add_whole(p, &r, *end - whole, 1, loads);
+        add_last(p, &r, (*end - whole) % loads, 1, loads);
     } else {
-        add_whole(&r, *end - whole, 0, loads);
-        add_last(&r, (*end - whole) % loads, 0, loads);
+        add_whole(p, &r, *end - whole, 0, loads);
+        add_last(p, &r, (*end - whole) % loads, 0, loads);
     }
     return r.sum;
 }

@@ -13,7 +13,7 @@ enum { REST_BLOCKS, REST_LANES };
 #include "run/gpu_page.h"
 #include "simt/collective.h"
 
-#define LOADS 8 /* of a row, under way at a time */
+#define LOADS (sizeof(real) == 16 ? 4 : 8) /* of a row, under way at a time */
 
 /* Where a lane is in its slice: `waves` waves share it, each with a part of the entries of every row. */
 struct lane {
@@ -31,7 +31,7 @@ DEVICE struct lane sum_slice(const struct product *p, int64_t slice, int part, c
     uint32_t of[TMPL_MEMBERS];
     simt_load4(of, at);
     const uint32_t place = simt_stream((const uint16_t *)p->array[TMPL_ROW] + slice * WAVE + simt_lane());
-    const real *val = (const real *)p->array[TMPL_VAL];
+    const elem *val = (const elem *)p->array[TMPL_VAL];
     const int32_t *offset = (const int32_t *)p->array[TMPL_OFFSET] + of[TMPL_AT_OFFSET];
     const int64_t row = of[TMPL_AT_WINDOW] + (place & (TMPL_WINDOW - 1));
     const real *x = (const real *)p->x + row;
@@ -43,18 +43,19 @@ DEVICE struct lane sum_slice(const struct product *p, int64_t slice, int part, c
     SIMT_ROLLED
     for (; left >= LOADS; left -= LOADS) {
         int32_t o[LOADS];
-        real v[LOADS];
+        elem v[LOADS];
         for (int k = 0; k < LOADS; k++) {
             v[k] = simt_stream(val + k * WAVE);
             o[k] = simt_readonly(offset + k);
         }
         for (int k = 0; k < LOADS; k++)
-            sum += v[k] * simt_readonly(x + o[k]);
+            sum += term(p, v[k], simt_readonly(x + o[k]));
         val += LOADS * WAVE;
         offset += LOADS;
     }
     int32_t o[LOADS] = {0};
-    real v[LOADS] = {0}, of_x[LOADS] = {0};
+    elem v[LOADS] = {0};
+    real of_x[LOADS] = {0};
     for (int k = 0; k < LOADS - 1; k++)
         if (k < left) {
             v[k] = simt_stream(val + k * WAVE);
@@ -64,7 +65,7 @@ DEVICE struct lane sum_slice(const struct product *p, int64_t slice, int part, c
         if (k < left)
             of_x[k] = simt_readonly(x + o[k]);
     for (int k = 0; k < LOADS - 1; k++)
-        sum += v[k] * of_x[k];
+        sum += term(p, v[k], of_x[k]);
     mine.row = row;
     mine.sum = sum;
     mine.is_row = !(place & TMPL_OFF);
@@ -99,10 +100,11 @@ DEVICE void multiply_rest(const struct product *p, int64_t thread)
     const int is_row = i < p->dim[TMPL_REST];
     const int64_t begin = is_row ? simt_readonly(ptr + i) : 0, end = is_row ? simt_readonly(ptr + i + 1) : 0;
     const idx *col = (const idx *)p->array[TMPL_REST_COL];
-    const real *val = (const real *)p->array[TMPL_REST_VAL], *x = (const real *)p->x;
+    const elem *val = (const elem *)p->array[TMPL_REST_VAL];
+    const real *x = (const real *)p->x;
     real sum = 0;
     for (int64_t k = begin + thread % lanes; k < end; k += lanes)
-        sum += simt_stream(val + k) * simt_readonly(x + simt_stream(col + k));
+        sum += term(p, simt_stream(val + k), simt_readonly(x + simt_stream(col + k)));
     sum = wave_sum(sum, lanes);
     if (is_row && thread % lanes == 0)
         store((real *)p->y + simt_readonly((const int32_t *)p->array[TMPL_REST_ROW] + i), alpha_of(p), sum,

@@ -28,12 +28,14 @@ DEVICE void add_template(const struct product *p, const int64_t *row, real *sum,
                          const uint32_t *of)
 {
     const int32_t *offset = (const int32_t *)p->array[TMPL_OFFSET] + of[TMPL_AT_OFFSET];
-    const real *val = (const real *)p->array[TMPL_VAL] + of[TMPL_AT_OFFSET], *x = (const real *)p->x;
+    const elem *val = (const elem *)p->array[TMPL_VAL] + of[TMPL_AT_OFFSET];
+    const real *x = (const real *)p->x;
     const int length = (int)of[TMPL_AT_LENGTH];
     SIMT_ROLLED
     for (int k = 0; k < length; k += UNDER_WAY) {
         int32_t o[UNDER_WAY];
-        real v[UNDER_WAY], g[UNDER_WAY][EACH];
+        elem v[UNDER_WAY];
+        real g[UNDER_WAY][EACH];
         for (int i = 0; i < UNDER_WAY; i++) {
             o[i] = simt_readonly(offset + (k + i < length ? k + i : 0));
             v[i] = simt_readonly(val + (k + i < length ? k + i : 0));
@@ -43,7 +45,7 @@ DEVICE void add_template(const struct product *p, const int64_t *row, real *sum,
                 g[i][j] = simt_readonly(x + row[j] + o[i]);
         for (int i = 0; i < UNDER_WAY; i++)
             for (int j = 0; j < slices; j++)
-                sum[j] += k + i < length ? v[i] * g[i][j] : 0;
+                sum[j] += k + i < length ? term(p, v[i], g[i][j]) : 0;
     }
 }
 

@@ -50,6 +50,10 @@ static inline float f16_widen(f16 v)
     typedef short halves __attribute__((vector_size(16)));
     typedef float floats __attribute__((vector_size(16)));
     return ((floats)__builtin_ia32_vcvtph2ps((halves){(short)v}))[0];
+#elif defined(__aarch64__)
+    __fp16 half;
+    memcpy(&half, &v, sizeof half);
+    return half;
 #else
     const uint32_t sign = (uint32_t)(v & 0x8000) << 16, at = (uint32_t)(v & 0x7fff) << 13;
     const float scaled = f32_of_bits(at) * 0x1p112f;

@@ -30,10 +30,11 @@ static int64_t first_row(const struct product *p, int64_t k)
 static inline int64_t sum_row(const struct product *p, int64_t k, int64_t end, int64_t in_row, real *sum)
 {
     const idx *row = (const idx *)p->array[COO_ROW], *col = (const idx *)p->array[COO_COL];
-    const real *val = (const real *)p->array[COO_VAL], *x = (const real *)p->x;
+    const elem *val = (const elem *)p->array[COO_VAL];
+    const real *x = (const real *)p->x;
     real s = 0;
     for (; k < end && row[k] == in_row; k++)
-        s += val[k] * x[col[k]];
+        s += term(p, val[k], x[col[k]]);
     *sum = s;
     return k;
 }
@@ -69,20 +70,21 @@ static void multiply(const struct product *p, const struct team *team)
     team_barrier(team);
     for (int64_t part = 0; part < p->parts && team->thread == 0; part++)
         if (carry[part].row >= 0)
-            ((real *)p->y)[carry[part].row] += scalar(p->alpha) * carry[part].sum;
+            ((real *)p->y)[carry[part].row] += times(scalar(p->alpha), carry[part].sum);
 }
 
 static void scatter_part(const struct product *p, int64_t part)
 {
     const idx *row = (const idx *)p->array[COO_ROW], *col = (const idx *)p->array[COO_COL];
-    const real *val = (const real *)p->array[COO_VAL], *x = (const real *)p->x;
+    const elem *val = (const elem *)p->array[COO_VAL];
+    const real *x = (const real *)p->x;
     const real alpha = scalar(p->alpha);
     const struct target to = scatter_target(p, p->cols, part);
     int64_t end = part_begin(p->nnz, part + 1, p->parts);
     for (int64_t k = part_begin(p->nnz, part, p->parts); k < end; k++) {
         if (to.touched)
             touch(&to, col[k]);
-        to.y[col[k]] += val[k] * (alpha * x[row[k]]);
+        to.y[col[k]] += term(p, val[k], times(alpha, x[row[k]]));
     }
 }
 

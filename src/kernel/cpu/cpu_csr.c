@@ -21,7 +21,7 @@ static void rows_between(const struct product *p, int64_t begin, int64_t end)
 {
     const off *row_ptr = (const off *)p->array[CSR_ROW_PTR];
     const idx *col = (const idx *)p->array[CSR_COL];
-    const real *val = (const real *)p->array[CSR_VAL];
+    const elem *val = (const elem *)p->array[CSR_VAL];
     const real *x = (const real *)p->x;
     real *y = (real *)p->y;
     const real alpha = scalar(p->alpha), beta = scalar(p->beta);
@@ -29,7 +29,7 @@ static void rows_between(const struct product *p, int64_t begin, int64_t end)
     int64_t k = row_ptr[begin];
     for (int64_t i = begin; i < end; i++) {
         int64_t next = row_ptr[i + 1];
-        store(&y[i], alpha, dot(val + k, col + k, next - k, x), beta);
+        store(&y[i], alpha, dot(p, val + k, col + k, next - k, x), beta);
         k = next;
     }
 }

@@ -20,24 +20,25 @@
 
 /* Entries [k, end) of one row add `xi` times their value.  The same column may occur twice in a row, so
  * the additions stay in order; what can be done ahead is to compute the products. */
-static inline void add_row(const struct target *to, const real *val, const idx *col, int64_t n, real xi)
+static inline void add_row(const struct product *p, const struct target *to, const elem *val, const idx *col,
+                           int64_t n, real xi)
 {
     real *y = to->y;
     if (to->touched)
         for (int64_t k = 0; k < n; k++) {
             touch(to, col[k]);
-            y[col[k]] += val[k] * xi;
+            y[col[k]] += term(p, val[k], xi);
         }
     else
         for (int64_t k = 0; k < n; k++)
-            y[col[k]] += val[k] * xi;
+            y[col[k]] += term(p, val[k], xi);
 }
 
 static void add_part(const struct product *p, int64_t part)
 {
     const off *row_ptr = (const off *)p->array[CSR_ROW_PTR];
     const idx *col = (const idx *)p->array[CSR_COL];
-    const real *val = (const real *)p->array[CSR_VAL];
+    const elem *val = (const elem *)p->array[CSR_VAL];
     const real *x = (const real *)p->x;
     const real alpha = scalar(p->alpha);
     const struct target to = scatter_target(p, p->cols, part);
@@ -47,11 +48,11 @@ static void add_part(const struct product *p, int64_t part)
     int64_t k = begin - row, stop = end - last;
     for (; row < last; row++) {
         int64_t next = row_ptr[row + 1];
-        add_row(&to, val + k, col + k, next - k, alpha * x[row]);
+        add_row(p, &to, val + k, col + k, next - k, times(alpha, x[row]));
         k = next;
     }
     if (k < stop)
-        add_row(&to, val + k, col + k, stop - k, alpha * x[last]);
+        add_row(p, &to, val + k, col + k, stop - k, times(alpha, x[last]));
 }
 
 CPU_KERNEL(cpu_csr_t)(const struct product *p, const struct team *team)
@@ -81,7 +82,7 @@ static int64_t workspace(const struct work *w)
  * back, y added to. */
 static double cost(const struct work *w, const struct stored *s)
 {
-    double y = (double)s->cols * (double)type_size(s->value);
+    double y = (double)s->cols * (double)vector_size(s->value);
     return cost_of_streams(w, s) + y + 4 * y * (double)(w->product.parts - 1) / (double)w->product.parts;
 }
 

@@ -28,28 +28,29 @@ static inline int any_padding(const idx *col)
 }
 
 /* sum[0..n) += one column of the block.  Padding is stepped over, never multiplied: x may hold Inf. */
-static inline void add_column(real *sum, const real *val, const idx *col, int64_t n, const real *x)
+static inline void add_column(const struct product *p, real *sum, const elem *val, const idx *col, int64_t n)
 {
+    const real *x = (const real *)p->x;
     int64_t i = 0;
     for (; i + LANES <= n; i += LANES) {
         FETCH(val + i);
         if (__builtin_expect(any_padding(col + i), 0)) {
             for (int64_t r = i; r < i + LANES; r++)
                 if (col[r] >= 0)
-                    sum[r] += val[r] * x[col[r]];
+                    sum[r] += term(p, val[r], x[col[r]]);
         } else {
-            vec_store(sum + i, vec_fma(vec_load(val + i), gather32(x, col + i), vec_load(sum + i)));
+            vec_add(p, sum + i, vec_values(val + i), gather32(x, col + i));
         }
     }
     for (; i < n; i++)
         if (col[i] >= 0)
-            sum[i] += val[i] * x[col[i]];
+            sum[i] += term(p, val[i], x[col[i]]);
 }
 
 CPU_KERNEL(cpu_ell)(const struct product *p, const struct team *team)
 {
     const idx *col = (const idx *)p->array[ELL_COL];
-    const real *val = (const real *)p->array[ELL_VAL];
+    const elem *val = (const elem *)p->array[ELL_VAL];
     real *y = (real *)p->y;
     const real alpha = scalar(p->alpha), beta = scalar(p->beta);
     int64_t end = part_begin(p->rows, team->thread + 1, team->threads);
@@ -57,7 +58,7 @@ CPU_KERNEL(cpu_ell)(const struct product *p, const struct team *team)
         int64_t n = end - i < BLOCK ? end - i : BLOCK;
         real sum[BLOCK] = {0};
         for (int64_t j = 0; j < p->dim[ELL_WIDTH]; j++)
-            add_column(sum, val + j * p->rows + i, col + j * p->rows + i, n, (const real *)p->x);
+            add_column(p, sum, val + j * p->rows + i, col + j * p->rows + i, n);
         for (int64_t r = 0; r < n; r++)
             store(&y[i + r], alpha, sum[r], beta);
     }

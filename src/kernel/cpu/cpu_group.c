@@ -18,8 +18,8 @@
 
 /* sum[r] = row r of `rows`, which is a constant where this is inlined: the running sums, 4 x 8 at most,
  * stay in registers.  Returns the place behind the values used. */
-static inline const real *dot_rows(real *sum, const int rows, const real *val, const idx *col, int64_t n,
-                                   const real *x)
+static inline const elem *dot_rows(const struct product *p, real *sum, const int rows, const elem *val,
+                                   const idx *col, int64_t n, const real *x)
 {
     int64_t k = 0;
     vec lanes[GROUP_BUNDLE];
@@ -29,16 +29,16 @@ static inline const real *dot_rows(real *sum, const int rows, const real *val, c
         vec gathered = gather32(x, col + k);
         for (int r = 0; r < rows; r++, val += GROUP_CHUNK) {
             FETCH(val);
-            lanes[r] = vec_fma(vec_load(val), gathered, lanes[r]);
+            lanes[r] = vec_fma(vec_values(val), gathered, lanes[r]);
         }
     }
     int64_t left = n - k;
     real rest[GROUP_BUNDLE] = {0};
     for (int64_t i = 0; i < left; i++)
         for (int r = 0; r < rows; r++)
-            rest[r] += val[r * left + i] * x[col[k + i]];
+            rest[r] += term(p, val[r * left + i], x[col[k + i]]);
     for (int r = 0; r < rows; r++)
-        sum[r] = vec_sum(lanes[r]) + rest[r];
+        sum[r] = vec_sum(p, lanes[r]) + rest[r];
     return val + rows * left;
 }
 
@@ -48,7 +48,7 @@ static void multiply_group(const struct product *p, int64_t g)
     const int64_t *col_ptr = (const int64_t *)p->array[GROUP_COL_PTR];
     const idx *col = (const idx *)p->array[GROUP_COL] + col_ptr[g];
     const real *x = (const real *)p->x;
-    const real *val = (const real *)p->array[GROUP_VAL] + ((const int64_t *)p->array[GROUP_VAL_PTR])[g];
+    const elem *val = (const elem *)p->array[GROUP_VAL] + ((const int64_t *)p->array[GROUP_VAL_PTR])[g];
     real *y = (real *)p->y;
     const real alpha = scalar(p->alpha), beta = scalar(p->beta);
     const int64_t n = col_ptr[g + 1] - col_ptr[g];
@@ -56,13 +56,13 @@ static void multiply_group(const struct product *p, int64_t g)
         real sum[GROUP_BUNDLE];
         rows = layout_bundle(first[g + 1] - row);
         if (rows == 4)
-            val = dot_rows(sum, 4, val, col, n, x);
+            val = dot_rows(p, sum, 4, val, col, n, x);
         else if (rows == 3)
-            val = dot_rows(sum, 3, val, col, n, x);
+            val = dot_rows(p, sum, 3, val, col, n, x);
         else if (rows == 2)
-            val = dot_rows(sum, 2, val, col, n, x);
+            val = dot_rows(p, sum, 2, val, col, n, x);
         else
-            val = dot_rows(sum, 1, val, col, n, x);
+            val = dot_rows(p, sum, 1, val, col, n, x);
         for (int r = 0; r < rows; r++)
             store(&y[row + r], alpha, sum[r], beta);
     }

@@ -22,7 +22,7 @@ static void walk(const struct product *p, int64_t begin, int64_t end, struct car
 {
     const off *row_ptr = (const off *)p->array[CSR_ROW_PTR];
     const idx *col = (const idx *)p->array[CSR_COL];
-    const real *val = (const real *)p->array[CSR_VAL];
+    const elem *val = (const elem *)p->array[CSR_VAL];
     const real *x = (const real *)p->x;
     real *y = (real *)p->y;
     const real alpha = scalar(p->alpha), beta = scalar(p->beta);
@@ -32,11 +32,11 @@ static void walk(const struct product *p, int64_t begin, int64_t end, struct car
      * afterwards. */
     for (; row < last; row++) {
         int64_t next = row_ptr[row + 1];
-        store(&y[row], alpha, dot(val + k, col + k, next - k, x), beta);
+        store(&y[row], alpha, dot(p, val + k, col + k, next - k, x), beta);
         k = next;
     }
     carry->row = k < stop ? last : -1;
-    carry->sum = k < stop ? dot(val + k, col + k, stop - k, x) : 0;
+    carry->sum = k < stop ? dot(p, val + k, col + k, stop - k, x) : 0;
 }
 
 CPU_KERNEL(cpu_merge)(const struct product *p, const struct team *team)
@@ -51,7 +51,7 @@ CPU_KERNEL(cpu_merge)(const struct product *p, const struct team *team)
     /* Every row has been stored by the part in which it ends; only now may the other pieces be added. */
     for (int64_t part = 0; part < p->parts; part++)
         if (carry[part].row >= 0)
-            ((real *)p->y)[carry[part].row] += scalar(p->alpha) * carry[part].sum;
+            ((real *)p->y)[carry[part].row] += times(scalar(p->alpha), carry[part].sum);
 }
 
 #else

@@ -19,7 +19,8 @@
 
 /* Eight rows of a slice: where their entries begin, and how many all of them have. */
 struct group {
-    const real *val, *x;
+    const elem *val;
+    const real *x;
     const uint16_t *col; /* two words an entry in a wide slice */
     const int32_t *length;
     int64_t height, full, width;
@@ -31,30 +32,30 @@ struct group {
 static inline vec sum_narrow(const struct group *g)
 {
     vec sum = vec_zero();
-    const real *val = g->val;
+    const elem *val = g->val;
     const uint16_t *col = g->col;
     int64_t j = 0;
     for (; j < g->full; j++, val += g->height, col += g->height) {
         FETCH(val);
-        sum = vec_fma(vec_load(val), gather16(g->x, col), sum);
+        sum = vec_fma(vec_values(val), gather16(g->x, col), sum);
     }
     for (; j < g->width; j++, val += g->height, col += g->height)
-        sum = vec_fma_if(mask_above(g->length, j), vec_load(val), gather16(g->x, col), sum);
+        sum = vec_fma_if(mask_above(g->length, j), vec_values(val), gather16(g->x, col), sum);
     return sum;
 }
 
 static inline vec sum_wide(const struct group *g)
 {
     vec sum = vec_zero();
-    const real *val = g->val;
+    const elem *val = g->val;
     const idx *col = (const idx *)g->col;
     int64_t j = 0;
     for (; j < g->full; j++, val += g->height, col += g->height) {
         FETCH(val);
-        sum = vec_fma(vec_load(val), gather32(g->x, col), sum);
+        sum = vec_fma(vec_values(val), gather32(g->x, col), sum);
     }
     for (; j < g->width; j++, val += g->height, col += g->height)
-        sum = vec_fma_if(mask_above(g->length, j), vec_load(val), gather32(g->x, col), sum);
+        sum = vec_fma_if(mask_above(g->length, j), vec_values(val), gather32(g->x, col), sum);
     return sum;
 }
 
@@ -68,7 +69,7 @@ static void multiply_slice(const struct product *p, int64_t slice)
     const real alpha = scalar(p->alpha), beta = scalar(p->beta);
     const int wide = base < 0;
     real *y = (real *)p->y;
-    struct group g = {.val = (const real *)p->array[SELL_VAL] + slice_ptr[slice],
+    struct group g = {.val = (const elem *)p->array[SELL_VAL] + slice_ptr[slice],
                       .x = (const real *)p->x + (wide ? 0 : base),
                       .col = (const uint16_t *)p->array[SELL_COL] + col_ptr[slice],
                       .length = (const int32_t *)p->array[SELL_LENGTH] + slice * height,
@@ -77,7 +78,7 @@ static void multiply_slice(const struct product *p, int64_t slice)
                       .width = (slice_ptr[slice + 1] - slice_ptr[slice]) / height};
     for (int64_t first = slice * height; first < (slice + 1) * height; first += LANES) {
         real sum[LANES];
-        vec_store(sum, wide ? sum_wide(&g) : sum_narrow(&g));
+        vec_sums(p, sum, wide ? sum_wide(&g) : sum_narrow(&g));
         int64_t n = p->rows - first < LANES ? p->rows - first : LANES;
         for (int64_t r = 0; r < n; r++)
             store(&y[row ? row[first + r] : first + r], alpha, sum[r], beta);

@@ -20,7 +20,7 @@
 
 /* Eight rows of a slice. */
 struct group {
-    const real *val;
+    const elem *val;
     const uint16_t *row;
     const int32_t *offset;
     int64_t height, length;
@@ -30,10 +30,10 @@ struct group {
 static inline vec sum_run(const struct group *g, const real *x)
 {
     vec sum = vec_zero();
-    const real *val = g->val;
+    const elem *val = g->val;
     for (int64_t k = 0; k < g->length; k++, val += g->height) {
         FETCH(val);
-        sum = vec_fma(vec_load(val), vec_load(x + g->offset[k]), sum);
+        sum = vec_fma(vec_values(val), vec_load(x + g->offset[k]), sum);
     }
     return sum;
 }
@@ -42,7 +42,7 @@ static inline vec sum_run(const struct group *g, const real *x)
 static inline vec sum_rows(const struct group *g, const real *x)
 {
     vec sum = vec_zero();
-    const real *val = g->val;
+    const elem *val = g->val;
     idx at[LANES];
     real of_x[LANES];
     for (int r = 0; r < LANES; r++)
@@ -51,7 +51,7 @@ static inline vec sum_rows(const struct group *g, const real *x)
         FETCH(val);
         for (int r = 0; r < LANES; r++)
             of_x[r] = x[at[r] + g->offset[k]];
-        sum = vec_fma(vec_load(val), vec_load(of_x), sum);
+        sum = vec_fma(vec_values(val), vec_load(of_x), sum);
     }
     return sum;
 }
@@ -63,7 +63,7 @@ static void multiply_slice(const struct product *p, int64_t slice)
     const real *x = (const real *)p->x + of[TMPL_AT_WINDOW];
     const real alpha = scalar(p->alpha), beta = scalar(p->beta);
     real *y = (real *)p->y + of[TMPL_AT_WINDOW];
-    struct group g = {.val = (const real *)p->array[TMPL_VAL] + height * of[TMPL_AT_VAL],
+    struct group g = {.val = (const elem *)p->array[TMPL_VAL] + height * of[TMPL_AT_VAL],
                       .row = (const uint16_t *)p->array[TMPL_ROW] + height * slice,
                       .offset = (const int32_t *)p->array[TMPL_OFFSET] + of[TMPL_AT_OFFSET],
                       .height = height,
@@ -72,11 +72,11 @@ static void multiply_slice(const struct product *p, int64_t slice)
          first += LANES, g.val += LANES, g.row += LANES) {
         real sum[LANES];
         if (g.row[LANES - 1] == g.row[0] + LANES - 1) { /* rows ascend */
-            vec_store(sum, sum_run(&g, x + g.row[0]));
+            vec_sums(p, sum, sum_run(&g, x + g.row[0]));
             for (int r = 0; r < LANES; r++)
                 store(&y[g.row[0] + r], alpha, sum[r], beta);
         } else {
-            vec_store(sum, sum_rows(&g, x));
+            vec_sums(p, sum, sum_rows(&g, x));
             for (int r = 0; r < LANES && !(g.row[r] & TMPL_OFF); r++)
                 store(&y[g.row[r]], alpha, sum[r], beta);
         }
@@ -119,10 +119,10 @@ static void multiply_rest(const struct product *p, int64_t begin, int64_t end)
     const int64_t *ptr = (const int64_t *)p->array[TMPL_REST_PTR];
     const int32_t *row = (const int32_t *)p->array[TMPL_REST_ROW];
     const idx *col = (const idx *)p->array[TMPL_REST_COL];
-    const real *val = (const real *)p->array[TMPL_REST_VAL];
+    const elem *val = (const elem *)p->array[TMPL_REST_VAL];
     for (int64_t i = begin; i < end; i++)
         store((real *)p->y + row[i], scalar(p->alpha),
-              dot(val + ptr[i], col + ptr[i], ptr[i + 1] - ptr[i], (const real *)p->x), scalar(p->beta));
+              dot(p, val + ptr[i], col + ptr[i], ptr[i + 1] - ptr[i], (const real *)p->x), scalar(p->beta));
 }
 
 CPU_KERNEL(cpu_tmpl)(const struct product *p, const struct team *team)

@@ -100,7 +100,7 @@ static inline int64_t scatter_parts(const struct work *w, int64_t n)
 
 static inline int64_t scatter_workspace(const struct work *w, int64_t n)
 {
-    int64_t copy = scatter_pages(n) * PAGE * (int64_t)type_size(w->value);
+    int64_t copy = scatter_pages(n) * PAGE * (int64_t)vector_size(w->value);
     return (w->product.parts - 1) * (scatter_flags(n) + copy);
 }
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * simd.h: eight lanes of `real`, in as many registers as the instruction set needs, and gathers with 32-
- * and 16-bit indices.  Three ways to the same eight lanes:
+ * simd.h: eight lanes of `real`, in as many registers as the instruction set needs, eight stored values to
+ * multiply them with, and gathers with 32- and 16-bit indices.  Three ways to the same eight lanes:
  *   - 16-byte registers (NEON, SSE2; the SVE build too, whose gathers are no faster than loads on today's
  *     cores);
  *   - 32-byte registers (AVX2), still with eight loads a gather: the gather instruction of these
@@ -20,6 +20,10 @@
  * holds. */
 #define AHEAD 512
 #define FETCH(p) __builtin_prefetch((const char *)(p) + AHEAD)
+
+#if IS_COMPLEX
+#include "kernel/cpu/simd_complex.h"
+#else
 
 #define REAL_BITS_float 32
 #define REAL_BITS_double 64
@@ -67,6 +71,21 @@ static inline vec gather32(const real *x, const idx *index)
 static inline vec gather16(const real *x, const uint16_t *index)
 {
     return VEC_GATHER(_mm256_cvtepu16_epi32(_mm_loadu_si128((const __m128i *)index)), x);
+}
+/* Eight stored values. */
+typedef vec values;
+static inline values vec_values(const elem *p)
+{
+#if NUMBER_OF(elem) == NUMBER_f16
+    return _mm256_cvtph_ps(_mm_loadu_si128((const __m128i *)p));
+#elif NUMBER_OF(elem) == NUMBER_bf16
+    const __m256i wide = _mm256_cvtepu16_epi32(_mm_loadu_si128((const __m128i *)p));
+    return _mm256_castsi256_ps(_mm256_slli_epi32(wide, 16));
+#elif NUMBER_OF(elem) != NUMBER_OF(real)
+    return _mm512_cvtps_pd(_mm256_loadu_ps(p));
+#else
+    return vec_load(p);
+#endif
 }
 typedef __mmask8 vec_mask;
 static inline vec_mask mask_above(const int32_t *length, int64_t j)
@@ -167,6 +186,22 @@ static inline vec vec_load(const real *p)
     return (vec){{from[0]}};
 #endif
 }
+/* Eight stored values: those that are narrower are widened in a loop, which compilers know to vectorise. */
+typedef vec values;
+static inline values vec_values(const elem *p)
+{
+#if NUMBER_OF(elem) == NUMBER_f16 && defined(__F16C__)
+    typedef short halves __attribute__((vector_size(16), aligned(2), may_alias));
+    return (vec){{__builtin_ia32_vcvtph2ps256(*(const halves *)p)}};
+#elif NUMBER_OF(elem) != NUMBER_OF(real)
+    real lane[LANES];
+    for (int i = 0; i < LANES; i++)
+        lane[i] = widen(p[i]);
+    return vec_load(lane);
+#else
+    return vec_load(p);
+#endif
+}
 static inline void vec_store(real *p, vec a)
 {
     for (int i = 0; i < VEC_REGISTERS; i++)
@@ -201,16 +236,33 @@ static inline vec vec_fma_if(vec_mask mask, vec a, vec b, vec sum)
 }
 #endif
 
-/* Of the functions above, for all three:
+/* The sums of a product, one a lane. */
+static inline void vec_sums(const struct product *p, real *to, vec sum)
+{
+    (void)p;
+    vec_store(to, sum);
+}
+
+static inline void vec_add(const struct product *p, real *to, values v, vec x)
+{
+    (void)p;
+    vec_store(to, vec_fma(v, x, vec_load(to)));
+}
+#endif
+
+/* Of the functions above, for all of them:
+ *   vec_values(v), vec_sums(p, to, sum)   stored values, widened; the finished sums, in which complex values
+ *                            are conjugated if the product says so;
+ *   vec_add(p, to, v, x)     adds the products to numbers in memory;
  *   mask_above(length, j)    the lanes whose length is over j;
  *   vec_fma_if               adds nothing in lanes that are off, whatever stands there: a NaN too stays
  *                            out of the sum. */
 
 /* The lanes added up, always as the same tree. */
-static inline real vec_sum(vec a)
+static inline real vec_sum(const struct product *p, vec a)
 {
     real lane[LANES];
-    vec_store(lane, a);
+    vec_sums(p, lane, a);
     return ((lane[0] + lane[4]) + (lane[2] + lane[6])) + ((lane[1] + lane[5]) + (lane[3] + lane[7]));
 }
 
