@@ -135,7 +135,7 @@ static int64_t last_level_cache(void)
     return most;
 }
 
-static void look(void)
+static void find_out(void)
 {
     cpu_set_t set;
     cpu.cores = sched_getaffinity(0, sizeof set, &set) == 0 ? CPU_COUNT(&set) : 1;
@@ -149,6 +149,6 @@ static void look(void)
 
 const struct cpu *cpu_this(void)
 {
-    pthread_once(&once, look);
+    pthread_once(&once, find_out);
     return &cpu;
 }

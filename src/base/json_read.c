@@ -139,7 +139,7 @@ static heddle_status read_number(struct reader *r, double *number)
     return HEDDLE_OK;
 }
 
-static heddle_status word(struct reader *r, const char *text)
+static heddle_status read_word(struct reader *r, const char *text)
 {
     size_t n = strlen(text);
     if (strncmp(r->at, text, n) != 0)
@@ -251,7 +251,7 @@ static heddle_status read_value(struct reader *r, int64_t at)
         TRY(read_string(r, &r->t->value[at].string));
     } else if (c == 'n' || c == 't' || c == 'f') {
         kind = c == 'n' ? JSON_NULL : c == 't' ? JSON_TRUE : JSON_FALSE;
-        TRY(word(r, c == 'n' ? "null" : c == 't' ? "true" : "false"));
+        TRY(read_word(r, c == 'n' ? "null" : c == 't' ? "true" : "false"));
     } else {
         TRY(read_number(r, &r->t->value[at].number));
     }

@@ -58,7 +58,7 @@ static void wait_for_change(struct signal *s, unsigned old, int spins)
     atomic_fetch_sub(&s->sleepers, 1);
 }
 
-static void change(struct signal *s)
+static void signal_change(struct signal *s)
 {
     atomic_fetch_add(&s->value, 1);
     if (atomic_load(&s->sleepers) > 0)
@@ -129,7 +129,7 @@ static void *serve(void *argument)
         seen++;
         spins = w->crew->spins;
         w->crew->work(w->crew->argument, &(struct team){w->thread, w->crew->threads, w->crew});
-        change(&w->done);
+        signal_change(&w->done);
     }
     return NULL;
 }
@@ -250,7 +250,7 @@ void team_run(int threads, team_work *work, void *argument)
     struct crew crew = {.work = work, .argument = argument, .threads = 1};
     struct worker *first = take_workers(&crew, (threads < THREADS_MOST ? threads : THREADS_MOST) - 1);
     for (struct worker *w = first; w; w = w->next)
-        change(&w->given);
+        signal_change(&w->given);
     in_team = 1;
     work(argument, &(struct team){0, crew.threads, &crew});
     in_team = 0;
@@ -267,7 +267,7 @@ void team_barrier(const struct team *team)
     unsigned round = atomic_load(&crew->passed.value);
     if (atomic_fetch_add(&crew->arrived, 1) == team->threads - 1) {
         atomic_store(&crew->arrived, 0);
-        change(&crew->passed);
+        signal_change(&crew->passed);
     } else {
         wait_for_change(&crew->passed, round, crew->spins);
     }

@@ -20,7 +20,7 @@ static int stopped(const struct bench *b)
     return b->stop && *b->stop;
 }
 
-static heddle_status vectors_new(struct stage *s, int64_t x_bytes)
+static heddle_status stage_vectors(struct stage *s, int64_t x_bytes)
 {
     heddle_status status = HEDDLE_OK;
     void *x = NULL, *y = NULL;
@@ -52,7 +52,7 @@ static heddle_status ready_operation(struct stage *s)
     s->y_places = 1;
     TRY(stopwatch_new(&s->watch, s->base.device));
     if (s->base.device->kind == DEVICE_gpu) {
-        TRY(vectors_new(s, x_bytes));
+        TRY(stage_vectors(s, x_bytes));
         TRY(device_copy(s->base.device, s->x_there, s->x, x_bytes));
         TRY(device_sync(s->base.device));
     } else {

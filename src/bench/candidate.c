@@ -192,7 +192,7 @@ static heddle_status add(struct candidate_list *list, const char *name, size_t s
     return status;
 }
 
-static heddle_status add_all(struct candidate_list *list, const char *device)
+static heddle_status add_every(struct candidate_list *list, const char *device)
 {
     heddle_status status = HEDDLE_OK;
     heddle_kernel_desc desc;
@@ -226,7 +226,7 @@ heddle_status candidates_add(struct candidate_list *list, const char *text, cons
     for (;;) {
         const char *end = name_end(text);
         if (end - text == 3 && strncmp(text, "all", 3) == 0)
-            TRY(add_all(list, device));
+            TRY(add_every(list, device));
         else
             TRY(add(list, text, (size_t)(end - text)));
         if (!*end)

@@ -29,7 +29,7 @@ static heddle_status launched(struct gpu_watch *watch, const char *entry)
         ->event_record(t->device->gpu, t->event[number + 1], t->device->stream);
 }
 
-static heddle_status add_up(struct launches *l, const struct taking *t, int first)
+static heddle_status sum_launches(struct launches *l, const struct taking *t, int first)
 {
     heddle_status status = HEDDLE_OK;
     for (int i = 0; i < t->count; i++) {
@@ -67,7 +67,7 @@ heddle_status launches_take(struct launches *l, const struct device *d, void (*b
         TRY(status);
         TRY(device_sync(d));
         if (t.count <= LAUNCHES_MOST)
-            TRY(add_up(l, &t, pass == 0));
+            TRY(sum_launches(l, &t, pass == 0));
     }
     if (t.count > LAUNCHES_MOST)
         l->count = 0;

@@ -116,7 +116,7 @@ static void set_work(struct bench_limits *b, struct limit *l)
 }
 
 /* A nonzero of CSR is a column and a value; it gathers one entry of x, or adds to one of y. */
-static void rate(struct limit *l, enum limit_loop loop)
+static void set_floor(struct limit *l, enum limit_loop loop)
 {
     double us = 1e3 * l->timing.median_ms, size = l->value ? (double)type_size(l->value) : 0;
     if (loop == LIMIT_NOTHING) {
@@ -133,8 +133,8 @@ static void rate(struct limit *l, enum limit_loop loop)
     }
 }
 
-static heddle_status measure_row(struct bench_limits *b, heddle_type value, limit_heard *heard,
-                                 void *argument)
+static heddle_status measure_loop(struct bench_limits *b, heddle_type value, limit_heard *heard,
+                                  void *argument)
 {
     heddle_status status = HEDDLE_OK;
     struct limit l = {.limit = b->row->limit, .pattern = b->row->pattern, .value = value};
@@ -143,7 +143,7 @@ static heddle_status measure_row(struct bench_limits *b, heddle_type value, limi
         TRY(limit_indices(&b->p->device, b->index, b->work.count, b->work.span, b->row->at));
     TRY(run(b)); /* loads the binary */
     TRY(measure(&l.timing, &rule, once, b));
-    rate(&l, b->row->loop);
+    set_floor(&l, b->row->loop);
     TRY(heard(argument, &l));
 done:
     return status;
@@ -226,7 +226,7 @@ heddle_status limits_measure(struct probe *p, int64_t memory, limit_heard *heard
         b.row = &rows[i];
         int typed = b.row->loop != LIMIT_NOTHING;
         for (int wide = 0; wide <= typed && concerns(&b, b.row); wide++)
-            TRY(measure_row(&b, !typed ? 0 : wide ? HEDDLE_F64 : HEDDLE_F32, heard, argument));
+            TRY(measure_loop(&b, !typed ? 0 : wide ? HEDDLE_F64 : HEDDLE_F32, heard, argument));
     }
     TRY(tell_many_launches(&b, heard, argument));
 done:

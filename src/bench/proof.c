@@ -30,7 +30,7 @@ static heddle_status matrix_with(heddle_matrix **B, heddle *h, const heddle_matr
 }
 
 /* On a GPU the host's values are needed no longer once the reference is there. */
-static heddle_status place(const struct proof *p, void **there, void *here, int64_t bytes)
+static heddle_status onto_device(const struct proof *p, void **there, void *here, int64_t bytes)
 {
     heddle_status status = HEDDLE_OK;
     *there = here;
@@ -66,12 +66,12 @@ heddle_status proof_new(struct proof *p, heddle *h, const heddle_matrix *A, cons
     else
         fill_nan(p->y0, vector_type(csr->value), y_count);
     TRY(reference_exact(&p->reference, &(struct equation){&whole, op, s.alpha, s.beta, p->x, p->y0, NULL}));
-    status = place(p, &p->val_there, whole.val, csr->nnz * value);
+    status = onto_device(p, &p->val_there, whole.val, csr->nnz * value);
     if (p->val_there == whole.val)
         whole.val = NULL;
     TRY(status);
-    TRY(place(p, &p->x_there, p->x, p->x_bytes));
-    TRY(place(p, &p->y_there, p->y, p->y_bytes));
+    TRY(onto_device(p, &p->x_there, p->x, p->x_bytes));
+    TRY(onto_device(p, &p->y_there, p->y, p->y_bytes));
     TRY(matrix_with(&p->A, h, A, p->val_there));
 done:
     mem_free(whole.val);

@@ -38,7 +38,7 @@ static void begin(struct json *j, const char *kind)
     record_machine(j);
 }
 
-static void counts(struct json *j, const char *key, const int64_t *count, int n)
+static void put_counts(struct json *j, const char *key, const int64_t *count, int n)
 {
     json_array(j, key);
     for (int i = 0; i < n; i++)
@@ -56,11 +56,11 @@ void record_matrix(struct json *j, const struct description *d)
     json_string(j, "offset", type_name(d->offset));
     record_statistics(j, &d->stats);
     record_published(j, d->subject);
-    counts(j, "histogram", d->shape.histogram, d->shape.bins);
+    put_counts(j, "histogram", d->shape.histogram, d->shape.bins);
     json_object(j, "picture");
     json_int(j, "rows", d->shape.rows);
     json_int(j, "cols", d->shape.cols);
-    counts(j, "count", d->shape.picture, d->shape.rows * d->shape.cols);
+    put_counts(j, "count", d->shape.picture, d->shape.rows * d->shape.cols);
     json_end_object(j);
     json_end_object(j);
 }
@@ -115,7 +115,7 @@ static void launches(struct json *j, const struct launches *l)
 }
 
 /* Of a plan: what its choice took, and what it was made among. */
-static void choice(struct json *j, const struct candidate *c, heddle_op op)
+static void put_choice(struct json *j, const struct candidate *c, heddle_op op)
 {
     const struct tries *t = c->plan ? bound_tries(c->plan->bound[op != HEDDLE_N]) : NULL;
     if (!t)
@@ -167,7 +167,7 @@ void record_run(struct json *j, const struct run *r)
     real_if(j, "call_us", made, r->call_us);
     real_if(j, "bare_call_us", made, r->bare_call_us);
     launches(j, &r->launches);
-    choice(j, c, r->op);
+    put_choice(j, c, r->op);
     real_if(j, "floor_ms", made, r->floor_ms);
     real_if(j, "of_floor", made, r->of_floor);
     real_if(j, "own_bytes", made, r->own_bytes);

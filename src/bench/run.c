@@ -220,7 +220,7 @@ static double own_bytes(const struct stage *s, const struct candidate *c)
 
 /* What the emulator takes says nothing of any GPU: its runs have times, to see that something goes on, and
  * no rates. */
-static void rate(struct stage *s, struct run *r, const struct candidate *c)
+static void set_rates(struct stage *s, struct run *r, const struct candidate *c)
 {
     double ms = gpu_is_emulated(r->device->gpu) ? NAN : r->warm.median_ms;
     r->own_bytes = own_bytes(s, c);
@@ -275,7 +275,7 @@ heddle_status stage_run(struct stage *s, struct run *r)
         r->verdict = (struct verdict){0};
         r->wrong[0] = 0;
     } else {
-        rate(s, r, &candidate);
+        set_rates(s, r, &candidate);
         r->made = &candidate;
     }
     if (s->b->events.ran)

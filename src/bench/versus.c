@@ -42,7 +42,7 @@ void versus_free(struct versus *v)
     *v = (struct versus){0};
 }
 
-static int same_place(const struct versus_time *a, const struct versus_time *b)
+static int same_case(const struct versus_time *a, const struct versus_time *b)
 {
     return a->value == b->value && a->op == b->op && strcmp(a->origin, b->origin) == 0;
 }
@@ -64,9 +64,9 @@ static const struct versus_time *fastest(const struct versus *v, int64_t i, int 
 {
     const struct versus_time *best = NULL;
     int64_t k = i;
-    while (k > 0 && same_place(&v->item[k - 1], &v->item[i]))
+    while (k > 0 && same_case(&v->item[k - 1], &v->item[i]))
         k--;
-    for (; k < v->count && same_place(&v->item[k], &v->item[i]); k++)
+    for (; k < v->count && same_case(&v->item[k], &v->item[i]); k++)
         if (v->item[k].peer == peer && (!best || v->item[k].ms < best->ms))
             best = &v->item[k];
     return best;

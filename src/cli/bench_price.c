@@ -49,7 +49,7 @@ static const struct column columns[] = {{"matrix", 0, 0}, {"type", 0, 0},       
                                         {"kernel", 0, 0}, {"deterministic", 0, 0}, {"ms", 1, 9},
                                         {"then", 1, 9},   {"price", 1, 0},         {0}};
 
-static int complete(const struct price *p)
+static int has_both(const struct price *p)
 {
     return p->ms[0] > 0 && p->ms[1] > 0;
 }
@@ -61,7 +61,7 @@ static void mean_told(struct benching *k, const char *choice, heddle_type value,
     int count = 0;
     for (int64_t i = 0; i < k->prices; i++) {
         const struct price *p = &k->price[i];
-        if (complete(p) && p->value == value && p->op == op && strcmp(p->choice, choice) == 0) {
+        if (has_both(p) && p->value == value && p->op == op && strcmp(p->choice, choice) == 0) {
             logs += log(p->ms[1] / p->ms[0]);
             count++;
         }
@@ -77,7 +77,7 @@ void benching_prices_told(struct benching *k)
     struct table table;
     int any = 0;
     for (int64_t i = 0; i < k->prices; i++)
-        any |= complete(&k->price[i]);
+        any |= has_both(&k->price[i]);
     if (!any)
         return;
     out(k->s,
@@ -87,7 +87,7 @@ void benching_prices_told(struct benching *k)
     table_begin(&table, columns);
     for (int64_t i = 0; i < k->prices; i++) {
         const struct price *p = &k->price[i];
-        if (complete(p))
+        if (has_both(p))
             table_add(&table, "%s\t%s\t%s\t%s: %s\t%s\t%.4f\t%.4f\t%.2f", p->subject->name,
                       type_name(p->value), op_name(p->op), p->choice, p->ran[0], p->ran[1], p->ms[0],
                       p->ms[1], p->ms[1] / p->ms[0]);

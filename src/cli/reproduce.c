@@ -63,7 +63,7 @@ static heddle_status check_type(void *argument, const char *word)
 
 /* Another library's product is for the devices of one driver; the emulator may say why it has none of
  * cuda's. */
-static int applies(const struct device *d, const char *kernel)
+static int has_driver(const struct device *d, const char *kernel)
 {
     const char *driver = d->kind == DEVICE_gpu ? gpu_driver_of(d->gpu)->name : "cpu";
     size_t size = strcspn(kernel, ":");
@@ -100,7 +100,7 @@ static int is_of_series(const struct reproducing *r, const struct series *s, con
     if (((s->how & HOST) != 0) != r->host)
         return 0;
     for (int i = 0; alternative(name, kernels, i); i++)
-        if (strcmp(name, kernel) == 0 && applies(d, name))
+        if (strcmp(name, kernel) == 0 && has_driver(d, name))
             return 1;
     return 0;
 }

@@ -18,7 +18,7 @@ heddle_status one_subject(struct subject_list *list, const char *text)
 }
 
 /* Which of the names `text` is. */
-static heddle_status choice(const char *option, const char *text, const char *const *names, int *index)
+static heddle_status choice_among(const char *option, const char *text, const char *const *names, int *index)
 {
     struct text known = {0};
     for (*index = 0; names[*index]; ++*index)
@@ -38,7 +38,7 @@ heddle_status type_choice(const char *text, heddle_type *type)
     int index = 0;
     for (int i = 0; i < TYPES_MOST; i++)
         names[i] = type_name(types_known[i]);
-    heddle_status status = choice("type", text, names, &index);
+    heddle_status status = choice_among("type", text, names, &index);
     *type = status == HEDDLE_OK ? types_known[index] : HEDDLE_F64;
     return status;
 }
@@ -47,7 +47,7 @@ heddle_status op_choice(const char *text, heddle_op *op)
 {
     static const char *const names[] = {"N", "T", "H", NULL};
     int index = 0;
-    heddle_status status = choice("op", text, names, &index);
+    heddle_status status = choice_among("op", text, names, &index);
     *op = (heddle_op)(index < 3 ? index : 0);
     return status;
 }

@@ -12,7 +12,7 @@
 
 /* Where a peer wins, by name; of the choice that matters most: Heddle's own ("auto", "plan"), the best, or
  * a lone kernel. */
-static heddle_status below(struct session *s, const struct versus *v, const struct versus_row *row)
+static heddle_status losses_told(struct session *s, const struct versus *v, const struct versus_row *row)
 {
     heddle_status status = HEDDLE_OK;
     struct versus_ratio *list = NULL;
@@ -72,7 +72,7 @@ heddle_status versus_told(struct session *s, struct versus *v, int cold)
         if (named(&rows[i], count)) {
             out(s, "\n%s %s %s is below 0.97 on %d of %d:\n    ", type_name(rows[i].value),
                 op_name(rows[i].op), rows[i].kernel, rows[i].below, rows[i].matrices);
-            TRY(below(s, v, &rows[i]));
+            TRY(losses_told(s, v, &rows[i]));
         }
 done:
     table_free(&table);

@@ -58,8 +58,8 @@ static void put_group(const struct stored *s, const struct csr *A, struct group_
 
 /* The groups of rows [begin, end), which are whole stretches; written from `at` on unless s is NULL.
  * Returns at, moved on. */
-static struct group_count look(const struct csr *A, int64_t begin, int64_t end, const struct stored *s,
-                               struct group_count at)
+static struct group_count groups_within(const struct csr *A, int64_t begin, int64_t end,
+                                        const struct stored *s, struct group_count at)
 {
     const off *row_ptr = A->row_ptr;
     for (int64_t first = begin, next; first < end; first = next) {
@@ -81,7 +81,7 @@ static void look_at_stretches(void *argument, const struct team *team)
     int64_t end = STRETCH * part_begin(stretches, team->thread + 1, team->threads);
     struct group_count before = {0, 0};
     end = end < rows ? end : rows;
-    job->count[team->thread] = look(job->A, begin, end, NULL, before);
+    job->count[team->thread] = groups_within(job->A, begin, end, NULL, before);
     if (!job->s)
         return;
     team_barrier(team);
@@ -89,7 +89,7 @@ static void look_at_stretches(void *argument, const struct team *team)
         before.groups += job->count[t].groups;
         before.columns += job->count[t].columns;
     }
-    look(job->A, begin, end, job->s, before);
+    groups_within(job->A, begin, end, job->s, before);
 }
 
 static struct group_count run(struct stored *s, const struct csr *A)

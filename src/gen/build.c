@@ -72,8 +72,8 @@ static void visit_rows(void *argument, const struct team *team)
     }
 }
 
-static void run_pass(struct pass *pass, int threads,
-                     void (*visit)(const struct pass *pass, int64_t row, int32_t *scratch))
+static void visit_all(struct pass *pass, int threads,
+                      void (*visit)(const struct pass *pass, int64_t row, int32_t *scratch))
 {
     pass->visit = visit;
     atomic_init(&pass->next, 0);
@@ -81,7 +81,7 @@ static void run_pass(struct pass *pass, int threads,
 }
 
 /* Offsets from lengths: one pass over memory, not worth threads. */
-static void add_up(struct csr *A, const int32_t *length)
+static void set_offsets(struct csr *A, const int32_t *length)
 {
     int64_t sum = 0;
     for (int64_t i = 0; i <= A->rows; i++) {
@@ -105,12 +105,12 @@ heddle_status build(struct csr *A, const struct maker *m)
     TRY(NEW(pass.length, m->rows));
     if (m->at_most > 0)
         TRY(NEW(pass.scratch, m->at_most * threads));
-    run_pass(&pass, threads, measure_row);
+    visit_all(&pass, threads, measure_row);
     for (int64_t i = 0; i < m->rows; i++)
         nnz += pass.length[i];
     TRY(csr_new(A, m->rows, m->cols, nnz, m->value, offset_for(nnz)));
-    add_up(A, pass.length);
-    run_pass(&pass, threads, fill_row);
+    set_offsets(A, pass.length);
+    visit_all(&pass, threads, fill_row);
 done:
     mem_free(pass.length);
     mem_free(pass.scratch);

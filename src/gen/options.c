@@ -71,7 +71,7 @@ done:
 }
 
 /* Entries: as given, or rows * mean, where the default mean gives way to a small number of columns. */
-static heddle_status read_entries(struct options *o, struct spec *spec)
+static heddle_status options_nnz(struct options *o, struct spec *spec)
 {
     heddle_status status = HEDDLE_OK;
     int64_t most = o->cols * 100;
@@ -96,7 +96,7 @@ heddle_status options_read(struct options *o, struct spec *spec)
     TRY(spec_int(spec, "rows", 0, SIZE_MOST, &o->rows));
     o->cols = !o->narrow ? o->rows : o->rows == 0 ? 0 : 1 + (o->rows - 1) / o->narrow;
     TRY(spec_int(spec, "cols", o->rows > 0, SIZE_MOST, &o->cols));
-    TRY(read_entries(o, spec));
+    TRY(options_nnz(o, spec));
     o->deviation = -1;
     TRY(spec_hundredths(spec, "deviation", 0, SIZE_MOST, &o->deviation));
     TRY(spec_int(spec, "longest", 1, o->cols, &o->longest));

@@ -10,7 +10,7 @@ struct permutation permutation_for(uint64_t seed, int64_t n)
 }
 
 /* One round: even ones change the high half, odd ones the low half. */
-static uint64_t change(const struct permutation *p, uint64_t x, int round)
+static uint64_t feistel_round(const struct permutation *p, uint64_t x, int round)
 {
     uint64_t low = x & (((uint64_t)1 << p->low) - 1), high = x >> p->low;
     uint64_t half = round % 2 ? high : low;
@@ -26,7 +26,7 @@ int64_t permute(const struct permutation *p, int64_t i)
     uint64_t x = (uint64_t)i;
     do
         for (int round = 0; round < ROUNDS; round++)
-            x = change(p, x, round);
+            x = feistel_round(p, x, round);
     while (x >= (uint64_t)p->n);
     return (int64_t)x;
 }
@@ -36,7 +36,7 @@ int64_t unpermute(const struct permutation *p, int64_t i)
     uint64_t x = (uint64_t)i;
     do
         for (int round = ROUNDS; round-- > 0;)
-            x = change(p, x, round);
+            x = feistel_round(p, x, round);
     while (x >= (uint64_t)p->n);
     return (int64_t)x;
 }

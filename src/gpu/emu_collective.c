@@ -36,7 +36,7 @@ static int in_helper(const struct emu_wait *wait)
 }
 
 /* "the barrier at page.c:12", "the shuffle at collective_of.h:15, called at page.c:30" */
-static const char *place(char text[160], const struct emu_wait *wait)
+static const char *place_text(char text[160], const struct emu_wait *wait)
 {
     if (in_helper(wait))
         snprintf(text, 160, "%s at %.40s, called at %.80s,", op_names[wait->op], emu_file(wait->site),
@@ -51,11 +51,11 @@ static _Noreturn void missed(struct emu_worker *w, int waiter, int missing)
 {
     const struct emu_wave *wave = &w->wave[w->thread[missing].wave];
     char here[160], there[160];
-    place(here, &w->wait[waiter]);
+    place_text(here, &w->wait[waiter]);
     if (wave->exited >> w->thread[missing].lane & 1)
         emu_stop(w, waiter, "divergent %s: thread %d has left the kernel", here, missing);
     emu_stop(w, waiter, "divergent %s: thread %d is at the %s", here, missing,
-             place(there, &w->wait[missing]));
+             place_text(there, &w->wait[missing]));
 }
 
 static int same_text(const char *a, const char *b)
@@ -153,7 +153,7 @@ void emu_sync(const char *site)
 /* -------------------------------------------------------- a wave ------------------------------ */
 
 /* Everyone of the group waits: what does each get? */
-static void complete(struct emu_wave *wave, struct emu_wait *first, uint64_t group)
+static void exchange(struct emu_wave *wave, struct emu_wait *first, uint64_t group)
 {
     enum emu_op op = first[__builtin_ctzll(group)].op;
     uint64_t ballot = 0;
@@ -187,7 +187,7 @@ static uint64_t meet(struct emu_worker *w, const struct emu_thread *self, struct
         if (first[lane].group != group || !same_place(wait, &first[lane]))
             missed(w, self->thread, base + lane);
     }
-    complete(wave, first, group);
+    exchange(wave, first, group);
     wave->waiting &= ~group;
     wave->ready |= group & ~((uint64_t)1 << self->lane);
     return wait->out;

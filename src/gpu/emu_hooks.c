@@ -8,7 +8,7 @@
 #define CODE __builtin_return_address(0)
 
 /* Most accesses are to the worker (where am I?), to the stack of the thread and to arrays. */
-static inline void touch(const volatile void *p, int64_t size, enum emu_access_kind kind, const void *code)
+static inline void accessed(const volatile void *p, int64_t size, enum emu_access_kind kind, const void *code)
 {
     struct emu_worker *w = emu_worker_now();
     uintptr_t at = (uintptr_t)p, offset = at - (uintptr_t)w->arena;
@@ -43,11 +43,11 @@ void emu_hook_atomic_thread_fence(int order)
 }
 void emu_hook_read_range(void *p, size_t bytes)
 {
-    touch(p, (int64_t)bytes, EMU_READS, CODE);
+    accessed(p, (int64_t)bytes, EMU_READS, CODE);
 }
 void emu_hook_write_range(void *p, size_t bytes)
 {
-    touch(p, (int64_t)bytes, EMU_WRITES, CODE);
+    accessed(p, (int64_t)bytes, EMU_WRITES, CODE);
 }
 
 /* Loads and stores of each size, at their alignment or not. */
@@ -55,7 +55,7 @@ void emu_hook_write_range(void *p, size_t bytes)
     void emu_hook_##name##size(void *p);                                                                     \
     void emu_hook_##name##size(void *p)                                                                      \
     {                                                                                                        \
-        touch(p, size, kind, CODE);                                                                          \
+        accessed(p, size, kind, CODE);                                                                       \
     }
 #define HOOKS(size)                                                                                          \
     HOOK(read, size, EMU_READS)                                                                              \
@@ -78,7 +78,7 @@ HOOKS(16)
     type emu_hook_atomic##bits##_##name(volatile type *p, type v, int order)                                 \
     {                                                                                                        \
         (void)order;                                                                                         \
-        touch(p, sizeof *p, EMU_WRITES | EMU_ATOMIC, CODE);                                                  \
+        accessed(p, sizeof *p, EMU_WRITES | EMU_ATOMIC, CODE);                                               \
         return operation(p, v, __ATOMIC_SEQ_CST);                                                            \
     }
 #define SWAP(bits, type, name)                                                                               \
@@ -88,7 +88,7 @@ HOOKS(16)
                                                         int failed)                                          \
     {                                                                                                        \
         (void)order, (void)failed;                                                                           \
-        touch(p, sizeof *p, EMU_WRITES | EMU_ATOMIC, CODE);                                                  \
+        accessed(p, sizeof *p, EMU_WRITES | EMU_ATOMIC, CODE);                                               \
         return __atomic_compare_exchange_n(p, expected, v, 0, __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST);           \
     }
 #define ATOMICS(bits, type)                                                                                  \
@@ -104,14 +104,14 @@ HOOKS(16)
     type emu_hook_atomic##bits##_load(const volatile type *p, int order)                                     \
     {                                                                                                        \
         (void)order;                                                                                         \
-        touch(p, sizeof *p, EMU_READS | EMU_ATOMIC, CODE);                                                   \
+        accessed(p, sizeof *p, EMU_READS | EMU_ATOMIC, CODE);                                                \
         return __atomic_load_n(p, __ATOMIC_SEQ_CST);                                                         \
     }                                                                                                        \
     void emu_hook_atomic##bits##_store(volatile type *p, type v, int order);                                 \
     void emu_hook_atomic##bits##_store(volatile type *p, type v, int order)                                  \
     {                                                                                                        \
         (void)order;                                                                                         \
-        touch(p, sizeof *p, EMU_WRITES | EMU_ATOMIC, CODE);                                                  \
+        accessed(p, sizeof *p, EMU_WRITES | EMU_ATOMIC, CODE);                                               \
         __atomic_store_n(p, v, __ATOMIC_SEQ_CST);                                                            \
     }
 ATOMICS(32, uint32_t)

@@ -174,7 +174,7 @@ static heddle_status unpack_to(struct pack *p, int64_t end)
 /* -------------------------------------------------------- reading ----------------------------- */
 
 /* The sum of POSIX's cksum: a CRC of 32 bits, highest bit first, over the bytes and their number. */
-static uint32_t sum_of(const char *data, int64_t size)
+static uint32_t cksum(const char *data, int64_t size)
 {
     uint32_t table[256], sum = 0;
     for (uint32_t i = 0; i < 256; i++) {
@@ -318,7 +318,7 @@ static heddle_status take(struct pack *p, char **data, int64_t *size, const stru
     const char *raw = p->raw + e->offset;
     char what[NAME_SIZE + 16];
     TRY(unpack_to(p, e->offset + e->size));
-    if (sum_of(raw, e->size) != e->sum) {
+    if (cksum(raw, e->size) != e->sum) {
         snprintf(what, sizeof what, "%s has changed", e->name);
         TRY(damaged(p->from, what));
     }

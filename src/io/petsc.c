@@ -32,7 +32,7 @@ static void put_big_endian(char *p, uint64_t n, int width)
 }
 
 /* A whole number with its sign. */
-static int64_t whole(const unsigned char *p, int width)
+static int64_t whole_number(const unsigned char *p, int width)
 {
     uint64_t n = big_endian(p, width);
     return width == 4 ? (int64_t)(int32_t)(uint32_t)n : (int64_t)n;
@@ -54,7 +54,8 @@ heddle_status petsc_begins(struct text_source *s, int *yes)
     if (s->member_left >= 0) /* archives hold texts */
         return HEDDLE_OK;
     TRY(decoder_read(&s->decoder, (char *)bytes, sizeof bytes, &got));
-    *yes = (got >= 4 && whole(bytes, 4) == CLASS_MATRIX) || (got == 8 && whole(bytes, 8) == CLASS_MATRIX);
+    *yes = (got >= 4 && whole_number(bytes, 4) == CLASS_MATRIX) ||
+           (got == 8 && whole_number(bytes, 8) == CLASS_MATRIX);
     status = decoder_start(&s->decoder);
 done:
     return status;
@@ -82,10 +83,10 @@ static heddle_status take_header(struct stream *f, struct csr *A)
     heddle_status status = HEDDLE_OK;
     int64_t size[HEADER];
     TRY(take(f, f->piece, 4, "header"));
-    f->width = whole(f->piece, 4) == CLASS_MATRIX ? 4 : 8;
+    f->width = whole_number(f->piece, 4) == CLASS_MATRIX ? 4 : 8;
     TRY(take(f, f->piece + 4, HEADER * f->width - 4, "header"));
     for (int i = 0; i < HEADER; i++)
-        size[i] = whole(f->piece + i * f->width, f->width);
+        size[i] = whole_number(f->piece + i * f->width, f->width);
     if (size[3] == -1)
         return source_fail(f->source, HEDDLE_NOT_SUPPORTED, 0,
                            "a dense matrix of PETSc; only sparse ones are read");
@@ -128,7 +129,7 @@ static heddle_status take_lengths(struct stream *f, struct csr *A)
         n = A->rows - i < PIECE ? A->rows - i : PIECE;
         TRY(take(f, f->piece, n * f->width, "lengths of rows"));
         for (int64_t k = 0; k < n; k++) {
-            int64_t length = whole(f->piece + k * f->width, f->width);
+            int64_t length = whole_number(f->piece + k * f->width, f->width);
             if (length < 0 || length > A->nnz - sum)
                 return source_fail(f->source, HEDDLE_BAD_FILE, 0,
                                    "row %lld has %lld entries, and %lld are left of %lld", (long long)(i + k),
@@ -152,7 +153,7 @@ static heddle_status take_columns(struct stream *f, struct csr *A)
         n = A->nnz - k < PIECE ? A->nnz - k : PIECE;
         TRY(take(f, f->piece, n * f->width, "columns"));
         for (int64_t i = 0; i < n; i++) {
-            int64_t col = whole(f->piece + i * f->width, f->width);
+            int64_t col = whole_number(f->piece + i * f->width, f->width);
             if (col < 0 || col >= A->cols)
                 return source_fail(f->source, HEDDLE_BAD_FILE, 0,
                                    "entry %lld: column %lld is outside 0..%lld", (long long)(k + i),
@@ -169,9 +170,10 @@ done:
 static int value_width(const struct stream *f, const unsigned char *raw, int64_t nnz, int64_t got,
                        const unsigned char *more, int64_t following)
 {
-    if (got == 8 * nnz && (following == 0 || (following >= f->width && is_class(whole(more, f->width)))))
+    if (got == 8 * nnz &&
+        (following == 0 || (following >= f->width && is_class(whole_number(more, f->width)))))
         return 8;
-    if (got == 4 * nnz || (got >= 4 * nnz + f->width && is_class(whole(raw + 4 * nnz, f->width))))
+    if (got == 4 * nnz || (got >= 4 * nnz + f->width && is_class(whole_number(raw + 4 * nnz, f->width))))
         return 4;
     return 0;
 }

@@ -68,7 +68,7 @@ done:
     return status;
 }
 
-static heddle_status validate(const struct device *d, const struct view *A)
+static heddle_status view_validate(const struct device *d, const struct view *A)
 {
     return A->format == HEDDLE_COO ? device_coo_validate(d, &A->coo) : device_csr_validate(d, &A->csr);
 }
@@ -81,7 +81,7 @@ static heddle_status convert(struct bound *b, const int64_t *option, const struc
     struct source source = view_source(A);
     double start = device_clock(d), counted = 0; /* before, and kept */
     if (r->transpose || r->from_coo) {
-        TRY(validate(d, A));
+        TRY(view_validate(d, A));
         TRY(make_csr(d, &b->made, r, A));
         source = (struct source){.csr = b->made};
     }
@@ -175,7 +175,7 @@ heddle_status bound_turn(struct csr *turned, const struct device *device, const 
 {
     heddle_status status;
     struct route r = turning(A);
-    TRY(validate(device, A));
+    TRY(view_validate(device, A));
     TRY(make_csr(device, turned, &r, A));
     TRY(device_sync(device));
 done:

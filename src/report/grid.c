@@ -105,7 +105,7 @@ static void frame(struct chart *c, const struct grid *g)
     }
 }
 
-static void dot(struct text *svg, const struct grid_series *s, double x, double y)
+static void draw_dot(struct text *svg, const struct grid_series *s, double x, double y)
 {
     text_add(svg, "<circle cx=\"%.1f\" cy=\"%.1f\" r=\"3.5\" %s=\"%s\"/>\n", x, y,
              s->broken ? "fill=\"none\" stroke-width=\"1.6\" stroke" : "fill-opacity=\".8\" fill", s->colour);
@@ -125,7 +125,7 @@ static void draw_points(struct chart *c, const struct grid *g)
     for (int s = g->series - 1; s >= 0; s--)
         for (int64_t k = 0; k < g->columns; k++)
             if (is_number(grid_at(g, s, k)) && is_number(g->x[k]))
-                dot(c->svg, &g->head[s], axis_at(&c->x, g->x[k]), axis_at(&c->y, grid_at(g, s, k)));
+                draw_dot(c->svg, &g->head[s], axis_at(&c->x, g->x[k]), axis_at(&c->y, grid_at(g, s, k)));
 }
 
 static void draw_lines(struct chart *c, const struct grid *g)
@@ -143,7 +143,7 @@ static void draw_lines(struct chart *c, const struct grid *g)
         text_add(c->svg, "\"/>\n");
         for (int64_t k = 0; k < g->columns; k++)
             if (is_number(grid_at(g, s, k)))
-                dot(c->svg, &g->head[s], axis_at(&c->x, g->x[k]), axis_at(&c->y, grid_at(g, s, k)));
+                draw_dot(c->svg, &g->head[s], axis_at(&c->x, g->x[k]), axis_at(&c->y, grid_at(g, s, k)));
     }
 }
 
@@ -176,7 +176,7 @@ static struct step step_at(const struct grid *g, int s, double place)
     return step;
 }
 
-static double held(const struct axis *a, double value)
+static double within_axis(const struct axis *a, double value)
 {
     return axis_at(a, fmin(fmax(value, a->low), a->high));
 }
@@ -194,12 +194,12 @@ static void draw_trend_of(struct chart *c, const struct grid *g, int s)
     text_add(c->svg, "<path fill=\"%s\" fill-opacity=\".13\" stroke=\"none\" d=\"", g->head[s].colour);
     for (int i = 0; i < STEPS; i++)
         if (is_number(step[i].mean)) {
-            text_add(c->svg, "%s%.1f,%.1f", move, at[i], held(&c->y, step[i].mean * step[i].factor));
+            text_add(c->svg, "%s%.1f,%.1f", move, at[i], within_axis(&c->y, step[i].mean * step[i].factor));
             move = "L";
         }
     for (int i = STEPS - 1; i >= 0; i--)
         if (is_number(step[i].mean))
-            text_add(c->svg, "L%.1f,%.1f", at[i], held(&c->y, step[i].mean / step[i].factor));
+            text_add(c->svg, "L%.1f,%.1f", at[i], within_axis(&c->y, step[i].mean / step[i].factor));
     text_add(c->svg, "\"/>\n");
     begin_path(c->svg, &g->head[s]);
     move = "M";
@@ -294,7 +294,7 @@ static void draw_rows(struct chart *c, const struct grid *g)
             svg_line(c->svg, low, y, high, y, "stroke=\"" RULE "\" stroke-opacity=\".5\"");
         for (int s = g->series - 1; s >= 0; s--)
             if (is_number(grid_at(g, s, k)))
-                dot(c->svg, &g->head[s], axis_at(&c->x, grid_at(g, s, k)), y);
+                draw_dot(c->svg, &g->head[s], axis_at(&c->x, grid_at(g, s, k)), y);
     }
 }
 

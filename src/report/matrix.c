@@ -19,7 +19,7 @@ const char *const stat_names[STAT_COUNT] = {
 };
 
 /* A whole number from 0 on that a double holds exactly. */
-static int whole(double value)
+static int is_whole(double value)
 {
     return value >= 0 && value <= 9e15 && value == floor(value);
 }
@@ -95,7 +95,7 @@ heddle_status record_matrix_of(struct records *r, const struct json_tree *t, str
         return HEDDLE_OK;
     }
     for (int i = 0; i < 3; i++)
-        if (!whole(size[i] = json_member_number(t, root, members[i], -1))) {
+        if (!is_whole(size[i] = json_member_number(t, root, members[i], -1))) {
             records_warn(r, place, "\"%s\" is not a whole number from 0 on", members[i]);
             return HEDDLE_OK;
         }
@@ -154,7 +154,7 @@ static const char *read_histogram(struct record_matrix *m, const struct json_tre
     m->bins = 0;
     for (int64_t i = bins->count ? bins->first : -1; i >= 0; i = t->value[i].next) {
         double n = t->value[i].number;
-        if (t->value[i].kind != JSON_NUMBER || !whole(n))
+        if (t->value[i].kind != JSON_NUMBER || !is_whole(n))
             return "\"histogram\" holds something that is no count";
         m->histogram[m->bins++] = (int64_t)n;
         sum += n;
@@ -207,8 +207,8 @@ static heddle_status read_picture(struct records *r, struct record_matrix *m, co
            cols = json_member_number(t, picture, "cols", -1);
     if (!picture)
         return HEDDLE_OK;
-    if (!cells || cells->kind != JSON_ARRAY || !whole(rows) || !whole(cols) || rows > 256 || cols > 256 ||
-        rows * cols != (double)cells->count) {
+    if (!cells || cells->kind != JSON_ARRAY || !is_whole(rows) || !is_whole(cols) || rows > 256 ||
+        cols > 256 || rows * cols != (double)cells->count) {
         records_warn(r, place,
                      "\"picture\" does not hold rows x cols counts; the matrix is shown without one");
         return HEDDLE_OK;

@@ -6,7 +6,7 @@
 #include "base/memory.h"
 
 /* FNV-1a. */
-static uint64_t hash(const char *text)
+static uint64_t hash_text(const char *text)
 {
     uint64_t h = UINT64_C(14695981039346656037);
     for (; *text; text++)
@@ -17,7 +17,7 @@ static uint64_t hash(const char *text)
 /* Where `text` stands or would stand; there is always an empty slot. */
 static int64_t *find(const struct names *n, const char *text)
 {
-    uint64_t mask = (uint64_t)n->slots - 1, at = hash(text) & mask;
+    uint64_t mask = (uint64_t)n->slots - 1, at = hash_text(text) & mask;
     while (n->slot[at] && strcmp(n->item[n->slot[at] - 1], text) != 0)
         at = (at + 1) & mask;
     return &n->slot[at];

@@ -16,7 +16,7 @@ static const char *text_of(const struct panel *p, int64_t number)
 /* ------------------------------------------------------------------ which runs */
 
 /* The place of `kernel` in "a|b|c", from 0 on; -1 when it is not there. */
-static int place_in(const char *kernels, const char *kernel)
+static int index_in(const char *kernels, const char *kernel)
 {
     size_t size = strlen(kernel);
     for (int place = 0; kernels; place++) {
@@ -48,7 +48,7 @@ static int is_before(const struct panel *p, int series, const struct record_run 
     if ((known->skipped >= 0) != (run->skipped >= 0))
         return 0;
     const char *kernels = kernels_of(p, series);
-    return place_in(kernels, text_of(p, run->kernel)) < place_in(kernels, text_of(p, known->kernel));
+    return index_in(kernels, text_of(p, run->kernel)) < index_in(kernels, text_of(p, known->kernel));
 }
 
 static void take(struct panel *p, const struct record_run *run, int64_t column,
@@ -59,7 +59,7 @@ static void take(struct panel *p, const struct record_run *run, int64_t column,
         const struct record_run **at = &cell[s * p->columns + column];
         if (strcmp(text_of(p, run->op), p->row[s].op == HEDDLE_N ? "N" : "T") == 0 &&
             (host ? is_core(&p->r->records, run) : run->device == device) &&
-            place_in(kernels_of(p, s), text_of(p, run->kernel)) >= 0 && is_before(p, s, run, *at))
+            index_in(kernels_of(p, s), text_of(p, run->kernel)) >= 0 && is_before(p, s, run, *at))
             *at = run;
     }
 }
@@ -74,7 +74,7 @@ int panel_devices(int64_t *device, int most, const struct reproduction *r, const
         int found = 0;
         for (int s = 0; s < rows; s++)
             found |=
-                !(row[s].how & HOST) && place_in(run->driver >= 0 ? row[s].gpu : row[s].cpu, kernel) >= 0;
+                !(row[s].how & HOST) && index_in(run->driver >= 0 ? row[s].gpu : row[s].cpu, kernel) >= 0;
         for (int k = 0; k < count; k++)
             found &= device[k] != run->device;
         if (!found || run->skipped >= 0 || (run->driver < 0 && gpus) || count == most ||

@@ -79,7 +79,7 @@ static void add_statistics_row(struct text *row, const struct panel *p, int s, e
     }
 }
 
-static heddle_status statistics(struct showing *w, struct table *table, const struct panel *p)
+static heddle_status show_statistics(struct showing *w, struct table *table, const struct panel *p)
 {
     heddle_status status = HEDDLE_OK;
     struct text row = {0};
@@ -266,7 +266,7 @@ static heddle_status show_device(struct showing *w, int64_t device, int64_t othe
     if (look->statistics && d.count == 2)
         table1(w, &table, &d.panel[0], &d.panel[1]);
     for (int i = 0; i < d.count && !look->statistics; i++)
-        TRY(statistics(w, &table, &d.panel[i]));
+        TRY(show_statistics(w, &table, &d.panel[i]));
     if (!w->r->s->quiet)
         table_end(&table, w->r->s);
     text_add(&w->page, "\n");

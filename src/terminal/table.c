@@ -97,7 +97,7 @@ static void put_cell(struct table *t, struct session *s, int c, const char *cell
     put(s, t, c, text, size - (size_t)(text - cell), colour);
 }
 
-static void widen(struct table *t, struct session *s, int c, const char *cell, size_t size)
+static void widen_column(struct table *t, struct session *s, int c, const char *cell, size_t size)
 {
     (void)s;
     const char *text = cell;
@@ -117,7 +117,7 @@ void table_rows(struct table *t, struct session *s)
 
 void table_end(struct table *t, struct session *s)
 {
-    each_cell(t, NULL, widen);
+    each_cell(t, NULL, widen_column);
     table_head(t, s);
     table_rows(t, s);
 }

@@ -32,7 +32,7 @@
 #define PARTS 256
 
 /* Another seed is far away in the sequence: entry k and column k + 1 must not share a sign. */
-static uint64_t hash(uint64_t i, uint64_t seed)
+static uint64_t hash_at(uint64_t i, uint64_t seed)
 {
     /* splitmix64 */
     uint64_t z = (i + 1) * UINT64_C(0x9e3779b97f4a7c15) + seed * UINT64_C(0xd1342543de82ef95);
@@ -83,7 +83,7 @@ struct filling {
 static int64_t value_of(const struct filling *f, uint64_t seed, int64_t i)
 {
     (void)f;
-    const uint64_t random = hash((uint64_t)i, seed);
+    const uint64_t random = hash_at((uint64_t)i, seed);
     const int64_t size = 1 + (int64_t)(random % VALUE_LARGEST);
     return random >> 63 ? -size : size;
 }
@@ -93,11 +93,11 @@ static int64_t value_of(const struct filling *f, uint64_t seed, int64_t i)
  * */
 static int64_t entry_of(const struct filling *f, uint64_t seed, int64_t i)
 {
-    const uint64_t begin = hash((uint64_t)(i / f->largest), ~seed),
+    const uint64_t begin = hash_at((uint64_t)(i / f->largest), ~seed),
                    step = 2 * (uint64_t)(f->largest * 5 / 16) + 1;
     const int64_t size =
         i == 0 ? f->largest + 1 : 1 + (int64_t)(((uint64_t)i * step + begin) % (uint64_t)f->largest);
-    return hash((uint64_t)i, seed) >> 63 ? -size : size;
+    return hash_at((uint64_t)i, seed) >> 63 ? -size : size;
 }
 
 static void fill_part(void *argument, int part)

@@ -288,7 +288,7 @@ done:
 
 /* ------------------------------------------------------------------ a candidate */
 
-static void set_scalars(struct peer *p, struct scalars s)
+static void put_scalars(struct peer *p, struct scalars s)
 {
     p->scalars = s;
     value_put(&p->alpha, vector_type(p->A.value), 0, s.alpha);
@@ -297,7 +297,7 @@ static void set_scalars(struct peer *p, struct scalars s)
 
 heddle_status peer_run(struct peer *p, struct scalars s, const void *x, void *y)
 {
-    set_scalars(p, s);
+    put_scalars(p, s);
     return p->library->run(p, x, y);
 }
 
@@ -367,7 +367,7 @@ heddle_status peer_new(struct peer **out, const struct device *d, const struct c
     p->op = op;
     p->x_count = op == HEDDLE_N ? A->cols : A->rows;
     p->y_count = op == HEDDLE_N ? A->rows : A->cols;
-    set_scalars(p, (struct scalars){.alpha = 1});
+    put_scalars(p, (struct scalars){.alpha = 1});
     TRY(parse(p, name));
     int number = (int)p->row->library;
     TRY(type_suits(number, A->value));
