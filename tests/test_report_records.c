@@ -119,7 +119,7 @@ TEST(each_wrong_line_is_named_and_left_out)
         {"{" WHAT_A ",\"warm_ms\":1,\"gflops\":3,\"verified\":true}", "\"gflops\" is not 2 nnz"},
         {"{" WHAT ",\"kernel\":\"a\",\"op\":\"Q\",\"value\":\"f64\",\"warm_ms\":1,\"verified\":true}",
          "\"op\""},
-        {"{" WHAT ",\"kernel\":\"a\",\"op\":\"N\",\"value\":\"f16\",\"warm_ms\":1,\"verified\":true}",
+        {"{" WHAT ",\"kernel\":\"a\",\"op\":\"N\",\"value\":\"f80\",\"warm_ms\":1,\"verified\":true}",
          "\"value\""},
         {"{" WHAT ",\"op\":\"N\",\"value\":\"f64\",\"warm_ms\":1,\"verified\":true}",
          "\"kernel\" is missing"},
