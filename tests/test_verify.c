@@ -234,6 +234,36 @@ TEST(nan_and_infinity_may_be_in_either_part_of_a_complex_entry_and_nowhere_else)
     CHECK(judged(&p, y).first == 0 && judged(&p, y).bad_rows == 1);
 }
 
+/* y = alpha A x + beta y0 in plain complex arithmetic, and with one part of a factor turned. */
+TEST(complex_factors_are_part_of_the_result)
+{
+    double _Complex val[9], x[COLS], y0[ROWS], y[ROWS], alpha = number(-1.5, 0.75), beta = number(0.5, -2);
+    for (int k = 0; k < 9; k++)
+        val[k] = number(values[k % 7], k);
+    for (int j = 0; j < COLS; j++)
+        x[j] = number(1 + j, 2 - j);
+    struct csr A = small();
+    A.value = HEDDLE_C64;
+    A.val = val;
+    struct equation p = {.A = &A, .op = HEDDLE_N, .alpha = alpha, .beta = beta, .x = x, .y0 = y0};
+    for (int wrong = 0; wrong < 3; wrong++) {
+        const double _Complex a = wrong == 1 ? number(RE(alpha), -IM(alpha)) : alpha,
+                              b = wrong == 2 ? number(RE(beta), -IM(beta)) : beta;
+        for (int i = 0; i < ROWS; i++) {
+            double _Complex sum = 0;
+            for (int k = offsets[i]; k < offsets[i + 1]; k++)
+                sum += val[k] * x[columns[k]];
+            y0[i] = number(3 - i, 1 + i);
+            y[i] = a * sum + b * y0[i];
+        }
+        const struct verdict v = judged(&p, y);
+        CHECK_THAT(v.passed == !wrong && v.bad_rows == (wrong == 2 ? ROWS
+                                                        : wrong    ? 4
+                                                                   : 0),
+                   "%d: %d rows", wrong, (int)v.bad_rows);
+    }
+}
+
 TEST(a_part_that_overflows_excuses_both_parts_of_its_row)
 {
     c32 val[9], x[COLS] = {1, 1, 1, 1}, y[ROWS] = {1, 0, 0, 0, 0};

@@ -85,7 +85,10 @@ struct peer {
     int64_t preprocess, slice, block; /* options; 0: the best */
     struct peer_arrays arrays;
     struct scalars scalars;
-    c64 alpha, beta; /* the same in the type of the vectors, for libraries that read them so; room for any */
+    /* The same in the type of the vectors, for libraries that read them so: room for any, aligned as
+     * cuDoubleComplex is, which C's own type is not. */
+    _Alignas(16) c64 alpha;
+    _Alignas(16) c64 beta;
     void *workspace;
     int64_t workspace_bytes;
     void *stand_in_x, *stand_in_y; /* while it is prepared: vectors of the right size, of zeros and unset */
