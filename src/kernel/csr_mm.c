@@ -88,9 +88,10 @@ DEVICE void add_batch(struct sums *sum, const struct handful *e, const struct ga
     }
 }
 
-/* A thread's share of n entries from `from` on, for its vectors from v on.  A group comes here together. */
-DEVICE struct sums sum_share(const struct product *p, int64_t from, int n, int64_t v, struct place at,
-                             const int lanes, const int each, const int how)
+/* A thread's share of n entries from `from` on, the first of which are read already, for its vectors from v
+ * on.  A group comes here together. */
+DEVICE struct sums sum_share(const struct product *p, struct handful e, int64_t from, int n, int64_t v,
+                             struct place at, const int lanes, const int each, const int how)
 {
     struct gathered x;
     struct sums sum;
@@ -101,7 +102,8 @@ DEVICE struct sums sum_share(const struct product *p, int64_t from, int n, int64
         sum.v[i] = 0;
     SIMT_ROLLED
     for (int k = 0; k < n; k += TAKEN(lanes) << at.shift) {
-        const struct handful e = take(p, from + k, n - k, at, lanes);
+        if (k > 0)
+            e = take(p, from + k, n - k, at, lanes);
         if (lanes > UNDER_WAY) {
             SIMT_ROLLED
             for (int q = 0; q < lanes; q += UNDER_WAY)
@@ -152,7 +154,9 @@ DEVICE real sum_by_block(const struct product *p, int64_t from, int n, int64_t t
     const int width = lanes * each, thread = simt_thread_id();
     int begin;
     const int mine = wave_share(n, &begin);
-    const struct sums sum = sum_share(p, from + begin, mine, tile + at.lane * each, at, lanes, each, how);
+    const struct handful first = take(p, from + begin, mine, at, lanes);
+    const struct sums sum =
+        sum_share(p, first, from + begin, mine, tile + at.lane * each, at, lanes, each, how);
     real all = 0;
     simt_sync();
     for (int i = 0; i < each; i++)
@@ -210,26 +214,39 @@ DEVICE void several_rows(const struct product *p, struct row_block mine, struct 
     const off *RESTRICT row_ptr = (const off *)p->array[CSR_ROW_PTR] + mine.row;
     const struct place at = place_in(group_shift(mine, lanes), lanes);
     const int rows = next.row - mine.row, thread = simt_thread_id(), groups = BLOCK >> at.shift;
+    const int most = longest_for((int)(next.begin - mine.begin), at, lanes);
     const int64_t v = tile + at.lane * each;
     if (thread == 0)
         longs->count = 0;
     simt_sync();
+    /* Of a row that comes next the first entries are read while one is multiplied, of the one behind it the
+     * offsets. */
     int row = thread >> at.shift;
     off begin = simt_readonly(row_ptr + (row < rows ? row : rows)),
         end = simt_readonly(row_ptr + (row < rows ? row + 1 : rows));
+    const int is_ahead = lanes >= UNDER_WAY; /* else it is many, and takes many registers */
+    struct handful first;
+    if (is_ahead)
+        first = take(p, begin, (int)(end - begin), at, lanes);
+    off next_begin = simt_readonly(row_ptr + (row + groups < rows ? row + groups : rows)),
+        next_end = simt_readonly(row_ptr + (row + groups < rows ? row + groups + 1 : rows));
     SIMT_ROLLED
-    while (row < rows) {
-        const int done = row, n = (int)(end - begin);
+    for (; row < rows; row += groups) {
+        const struct handful e = is_ahead ? first : take(p, begin, (int)(end - begin), at, lanes);
+        const int n = (int)(end - begin), behind = row + 2 * groups;
         const off from = begin;
-        row += groups;
-        begin = simt_readonly(row_ptr + (row < rows ? row : rows));
-        end = simt_readonly(row_ptr + (row < rows ? row + 1 : rows));
-        if (n > LONG * at.slots) {
+        begin = next_begin;
+        end = next_end;
+        if (is_ahead)
+            first = take(p, begin, (int)(end - begin), at, lanes);
+        next_begin = simt_readonly(row_ptr + (behind < rows ? behind : rows));
+        next_end = simt_readonly(row_ptr + (behind < rows ? behind + 1 : rows));
+        if (n > most) {
             if (at.slot == 0 && at.lane == 0)
-                longs->row[simt_atomic_add(&longs->count, 1)] = done;
+                longs->row[simt_atomic_add(&longs->count, 1)] = row;
         } else {
-            const struct sums sum = sum_share(p, from, n, v, at, lanes, each, how);
-            store_row(p, mine.row + done, v, &sum, at, each, how);
+            const struct sums sum = sum_share(p, e, from, n, v, at, lanes, each, how);
+            store_row(p, mine.row + row, v, &sum, at, each, how);
         }
     }
     simt_sync();

@@ -16,67 +16,86 @@
  */
 #include "kernel/mm.h"
 
-#define LANES_MOST 32
+/* Lanes along the vectors: as many numbers as a sector of L2 has.  More vectors are several for each lane. */
+#define SECTOR_LANES(real_bytes) ((real_bytes) >= 32 ? 1 : 32 / (int)(real_bytes))
+#define TILE_MOST 32
 
 #ifdef HEDDLE_DEVICE
 
-/* Adds some of them, from the q-th of its slot on, to a vector whose number of X is x. */
-DEVICE void add_some(const struct product *p, const struct handful *e, int q, int64_t v, real x,
-                     struct place at, const int lanes)
+/* The numbers of X that a lane has of a row, times alpha: every `lanes`-th vector from its own on. */
+#define EACH_MOST 8
+struct factors {
+    real of[EACH_MOST];
+};
+
+DEVICE struct factors factors_of(const struct product *p, int64_t row, int64_t v, const int lanes,
+                                 const int each)
+{
+    const real alpha = alpha_of(p);
+    struct factors x;
+    for (int i = 0; i < each; i++)
+        x.of[i] = v + i * lanes < p->vectors
+                    ? times(alpha, simt_readonly((const real *)p->x + row * p->x_step.entry +
+                                                 (v + i * lanes) * p->x_step.vector))
+                    : (real)0;
+    return x;
+}
+
+/* Adds some of them, from the q-th of its slot on. */
+DEVICE void add_some(const struct product *p, const struct handful *e, int q, int64_t v,
+                     const struct factors *x, struct place at, const int lanes, const int each)
 {
     const int group = 1 << at.shift;
     for (int b = 0; b < UNDER_WAY; b++) {
         const int round = lanes < UNDER_WAY ? b / lanes : 0, i = (q + b) % lanes * at.slots + at.slot;
         const idx column = lanes == 1 ? e->column[round] : simt_shfl(e->column[round], i, group);
         const real value = lanes == 1 ? e->value[round] : simt_shfl(e->value[round], i, group);
-        if (round * group + i < e->left && v < p->vectors)
-            simt_atomic_add((real *)p->y + column * p->y_step.entry + v, times(value, x));
+        real *const y = (real *)p->y + column * p->y_step.entry + v;
+        if (round * group + i < e->left)
+            for (int j = 0; j < each; j++)
+                if (v + j * lanes < p->vectors)
+                    simt_atomic_add(y + j * lanes, times(value, x->of[j]));
     }
 }
 
 /* A thread's share of n entries of a row.  A group comes here together. */
-DEVICE void add_share(const struct product *p, int64_t from, int n, int64_t v, real x, struct place at,
-                      const int lanes)
+DEVICE void add_share(const struct product *p, int64_t row, int64_t from, int n, int64_t v, struct place at,
+                      const int lanes, const int each)
 {
+    if (n <= 0)
+        return;
+    const struct factors x = factors_of(p, row, v, lanes, each);
     SIMT_ROLLED
     for (int k = 0; k < n; k += TAKEN(lanes) << at.shift) {
         const struct handful e = take(p, from + k, n - k, at, lanes);
         if (lanes > UNDER_WAY) {
             SIMT_ROLLED
             for (int q = 0; q < lanes; q += UNDER_WAY)
-                add_some(p, &e, q, v, x, at, lanes);
+                add_some(p, &e, q, v, &x, at, lanes, each);
         } else {
-            add_some(p, &e, 0, v, x, at, lanes);
+            add_some(p, &e, 0, v, &x, at, lanes, each);
         }
     }
 }
 
-DEVICE real factor(const struct product *p, int64_t row, int64_t v)
-{
-    if (v >= p->vectors)
-        return 0;
-    return times(alpha_of(p),
-                 simt_readonly((const real *)p->x + row * p->x_step.entry + v * p->x_step.vector));
-}
-
 /* All threads of the block share n entries of one row. */
 DEVICE void add_by_block(const struct product *p, int64_t row, int64_t from, int n, int64_t tile,
-                         const int lanes)
+                         const int lanes, const int each)
 {
     const struct place at = place_in(wave_shift(), lanes);
     int begin;
     const int mine = wave_share(n, &begin);
-    add_share(p, from + begin, mine, tile + at.lane, factor(p, row, tile + at.lane), at, lanes);
+    add_share(p, row, from + begin, mine, tile + at.lane, at, lanes, each);
 }
 
 DEVICE void several_rows(const struct product *p, struct row_block mine, struct row_block next, int64_t tile,
-                         const int lanes)
+                         const int lanes, const int each)
 {
     SHARED(struct long_rows, longs, 1);
     const off *RESTRICT row_ptr = (const off *)p->array[CSR_ROW_PTR] + mine.row;
     const struct place at = place_in(group_shift(mine, lanes), lanes);
     const int rows = next.row - mine.row, groups = BLOCK >> at.shift;
-    const int64_t v = tile + at.lane;
+    const int most = longest_for((int)(next.begin - mine.begin), at, lanes);
     if (simt_thread_id() == 0)
         longs->count = 0;
     simt_sync();
@@ -84,8 +103,8 @@ DEVICE void several_rows(const struct product *p, struct row_block mine, struct 
     for (int row = simt_thread_id() >> at.shift; row < rows; row += groups) {
         const off begin = simt_readonly(row_ptr + row);
         const int n = (int)(simt_readonly(row_ptr + row + 1) - begin);
-        if (n <= LONG * at.slots)
-            add_share(p, begin, n, v, n > 0 ? factor(p, mine.row + row, v) : (real)0, at, lanes);
+        if (n <= most)
+            add_share(p, mine.row + row, begin, n, tile + at.lane, at, lanes, each);
         else if (at.slot == 0 && at.lane == 0)
             longs->row[simt_atomic_add(&longs->count, 1)] = row;
     }
@@ -93,42 +112,46 @@ DEVICE void several_rows(const struct product *p, struct row_block mine, struct 
     SIMT_ROLLED
     for (int i = 0; i < longs->count; i++) {
         const int64_t row = longs->row[i], from = row_ptr[row];
-        add_by_block(p, mine.row + row, from, (int)(row_ptr[row + 1] - from), tile, lanes);
+        add_by_block(p, mine.row + row, from, (int)(row_ptr[row + 1] - from), tile, lanes, each);
     }
 }
 
-DEVICE void add_all(const struct product *p, const int lanes)
+DEVICE void add_all(const struct product *p, const int lanes, const int each)
 {
-    const int64_t number = p->first + simt_block_id(), tile = number % p->dim[MM_TILES] * lanes;
+    const int64_t number = p->first + simt_block_id(), tile = number % p->dim[MM_TILES] * (lanes * each);
     const struct row_block *RESTRICT block =
         (const struct row_block *)p->prepared + number / p->dim[MM_TILES];
     const struct row_block mine = block[0], next = block[1];
     if (adds_nothing(alpha_of(p)))
         return;
     if (mine.work > 0)
-        several_rows(p, mine, next, tile, lanes);
+        several_rows(p, mine, next, tile, lanes, each);
     else
-        add_by_block(p, mine.row, mine.begin, (int)(next.begin - mine.begin), tile, lanes);
+        add_by_block(p, mine.row, mine.begin, (int)(next.begin - mine.begin), tile, lanes, each);
 }
 
-#define RESIDENT (sizeof(real) + sizeof(off) == 8 ? 5 : 4)
-#define LANES_OF(name, lanes)                                                                                \
+#define RESIDENT (sizeof(real) + sizeof(off) == 8 ? 5 : 3)
+#define EACH(wanted) ((wanted)*SECTOR < TILE_MOST ? (wanted) : TILE_MOST / SECTOR)
+#define LANES_OF(name, lanes, each)                                                                          \
     KERNEL_RESIDENT(name, BLOCK, RESIDENT)(struct product p)                                                 \
     {                                                                                                        \
-        add_all(&p, lanes);                                                                                  \
+        add_all(&p, (lanes) < SECTOR ? (lanes) : SECTOR, each);                                              \
     }
-LANES_OF(csr_mm_t1, 1)
-LANES_OF(csr_mm_t2, 2)
-LANES_OF(csr_mm_t4, 4)
-LANES_OF(csr_mm_t8, 8)
-LANES_OF(csr_mm_t16, 16)
-LANES_OF(csr_mm_t32, 32)
+#define SECTOR SECTOR_LANES(sizeof(real))
+LANES_OF(csr_mm_t1, 1, 1)
+LANES_OF(csr_mm_t2, 2, 1)
+LANES_OF(csr_mm_t4, 4, 1)
+LANES_OF(csr_mm_t8, 8, 1)
+LANES_OF(csr_mm_t_twice, SECTOR, EACH(2))
+LANES_OF(csr_mm_t_four, SECTOR, EACH(4))
+LANES_OF(csr_mm_t_eight, SECTOR, EACH(8))
 
 #else
 #include "convert/service.h"
 
-static const char *const entries[] = {"csr_mm_t1",  "csr_mm_t2",  "csr_mm_t4", "csr_mm_t8",
-                                      "csr_mm_t16", "csr_mm_t32", NULL};
+static const char *const entries[] = {"csr_mm_t1",      "csr_mm_t2",     "csr_mm_t4",      "csr_mm_t8",
+                                      "csr_mm_t_twice", "csr_mm_t_four", "csr_mm_t_eight", NULL};
+enum { ONE_EACH = 0, SEVERAL_EACH = 3 }; /* the entry of 1 lane; that before two for each */
 
 /* Y side by side, where its vectors lie apart. */
 static int64_t workspace(const struct work *w)
@@ -156,16 +179,18 @@ static heddle_status launch_some(struct work *w)
     struct product *p = &w->product;
     struct relayout before = scaling(w), behind = before;
     const int is_apart = p->y_step.vector != 1;
-    int i = 0;
-    while (1 << i < p->vectors && 1 << i < LANES_MOST)
-        i++;
+    const int64_t sector = SECTOR_LANES(vector_size(w->value));
+    int64_t tile = 1;
+    int entry = ONE_EACH;
+    for (; tile < p->vectors && tile < TILE_MOST && tile < 8 * sector; tile *= 2)
+        entry = tile < sector ? entry + 1 : tile == sector ? SEVERAL_EACH + 1 : entry + 1;
     if (is_apart) {
         p->y = p->workspace;
         p->y_step = (struct steps){p->vectors, 1};
         before = (struct relayout){.n = p->cols, .vectors = p->vectors, .to = p->y, .to_step = p->y_step};
     }
     TRY(gpu_relayout(w->device, w->value, &before));
-    TRY(mm_launch(w, entries[i], (int64_t)1 << i));
+    TRY(mm_launch(w, entries[entry], tile));
     if (is_apart) {
         behind.from = p->y;
         behind.from_step = p->y_step;

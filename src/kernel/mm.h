@@ -19,7 +19,8 @@ enum { MM_TILES, MM_WIDE_Y };
 
 #define BLOCK LOOK_THREADS
 
-/* Entries of a row for each slot of its group, at most; and how many rows of a row block can have more. */
+/* A row is long for its group if a slot would have more entries than LONG, and more than twice its share
+ * of the row block; so many rows of a row block can be. */
 #define LONG 32
 #define LONG_MOST ((LOOK_WINDOW_MOST + LOOK_WINDOW_MOST / 4) / LONG + 1)
 
@@ -80,12 +81,18 @@ DEVICE struct handful take(const struct product *p, int64_t from, int left, stru
     const elem *RESTRICT val = (const elem *)p->array[CSR_VAL] + from + thread;
     struct handful e;
     e.left = left;
-    for (int r = 0; r < TAKEN(lanes); r++) {
-        const int is_there = r * group + thread < left;
+    for (int r = 0; r < UNDER_WAY; r++) {
+        const int is_there = r < TAKEN(lanes) && r * group + thread < left;
         e.column[r] = simt_stream_if(is_there, col + r * group);
         e.value[r] = value_of(p, simt_stream_if(is_there, val + r * group));
     }
     return e;
+}
+
+DEVICE int longest_for(int all, struct place at, const int lanes)
+{
+    const int share = 2 * all / (BLOCK / lanes);
+    return (share > LONG ? share : LONG) * at.slots;
 }
 
 /* The rows that are left to the block, in shared memory. */
