@@ -200,7 +200,7 @@ class TorchKind(Kind):
         return _cast("void *", a.data_ptr())
 
     def ready(self, a: Any, dtype: str) -> Any:
-        return a.to(self.types[dtype]).contiguous()
+        return a.to(self.types[dtype]).contiguous().resolve_conj().resolve_neg()
 
     def is_ready(self, a: Any, dtype: str) -> bool:
         return a.dtype is self.types[dtype] and a.is_contiguous() and not a.is_conj() and not a.is_neg()
@@ -235,7 +235,12 @@ class TorchKind(Kind):
     def quick(
         self, a: Any, dtype: str, size: int, handle: Any, result: int
     ) -> tuple[int, int, Any, int] | None:
-        if a.dtype is self.types[dtype] and a.shape == (size,) and a.is_contiguous() and not a.is_neg():
+        if (
+            a.dtype is self.types[dtype]
+            and a.shape == (size,)
+            and a.is_contiguous()
+            and not (a.is_neg() or a.is_conj())
+        ):
             number = handle.number
             if a.is_cuda:
                 if number is None or self.raw_stream is None or a.get_device() != number:

@@ -14,13 +14,17 @@ from ._device import Handle, Resource, handle, made
 from ._library import check, ffi, lib
 from ._plan import Options, Plan, make_plan
 from ._product import Operator
-from ._source import Source, host_source, source
+from ._source import VALUES, Source, host_source, source, vector_type
 
 _FORMATS = {"csr": lib.HEDDLE_CSR, "csc": lib.HEDDLE_CSC, "coo": lib.HEDDLE_COO}
 _FORMAT_NAMES = {number: name for name, number in _FORMATS.items()}
 _TYPE_NAMES = {
     lib.HEDDLE_F32: "float32",
     lib.HEDDLE_F64: "float64",
+    lib.HEDDLE_C32: "complex64",
+    lib.HEDDLE_C64: "complex128",
+    lib.HEDDLE_F16: "float16",
+    lib.HEDDLE_BF16: "bfloat16",
     lib.HEDDLE_I32: "int32",
     lib.HEDDLE_I64: "int64",
 }
@@ -35,6 +39,7 @@ class Facts(NamedTuple):
 
     shape: tuple[int, int]  # as stored
     dtype: str
+    vector: str  # the type of x and y
     format: str
     nnz: int
     source: Source | None  # the arrays that are borrowed
@@ -49,8 +54,10 @@ class Matrix(Operator):
     change in place.
     """
 
-    def __init__(self, resource: Resource, transposed: bool = False, view: bool = False) -> None:
-        super().__init__(resource, transposed, view)
+    def __init__(
+        self, resource: Resource, transposed: bool = False, view: bool = False, conjugated: bool = False
+    ) -> None:
+        super().__init__(resource, transposed, view, conjugated)
         facts = resource.facts
         self._source: Source | None = facts.source
         self._deterministic: bool = facts.deterministic
@@ -91,12 +98,14 @@ class Matrix(Operator):
 
     @property
     def info(self) -> dict[str, Any]:
-        """Its bytes, whether arrays were copied or sorted, and what the look at creation cost."""
+        """Its types and bytes, whether arrays were copied or sorted, and what the look at creation cost."""
         d = ffi.new("heddle_matrix_desc *")
         with self._resource.handle.lock:
             check(lib.heddle_matrix_info(self._pointer(), d))
         return {
             "format": self._format,
+            "values": _TYPE_NAMES[d.types.value],
+            "vectors": _TYPE_NAMES[d.types.vector],
             "copied": bool(d.copied),
             "sorted_now": bool(d.sorted_now),
             "bytes": d.bytes,
@@ -164,14 +173,14 @@ class Matrix(Operator):
             self._shape,
             first,
             _copied(d.index, self.nnz, "int32"),
-            _copied(d.val, self.nnz, self._name),
+            _values_copied(d.val, self.nnz, self._name),
         )
 
     def _through_file(self) -> tuple[str, tuple[int, int], Any, Any, Any]:
         """The library's own copy on a GPU has one way to the host: a .hdl file, which is CSR."""
         with tempfile.TemporaryDirectory() as folder:
             path = os.path.join(folder, "matrix.hdl")
-            write((self.T if self._transposed else self), path)
+            write(self._seen(False, False), path)
             with read(path, device="cpu", copy=True) as there:
                 return _converted(there, self._format).arrays()
 
@@ -189,23 +198,34 @@ class Matrix(Operator):
             found = sp.coo_array((val, (first, index)), shape=shape)
         else:
             found = getattr(sp, f"{format}_array")((val, index, first), shape=shape)
+        found = found.conj() if self._conjugated else found
         return found.T if self._transposed else found
 
     def __reduce__(self) -> Any:
-        state = (*self.arrays(), self.device, self._deterministic, self._transposed)
+        state = (
+            *self.arrays(),
+            *(self.device, self._deterministic, self._transposed, self._conjugated, self._vector),
+        )
         return _restored, state
 
     def _of_type(self, dtype: str) -> Matrix:
-        """With float64 values, because x has them; values that may have changed are converted again."""
-        if self._wider is None:
+        """For x of a wider type: values that may have changed are converted again.
+
+        float32 values stay as they are: they are multiplied with float64.
+        """
+        if self._wider is None or self._wider._vector != dtype:
             s = self._source or host_source(*self.arrays())
-            val = s.kind.ready(s.val, dtype)
-            wide = Source(s.format, s.shape, s.first, s.index, val, s.kind, s.base)
+            mixed = self._name == "float32" and dtype == "float64"
+            val = s.val if mixed else s.kind.ready(s.val, dtype)
+            wide = Source(s.format, s.shape, s.first, s.index, val, s.kind, s.base, dtype if mixed else "")
             self._wider = _from_source(wide, self._resource.handle, False, self._deterministic, False)
-            self._wider = self._wider.T if self._transposed else self._wider
-        elif self._source is not None and self._wider._source is not None:
+        elif (
+            self._source is not None
+            and self._wider._source is not None
+            and self._wider._source.val is not self._source.val
+        ):
             self._wider._source.val[...] = self._source.val
-        return self._wider
+        return self._wider._seen(self._transposed, self._conjugated)
 
     def _source_kind(self) -> str:
         return self._source.kind.name if self._source else "numpy"
@@ -215,6 +235,13 @@ def _copied(pointer: Any, count: int, dtype: str) -> Any:
     return np.frombuffer(
         ffi.buffer(ffi.cast("char *", pointer), count * np.dtype(dtype).itemsize), dtype
     ).copy()
+
+
+def _values_copied(pointer: Any, count: int, dtype: str) -> Any:
+    """NumPy has no bfloat16: these become float32, whose upper halves they are."""
+    if dtype != "bfloat16":
+        return _copied(pointer, count, dtype)
+    return (_copied(pointer, count, "uint16").astype("uint32") << 16).view("float32")
 
 
 def _matrix(resource: Resource, source: Source | None, deterministic: bool) -> Matrix:
@@ -228,7 +255,13 @@ def _matrix(resource: Resource, source: Source | None, deterministic: bool) -> M
             )
         source = None
     resource.facts = Facts(
-        (d.rows, d.cols), _TYPE_NAMES[d.types.value], _FORMAT_NAMES[d.format], d.nnz, source, deterministic
+        (d.rows, d.cols),
+        _TYPE_NAMES[d.types.value],
+        _TYPE_NAMES[d.types.vector],
+        _FORMAT_NAMES[d.format],
+        d.nnz,
+        source,
+        deterministic,
     )
     return Matrix(resource)
 
@@ -257,15 +290,19 @@ def _restored(
     device: str,
     deterministic: bool,
     transposed: bool,
+    conjugated: bool,
+    vector: str,
 ) -> Matrix:
+    s = host_source(format, shape, first, index, val)
+    s.vector = vector if vector != vector_type(s.kind.dtype(val)) else ""
     A = _from_source(
-        host_source(format, shape, first, index, val),
+        s,
         handle(device, deterministic),
         False,
         deterministic,
         True,
     )
-    return A.T if transposed else A
+    return A._seen(transposed, conjugated)
 
 
 def _new(
@@ -286,6 +323,8 @@ def _new(
 def _converted(A: Matrix, format: str) -> Matrix:
     if A.format == format:
         return A
+    if A._conjugated:
+        return _converted(A._seen(A._transposed, False), format)._seen(A._transposed, True)
     if A._transposed:
         return _converted(A.T, {"csr": "csc", "csc": "csr"}.get(format, format)).T
     r = A._resource
@@ -370,7 +409,8 @@ def read(
 ) -> Matrix:
     """Reads Matrix Market, Rutherford-Boeing, Harwell-Boeing (also .gz, .xz), SuiteSparse archives and .hdl.
 
-    dtype  of the values: float32 or float64; None: as stored (.hdl), else float64.
+    dtype  of the values: float32, complex128, float16, ...; None: as stored (.hdl), else float64, and
+           complex128 for complex files.
     copy   of a .hdl file, which is mapped otherwise and must not change while the matrix lives.
     trust  the contents of a .hdl file are not checked.
     large  a small file may describe something huge.
@@ -387,7 +427,7 @@ def write(A: Matrix, path: str | os.PathLike[str]) -> None:
     """Writes A; the ending of the path chooses the format: .mtx, .mtx.gz, .rb, .hdl."""
     if not isinstance(A, Matrix):
         raise TypeError(f"{type(A).__name__} is not a heddle.Matrix: heddle.csr makes one")
-    if A._transposed:
+    if A._transposed or A._conjugated:
         raise ValueError(
             "a transpose is a view and has no arrays of its own to write: heddle.csr(A.T.toscipy()) has"
         )
@@ -419,8 +459,7 @@ def _path(path: str | os.PathLike[str]) -> bytes:
 def _value(dtype: Any) -> Any:
     if dtype is None:
         return lib.HEDDLE_TYPE_DEFAULT
-    name = np.dtype(dtype).name
-    for number in (lib.HEDDLE_F32, lib.HEDDLE_F64):
-        if _TYPE_NAMES[number] == name:
-            return number
-    raise TypeError(f"dtype is {name}: values are float32 or float64")
+    name = dtype if dtype == "bfloat16" else np.dtype(dtype).name
+    if name not in VALUES:
+        raise TypeError(f"dtype is {name}: values are {', '.join(VALUES)}")
+    return VALUES[name]

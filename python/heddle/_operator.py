@@ -16,5 +16,5 @@ def linear_operator(A: Operator) -> Any:
     else:
         from scipy.sparse.linalg import LinearOperator
     return LinearOperator(
-        A.shape, matvec=A.matvec, rmatvec=A.rmatvec, matmat=A.matmat, rmatmat=A.rmatmat, dtype=A.dtype
+        A.shape, matvec=A.matvec, rmatvec=A.rmatvec, matmat=A.matmat, rmatmat=A.rmatmat, dtype=A._vector_dtype
     )

@@ -49,7 +49,7 @@ class Facts:
     """What a plan and its transpose know in common."""
 
     def __init__(self, A: Matrix, options: Options) -> None:
-        self.shape, self.dtype = A._shape, A._name
+        self.shape, self.dtype, self.vector = A._shape, A._name, A._vector
         self.matrix = A
         self.options = options
         self.values: Any = None  # of the last update, with their kind
@@ -58,10 +58,12 @@ class Facts:
 class Plan(Operator):
     """A prepared product; `Matrix.plan` makes it, and says what the options mean."""
 
-    def __init__(self, resource: Resource, transposed: bool = False, view: bool = False) -> None:
-        super().__init__(resource, transposed, view)
+    def __init__(
+        self, resource: Resource, transposed: bool = False, view: bool = False, conjugated: bool = False
+    ) -> None:
+        super().__init__(resource, transposed, view, conjugated)
         A: Matrix = resource.facts.matrix
-        self.matrix = A if A._transposed == transposed else A.T  #: what it was made for
+        self.matrix = A._seen(transposed, conjugated)  #: what it was made for
 
     def _call(self, code: Any, alpha: Any, x: Any, beta: Any, y: Any) -> Any:
         return _plan_mv(self._pointer(), code, alpha, x, beta, y)
@@ -79,7 +81,8 @@ class Plan(Operator):
 
     def _of_type(self, dtype: str) -> Operator:
         raise TypeError(
-            f"the plan is for {self._name}, the product would be {dtype}: plan a {dtype} matrix, or convert x"
+            f"the plan is for {self._vector}, the product would be {dtype}: "
+            f"plan a {dtype} matrix, or convert x"
         )
 
     def _source_kind(self) -> str:
@@ -139,7 +142,7 @@ class Plan(Operator):
             raise TypeError(
                 "a plan with new values for a copy on a GPU that is not csr is not pickled: the order is lost"
             )
-        return _restored, (facts.matrix, facts.options, values, self._transposed)
+        return _restored, (facts.matrix, facts.options, values, self._transposed, self._conjugated)
 
 
 def make_plan(A: Matrix, options: Options) -> Plan:
@@ -160,14 +163,14 @@ def make_plan(A: Matrix, options: Options) -> Plan:
         check(lib.heddle_plan_create(out, handle.pointer, A._pointer(), opt))
     resource = Resource(handle, out[0], lib.heddle_plan_free)
     resource.facts = Facts(A, options)
-    return Plan(resource, A._transposed)
+    return Plan(resource, A._transposed, conjugated=A._conjugated)
 
 
-def _restored(A: Matrix, options: Options, values: Any, transposed: bool) -> Plan:
+def _restored(A: Matrix, options: Options, values: Any, transposed: bool, conjugated: bool) -> Plan:
     plan = make_plan(A, options)
     if values is not None:
         plan.update(values)
-    return plan if plan._transposed == transposed else plan.T
+    return plan._seen(transposed, conjugated)
 
 
 def _bits(ops: Any, transposed: bool) -> int:

@@ -16,10 +16,14 @@ from ._library import NULL, check, failure, ffi, lib
 if TYPE_CHECKING:
     Self = TypeVar("Self", bound="Operator")
 
-_OPS = {"N": False, "T": True, "H": True}
-_CODES = (lib.HEDDLE_N, lib.HEDDLE_T)
+_CODES = {
+    (False, False): lib.HEDDLE_N,
+    (True, False): lib.HEDDLE_T,
+    (True, True): lib.HEDDLE_H,
+    (False, True): None,  # the library has no name for it
+}
 _REAL = {"complex64": "float32", "complex128": "float64"}
-_C_TYPES = {"float32": "float[1]", "float64": "double[1]"}
+_C_TYPES = {"float32": "float[]", "float64": "double[]", "complex64": "float[]", "complex128": "double[]"}
 _ndarray = np.ndarray
 _empty = np.empty
 _from_buffer = ffi.from_buffer
@@ -37,16 +41,23 @@ class Operator:
     __array_priority__ = 100.0
     ndim = 2
 
-    def __init__(self, resource: Resource, transposed: bool = False, view: bool = False) -> None:
-        shape, dtype = resource.facts.shape, resource.facts.dtype
+    def __init__(
+        self, resource: Resource, transposed: bool = False, view: bool = False, conjugated: bool = False
+    ) -> None:
+        facts = resource.facts
+        shape = facts.shape
         self._resource = resource
         self._transposed = transposed
-        self._code = _CODES[transposed]
-        self._name = dtype
-        self._dtype: np.dtype[Any] = np.dtype(dtype)
+        self._conjugated = conjugated
+        self._code = _CODES[transposed, conjugated]
+        self._name: str = facts.dtype  # of the values
+        self._vector: str = facts.vector  # of x and y
+        self._is_complex = self._vector in _REAL
+        self._vector_dtype: np.dtype[Any] = np.dtype(facts.vector)
         self._shape = shape  # as stored: of A, also for A.T
         self._rows, self._cols = reversed(shape) if transposed else shape
-        self._x_shape = (self._cols,)
+        self._quick_size = -1 if self._code is None else self._cols
+        self._x_shape = (self._quick_size,)
         self._turned: Any = None
         if not view:  # now, so that torch.compile finds it made
             self.T  # noqa: B018
@@ -60,8 +71,8 @@ class Operator:
 
     @property
     def dtype(self) -> np.dtype[Any]:
-        """The type of the values."""
-        return self._dtype
+        """The type of the values; NumPy has no bfloat16, whose products are float32."""
+        return self._vector_dtype if self._name == "bfloat16" else np.dtype(self._name)
 
     @property
     def device(self) -> str:
@@ -81,7 +92,7 @@ class Operator:
             turned = turned()
         if turned is None:
             # The first of the two keeps the other and not the reverse: a cycle would not be freed at once.
-            turned = type(self)(self._resource, not self._transposed, view=True)
+            turned = type(self)(self._resource, not self._transposed, True, self._conjugated)
             self._turned = turned
             turned._turned = ref(self)
         found: Self = turned
@@ -90,7 +101,18 @@ class Operator:
     @property
     def H(self: Self) -> Self:
         """The conjugate transpose, which for real values is the transpose."""
-        return self.T
+        return self.T.conj()
+
+    def conj(self: Self) -> Self:
+        """The conjugate: the same arrays, seen otherwise; of real values itself."""
+        return self._seen(self._transposed, not self._conjugated) if self._is_complex else self
+
+    def _seen(self: Self, transposed: bool, conjugated: bool) -> Self:
+        """This view of what is stored."""
+        seen = self if transposed == self._transposed else self.T
+        if conjugated == seen._conjugated:
+            return seen
+        return type(self)(self._resource, transposed, True, conjugated)
 
     def transpose(self: Self) -> Self:
         """The same as ``A.T``."""
@@ -122,10 +144,10 @@ class Operator:
 
     def __matmul__(self, x: Any) -> Any:
         # The common case first and without detours: for small matrices the call is most of the product.
-        if type(x) is _ndarray and x.dtype is self._dtype and x.shape == self._x_shape:
+        if type(x) is _ndarray and x.dtype is self._vector_dtype and x.shape == self._x_shape:
             flags = x.flags
             if flags.c_contiguous and flags.aligned:
-                y = _empty(self._rows, self._dtype)
+                y = _empty(self._rows, self._vector_dtype)
                 resource = self._resource
                 handle = resource.handle
                 with handle.lock:
@@ -137,7 +159,7 @@ class Operator:
                 return y
         kind = known_kinds.get(type(x))
         if kind is not None:
-            quick = kind.quick(x, self._name, self._cols, self._resource.handle, self._rows)
+            quick = kind.quick(x, self._vector, self._quick_size, self._resource.handle, self._rows)
             if quick is not None and not (kind.recording() and self._differentiates(x)):
                 return self._quickly(kind, *quick)
         return self._product(x, (1, 2))
@@ -165,13 +187,20 @@ class Operator:
         return self.T @ x
 
     def mv(
-        self, x: Any, out: Any = None, op: str = "N", alpha: float = 1, beta: float = 0, stream: Any = None
+        self,
+        x: Any,
+        out: Any = None,
+        op: str = "N",
+        alpha: complex = 1,
+        beta: complex = 0,
+        stream: Any = None,
     ) -> Any:
         """``y = alpha op(A) x + beta y`` for a vector x.
 
         out     the y that is overwritten and returned: of the kind and place of x, of the type of y,
                 contiguous; needed where beta is not 0, and never read where beta is 0.
-        op      "N" for A, "T" and "H" for its transpose.
+        op      "N" for A, "T" for its transpose, "H" for its conjugate transpose.
+        alpha   and beta are complex where A is.
         stream  of CuPy or PyTorch, or its address; without it the framework's current stream is used.
 
         >>> A = csr(([1.0, 2.0], [0, 2], [0, 1, 2]), shape=(2, 3))
@@ -182,7 +211,13 @@ class Operator:
         return self._product(x, (1,), out, op, alpha, beta, stream)
 
     def mm(
-        self, X: Any, out: Any = None, op: str = "N", alpha: float = 1, beta: float = 0, stream: Any = None
+        self,
+        X: Any,
+        out: Any = None,
+        op: str = "N",
+        alpha: complex = 1,
+        beta: complex = 0,
+        stream: Any = None,
     ) -> Any:
         """``Y = alpha op(A) X + beta Y`` for a matrix X, whose columns are vectors; else as `mv`."""
         return self._product(X, (2,), out, op, alpha, beta, stream)
@@ -230,8 +265,8 @@ class Operator:
         dimensions: tuple[int, ...],
         out: Any = None,
         op: str = "N",
-        alpha: float = 1,
-        beta: float = 0,
+        alpha: Any = 1,
+        beta: Any = 0,
         stream: Any = None,
     ) -> Any:
         """All products but the common one: checks, conversions, and then the library."""
@@ -239,9 +274,9 @@ class Operator:
         where = kind.where(x)
         self._pointer()
         self._check_place("x", where, stream)
-        if op not in _OPS:
+        if op not in ("N", "T", "H"):
             raise ValueError(f"op is {op!r}: it must be 'N', 'T' or 'H'")
-        A = self.T if _OPS[op] else self
+        A = {"N": self, "T": self.T}[op] if op != "H" else self.H
         shape = kind.shape(x)
         if len(shape) not in dimensions:
             raise ValueError(
@@ -251,10 +286,10 @@ class Operator:
             raise ValueError(
                 f"matrix of shape {A.shape} times x of shape {shape}: {A._cols} and {shape[0]} differ"
             )
-        alpha, beta = _scalar("alpha", alpha), _scalar("beta", beta)
+        alpha, beta = (_scalar(n, v, self._is_complex) for n, v in (("alpha", alpha), ("beta", beta)))
         if beta and out is None:
             raise ValueError(f"beta is {beta}, but there is no out for it to multiply")
-        result = _result_type(kind, A._name, kind.dtype(x))
+        result = _result_type(kind, A._vector, kind.dtype(x))
         y_shape = (A._rows, *shape[1:])
         if out is not None:
             _check_out(out, kind, where, y_shape, result)
@@ -262,29 +297,32 @@ class Operator:
             return _differentiated(A, x, out, alpha, beta)
         context = nullcontext() if stream is None else kind.on_stream(stream, where)
         with context:
-            if result in _REAL:
+            if result in _REAL and not A._is_complex:
                 return _complex(A, x, kind, out, alpha, beta, _REAL[result])
-            return (A if result == A._name else A._of_type(result))._run(
+            if A._code is None:
+                return _conjugate(A, kind.ready(x, result), out, alpha, beta)
+            return (A if result == A._vector else A._of_type(result))._run(
                 x, kind, where, out, alpha, beta, stream
             )
 
     def _run(self, x: Any, kind: Kind, where: str, out: Any, alpha: float, beta: float, stream: Any) -> Any:
         shape = kind.shape(x)
         several = len(shape) == 2
-        y = kind.empty((self._rows, *shape[1:]), self._name, x) if out is None else out
+        name = self._vector
+        y = kind.empty((self._rows, *shape[1:]), name, x) if out is None else out
         if several:  # one vector after the other, each contiguous
             count = shape[1]
-            x = kind.ready(x.T, self._name)
+            x = kind.ready(x.T, name)
             y, result = (
-                (kind.ready(y.T, self._name) if beta else kind.empty((count, self._rows), self._name, x)),
+                (kind.ready(y.T, name) if beta else kind.empty((count, self._rows), name, x)),
                 y,
             )
         else:
             count = 1
-            x = kind.ready(x, self._name)
-        a = NULL if alpha == 1 else ffi.new(_C_TYPES[self._name], [alpha])
-        b = NULL if beta == 0 else ffi.new(_C_TYPES[self._name], [beta])
-        size = self._dtype.itemsize
+            x = kind.ready(x, name)
+        a = NULL if alpha == 1 else ffi.new(_C_TYPES[name], _parts(alpha, self._is_complex))
+        b = NULL if beta == 0 else ffi.new(_C_TYPES[name], _parts(beta, self._is_complex))
+        size = self._vector_dtype.itemsize
         resource = self._resource
         handle = resource.handle
         x_at, y_at = kind.pointer(x), kind.pointer(y)
@@ -323,13 +361,19 @@ def _further(pointer: Any, bytes: int) -> Any:
     return ffi.cast("char *", pointer) + bytes
 
 
-def _scalar(name: str, value: Any) -> float:
-    if isinstance(value, (str, bytes, complex)):
-        raise TypeError(f"{name} is {value!r}: it must be a real number")
+def _scalar(name: str, value: Any, is_complex: bool) -> Any:
+    wanted: Any = complex if is_complex else float
+    if isinstance(value, (str, bytes)) or (isinstance(value, complex) and not is_complex):
+        raise TypeError(f"{name} is {value!r}: it must be a {'' if is_complex else 'real '}number")
     try:
-        return float(value)
+        return wanted(value)
     except (TypeError, ValueError):
-        raise TypeError(f"{name} is {value!r:.60}: it must be a real number") from None
+        number = "number" if is_complex else "real number"
+        raise TypeError(f"{name} is {value!r:.60}: it must be a {number}") from None
+
+
+def _parts(value: Any, is_complex: bool) -> list[float]:
+    return [value.real, value.imag] if is_complex else [value]
 
 
 def _result_type(kind: Kind, a: str, x: str) -> str:
@@ -338,7 +382,7 @@ def _result_type(kind: Kind, a: str, x: str) -> str:
         result = kind.promote(a, x)
     except TypeError:
         result = ""
-    if result not in _C_TYPES and result not in _REAL:
+    if result not in _C_TYPES:
         raise TypeError(
             f"a matrix of {a} cannot be multiplied with {x}: that would be {result or 'no number'}"
         )
@@ -372,6 +416,15 @@ def _differentiated(A: Operator, x: Any, out: Any, alpha: float, beta: float) ->
         )
     y = spmv(A, x)
     return y if alpha == 1 else alpha * y
+
+
+def _conjugate(A: Operator, x: Any, out: Any, alpha: complex, beta: complex) -> Any:
+    """By the matrix that is stored, between two conjugations."""
+    y = A.conj()._product(x.conj(), (1, 2), None, "N", alpha.conjugate()).conj()
+    if out is None:
+        return y
+    out[...] = y + beta * out if beta else y
+    return out
 
 
 def _complex(A: Operator, x: Any, kind: Kind, out: Any, alpha: float, beta: float, real: str) -> Any:

@@ -12,9 +12,16 @@ import numpy as np
 from ._arrays import HOST, NUMPY, CudaKind, Kind, as_array, kind_of
 from ._library import BadMatrixError, ffi, lib
 
-VALUES = {"float32": lib.HEDDLE_F32, "float64": lib.HEDDLE_F64}
+VALUES = {
+    "float32": lib.HEDDLE_F32,
+    "float64": lib.HEDDLE_F64,
+    "complex64": lib.HEDDLE_C32,
+    "complex128": lib.HEDDLE_C64,
+    "float16": lib.HEDDLE_F16,
+    "bfloat16": lib.HEDDLE_BF16,
+}
 INTEGERS = {"int32": lib.HEDDLE_I32, "int64": lib.HEDDLE_I64}
-_WIDENED = {"float16": "float32", "bfloat16": "float32"}  # all other real types become float64
+_WIDENED = {"float16": "float32", "bfloat16": "float32"}
 _NAMES = {"csr": ("row_ptr", "col"), "csc": ("col_ptr", "row"), "coo": ("row", "col")}
 _INT32 = 2**31 - 1
 
@@ -30,6 +37,7 @@ class Source:
     val: Any
     kind: Kind
     base: int = 0
+    vector: str = ""  # the type of x and y where it is not the usual one
     coordinates: Any = None  # row and column of each entry, once gradients have asked for them
 
     @property
@@ -49,6 +57,7 @@ class Source:
         for name, array in ((first, self.first), (index, self.index), ("val", self.val)):
             setattr(d, name, ffi.cast("void *", self.kind.pointer(array)))
         d.types.value = VALUES[self.kind.dtype(self.val)]
+        d.types.vector = VALUES[self.vector] if self.vector else lib.HEDDLE_TYPE_DEFAULT
         d.types.index = INTEGERS[self.kind.dtype(self.index)]
         if self.format != "coo":
             d.types.offset = INTEGERS[self.kind.dtype(self.first)]
@@ -171,18 +180,17 @@ def _arrays(format: str, shape: Any, arrays: Any, base: int) -> Source:
 
 
 def _numbers(s: Source) -> Source:
-    """Integers as int32 or int64, values as float32 or float64: others are converted, or refused."""
+    """Integers as int32 or int64, values as one of VALUES: others are converted, or refused."""
     dtype = s.kind.dtype(s.val)
-    if (
-        "complex" in dtype
-        or dtype in ("longdouble", "float128", "object")
-        or np.dtype(dtype_or(dtype)).kind not in "biuf"
+    wider = _WIDENED.get(dtype)
+    if dtype not in VALUES and (
+        dtype in ("longdouble", "float128", "object") or np.dtype(dtype_or(dtype)).kind not in "biu"
     ):
-        raise TypeError(
-            f"values are {dtype}: float32 and float64 are multiplied, integers and halves converted to them"
-        )
-    if dtype not in VALUES or not s.kind.is_ready(s.val, dtype):
-        s.val = s.kind.ready(s.val, dtype if dtype in VALUES else _WIDENED.get(dtype, "float64"))
+        raise TypeError(f"values are {dtype}: {', '.join(VALUES)} are multiplied, integers as float64")
+    if wider and getattr(s.val, "requires_grad", False):  # gradients are of the type of sums
+        s.val = s.kind.ready(s.val, wider)
+    elif dtype not in VALUES or not s.kind.is_ready(s.val, dtype):
+        s.val = s.kind.ready(s.val, dtype if dtype in VALUES else "float64")
     for name in ("first", "index"):
         array = getattr(s, name)
         dtype = s.kind.dtype(array)
@@ -193,6 +201,11 @@ def _numbers(s: Source) -> Source:
     if s.format == "coo" and s.kind.dtype(s.first) != s.kind.dtype(s.index):
         s.first, s.index = s.kind.ready(s.first, "int64"), s.kind.ready(s.index, "int64")
     return s
+
+
+def vector_type(dtype: str) -> str:
+    """What values of this type are multiplied with, and summed as."""
+    return _WIDENED.get(dtype, dtype)
 
 
 def dtype_or(dtype: str) -> str:

@@ -6,8 +6,8 @@ same where a gradient is wanted.  Two operators are registered with ``torch.libr
 the other, so that derivatives of any order are there and ``torch.compile`` takes each as a whole:
 
     y = spmv(val, x)              y_i = sum over the entries k of row i:  val_k x_{col_k}
-    dx = spmv of the transpose    of dy
-    dval = outer(dy, x)           dval_k = dy_{row_k} x_{col_k}
+    dx = spmv of the adjoint      of dy
+    dval = outer(dy, x)           dval_k = dy_{row_k} conj(x_{col_k})
 
 The pattern goes by name: operators of PyTorch take tensors, numbers and texts, not objects.
 """
@@ -47,13 +47,16 @@ def spmv(A: Matrix | Plan | Tensor, x: Tensor) -> Tensor:
     if x.ndim not in (1, 2) or x.shape[0] != A.shape[1]:
         raise ValueError(f"matrix of shape {A.shape} times x of shape {tuple(x.shape)}")
     matrix = _matrix(A)
-    if x.is_complex():
+    if x.is_complex() and not matrix._is_complex:
         return torch.complex(spmv(A, x.real), spmv(A, x.imag))
-    dtype = torch.promote_types(x.dtype, getattr(torch, matrix._name))
-    if getattr(torch, matrix._name) != dtype:
+    own = getattr(torch, matrix._vector)
+    dtype = torch.promote_types(x.dtype, own)
+    if own != dtype:
         raise TypeError(f"A is {matrix._name}, but x is {x.dtype}: convert one of them")
-    values = _values(A, x)
-    return torch.ops.heddle.spmv(values, x.to(dtype), A._resource.name, A._transposed)
+    values, x = _values(A, x), x.to(dtype)
+    if not A._conjugated:
+        return torch.ops.heddle.spmv(values, x, A._resource.name, A._transposed)
+    return torch.ops.heddle.spmv(values, x.conj(), A._resource.name, A._transposed).conj()
 
 
 def _matrix(A: Operator) -> Matrix:
@@ -142,9 +145,9 @@ def _spmv_backward(ctx: Any, g: Tensor) -> tuple[Any, ...]:
     values, x = ctx.saved_tensors
     for_values = for_x = None
     if ctx.needs_input_grad[0]:
-        for_values = torch.ops.heddle.outer(g, x, ctx.name, ctx.transposed)
-    if ctx.needs_input_grad[1]:
-        for_x = torch.ops.heddle.spmv(values, g, ctx.name, not ctx.transposed)
+        for_values = torch.ops.heddle.outer(g, x.conj(), ctx.name, ctx.transposed)
+    if ctx.needs_input_grad[1]:  # the adjoint is the transpose between two conjugations
+        for_x = torch.ops.heddle.spmv(values, g.conj(), ctx.name, not ctx.transposed).conj()
     return for_values, for_x, None, None
 
 
@@ -158,9 +161,9 @@ def _outer_backward(ctx: Any, w: Tensor) -> tuple[Any, ...]:
     g, x = ctx.saved_tensors
     for_g = for_x = None
     if ctx.needs_input_grad[0]:
-        for_g = torch.ops.heddle.spmv(w, x, ctx.name, ctx.transposed)
+        for_g = torch.ops.heddle.spmv(w, x.conj(), ctx.name, ctx.transposed)
     if ctx.needs_input_grad[1]:
-        for_x = torch.ops.heddle.spmv(w, g, ctx.name, not ctx.transposed)
+        for_x = torch.ops.heddle.spmv(w, g.conj(), ctx.name, not ctx.transposed)
     return for_g, for_x, None, None
 
 
