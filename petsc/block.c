@@ -24,7 +24,13 @@
 #define LAST_PLAN 65536
 #define STEP 4
 
+#if PetscDefined(USE_COMPLEX)
+#define VALUE_TYPE (PetscDefined(USE_REAL_SINGLE) ? HEDDLE_C32 : HEDDLE_C64)
+#define FLOPS 8.0 /* of an entry */
+#else
 #define VALUE_TYPE (PetscDefined(USE_REAL_SINGLE) ? HEDDLE_F32 : HEDDLE_F64)
+#define FLOPS 2.0
+#endif
 #define INDEX_TYPE (sizeof(PetscInt) == 8 ? HEDDLE_I64 : HEDDLE_I32)
 
 /* The products of one operation. */
@@ -314,7 +320,7 @@ PetscErrorCode block_multiply(struct block *b, const struct arrays *A, heddle_op
                                                                   (!add ? 0
                                                                    : op ? A->cols
                                                                         : A->rows));
-    PetscCall(PetscLogFlops(2.0 * (PetscLogDouble)b->nnz));
+    PetscCall(PetscLogFlops(FLOPS * (PetscLogDouble)b->nnz));
     PetscFunctionReturn(PETSC_SUCCESS);
 }
 

@@ -13,9 +13,7 @@
 #define PETSC_SUCCESS 0
 #endif
 
-#if PetscDefined(USE_COMPLEX)
-#error "this PETSc was built with complex numbers, which Heddle has no products for"
-#elif !PetscDefined(USE_REAL_DOUBLE) && !PetscDefined(USE_REAL_SINGLE)
+#if !PetscDefined(USE_REAL_DOUBLE) && !PetscDefined(USE_REAL_SINGLE)
 #error "this PETSc was built for neither single nor double precision, which is all that Heddle has"
 #endif
 
@@ -26,8 +24,7 @@
                    heddle_last_error(), heddle_status_name(heddle_status_));                                 \
     } while (0)
 
-/* ------------------------------------------------------------------ place.c: what this rank computes on
- * ---------- */
+/* ----------------------------------------------------- place.c: what this rank computes on ---- */
 
 struct place {
     heddle *handle;   /* one a process, opened at the first product */
@@ -42,8 +39,7 @@ PetscErrorCode place_open(const struct place **at); /* not collective */
 PetscErrorCode place_use(int more); /* so many more blocks, or fewer, have plans on the handle */
 PetscErrorCode place_close(void);
 
-/* ------------------------------------------------------------------ block.c: the products of one local
- * block ----- */
+/* -------------------------------------------------- block.c: the products of one local block ---- */
 
 /* PETSc's own arrays, as they are at the time of a product. */
 struct arrays {
@@ -69,8 +65,7 @@ PetscErrorCode block_multiply(struct block *b, const struct arrays *A, heddle_op
 #define BLOCK_TEXT 640
 PetscErrorCode block_describe(const struct block *b, char text[BLOCK_TEXT]);
 
-/* ------------------------------------------------------------------ the types
- * -------------------------------------- */
+/* -------------------------------------------------------- the types --------------------------- */
 
 PetscErrorCode MatCreate_SeqAIJHeddle(Mat A);
 PetscErrorCode MatConvert_SeqAIJ_SeqAIJHeddle(Mat A, MatType type, MatReuse reuse, Mat *B);

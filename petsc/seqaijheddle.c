@@ -2,7 +2,7 @@
  *
  * seqaijheddle: a seqaij whose products are Heddle's.
  *
- * Four entries of its table of operations are replaced, the rest is PETSc's own: assembly, factorisations,
+ * A few entries of its table of operations are replaced, the rest is PETSc's own: assembly, factorisations,
  * relaxation, inodes, products of matrices.  What Heddle keeps beside the matrix hangs on it as a composed
  * object, so that it goes where the matrix goes and ends with it; MatHeaderMerge may take it away, and
  * then the next product begins with a new one.
@@ -18,7 +18,10 @@
 #define OPERATIONS(X)                                                                                        \
     X(MULT, MatMult)                                                                                         \
     X(MULT_ADD, MatMultAdd)                                                                                  \
-    X(MULT_TRANSPOSE, MatMultTranspose) X(MULT_TRANSPOSE_ADD, MatMultTransposeAdd) X(VIEW, MatView)
+    X(MULT_TRANSPOSE, MatMultTranspose)                                                                      \
+    X(MULT_TRANSPOSE_ADD, MatMultTransposeAdd)                                                               \
+    X(MULT_HERMITIAN_TRANSPOSE, MatMultHermitianTranspose)                                                   \
+    X(MULT_HERMITIAN_TRANS_ADD, MatMultHermitianTransposeAdd) X(VIEW, MatView)
 
 #define NUMBER(name, function) name,
 enum { OPERATIONS(NUMBER) REPLACED };
@@ -87,8 +90,7 @@ PetscErrorCode seqaijheddle_describe(Mat A, char text[BLOCK_TEXT])
     PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* ------------------------------------------------------------------ products
- * ------------------------------------ */
+/* -------------------------------------------------------- products ---------------------------- */
 
 static PetscErrorCode find_arrays(Mat A, struct arrays *at)
 {
@@ -152,8 +154,17 @@ static PetscErrorCode MatMultTransposeAdd_SeqAIJHeddle(Mat A, Vec x, Vec y, Vec 
     return multiply_add(A, HEDDLE_T, x, y, z);
 }
 
-/* ------------------------------------------------------------------ what else differs
- * --------------------------- */
+static PetscErrorCode MatMultHermitianTranspose_SeqAIJHeddle(Mat A, Vec x, Vec y)
+{
+    return multiply(A, HEDDLE_H, x, PETSC_FALSE, y);
+}
+
+static PetscErrorCode MatMultHermitianTransposeAdd_SeqAIJHeddle(Mat A, Vec x, Vec y, Vec z)
+{
+    return multiply_add(A, HEDDLE_H, x, y, z);
+}
+
+/* -------------------------------------------------------- what else differs ------------------- */
 
 static PetscErrorCode MatView_SeqAIJHeddle(Mat A, PetscViewer viewer)
 {
@@ -173,8 +184,7 @@ static PetscErrorCode MatView_SeqAIJHeddle(Mat A, PetscViewer viewer)
     PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* ------------------------------------------------------------------ the type
- * ------------------------------------ */
+/* -------------------------------------------------------- the type ---------------------------- */
 
 /* A function goes by void *, whatever MatSetOperation calls its type in this version of PETSc. */
 #define ROW(name, function) {MATOP_##name, (void *)function##_SeqAIJHeddle},

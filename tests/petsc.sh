@@ -72,7 +72,7 @@ elif [ -z "$sanitize" ]; then
     done
 fi
 
-# Other builds of PETSc that Debian has beside its usual one: 64-bit indices work; complex numbers are refused, not multiplied wrongly.
+# Other builds of PETSc that Debian has beside its usual one: 64-bit indices, and complex numbers.
 plugin_for() ( # plugin_for FOLDER_OF_PC: compiled as the usual one, for that PETSc
     export PKG_CONFIG_PATH=$1
     flags=$(pkg-config --cflags PETSc) libs=$(pkg-config --libs PETSc)
@@ -85,13 +85,11 @@ plugin_for() ( # plugin_for FOLDER_OF_PC: compiled as the usual one, for that PE
 for pc in /usr/lib/petscdir/petsc64-*/*-real/lib/pkgconfig /usr/lib/petscdir/petsc[0-9]*/*-complex/lib/pkgconfig; do
     { [ -e "$pc/PETSc.pc" ] && [ -z "$sanitize" ]; } || continue
     mkdir -p other
-    if [[ $pc = *-complex/* ]]; then
-        verdict "complex numbers are refused" "$(plugin_for "$pc" 2>&1 | grep -q 'complex numbers, which Heddle has no products for' || echo "they are not")"
-        continue
-    fi
-    verdict "64-bit indices compile" "$(plugin_for "$pc" 2>&1)"
-    verdict "64-bit indices on 1 rank" "$(problem_of ranks 1 other/products)"
-    verdict "64-bit indices on 2 ranks, planned" "$(problem_of ranks 2 other/products -mat_heddle_products 1000)"
+    what="64-bit indices"
+    [[ $pc = *-complex/* ]] && what="complex numbers"
+    verdict "$what compile" "$(plugin_for "$pc" 2>&1)"
+    verdict "$what on 1 rank" "$(problem_of ranks 1 other/products)"
+    verdict "$what on 2 ranks, planned" "$(problem_of ranks 2 other/products -mat_heddle_products 1000)"
 done
 
 # ---------------------------------------------------------------------- programs that others wrote
