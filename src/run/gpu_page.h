@@ -7,30 +7,29 @@
 #include "run/product.h"
 #include "simt/simt.h"
 
-DEVICE real scalar(const unsigned char *bytes)
+/* A number, or with `at` the one whose address is there.  The bytes are read as words, whichever they are:
+ * read as both, compilers put the arguments into memory. */
+DEVICE real scalar(const unsigned char *bytes, int at)
 {
+    uint64_t word[SCALAR_BYTES / sizeof(uint64_t)];
     real value;
-    __builtin_memcpy(&value, bytes, sizeof value);
+    __builtin_memcpy(word, bytes, sizeof word);
+    if (at)
+        return simt_readonly((const real *)(uintptr_t)word[0]);
+    __builtin_memcpy(&value, word, sizeof value);
     return value;
-}
-
-DEVICE real scalar_at(const unsigned char *bytes)
-{
-    const real *at;
-    __builtin_memcpy(&at, bytes, sizeof at);
-    return simt_readonly(at);
 }
 
 /* The host has given either, or has said where it lies on the device: then it is known only here, alpha = 0
  * too.  Such a load takes as long as any other: ask for it beside others. */
 DEVICE real alpha_of(const struct product *p)
 {
-    return p->scalars_at & ALPHA_AT ? scalar_at(p->alpha) : scalar(p->alpha);
+    return scalar(p->alpha, p->scalars_at & ALPHA_AT);
 }
 
 DEVICE real beta_of(const struct product *p)
 {
-    return p->scalars_at & BETA_AT ? scalar_at(p->beta) : scalar(p->beta);
+    return scalar(p->beta, p->scalars_at & BETA_AT);
 }
 
 /* y = beta y, where beta = 0 means that y is not read: it may hold anything. */
