@@ -49,7 +49,7 @@ DEVICE void add_template(const struct product *p, const int64_t *row, real *sum,
     }
 }
 
-KERNEL_RESIDENT(tmplv, BLOCK, 6)(struct product p)
+KERNEL_RESIDENT(tmplv, BLOCK, sizeof(real) == 16 ? 2 : 6)(struct product p)
 {
     const int64_t block = p.first + simt_block_id() - p.fact[REST_BLOCKS], slices = p.dim[TMPL_SLICES];
     const int64_t first = (block * (BLOCK / WAVE) + simt_wave_id()) * EACH;
