@@ -58,7 +58,10 @@ static heddle_status check_type(void *argument, const char *word)
 {
     heddle_type type;
     (void)argument;
-    return type_choice(word, &type);
+    heddle_status status = type_choice(word, &type);
+    if (status == HEDDLE_OK && type != HEDDLE_F32 && type != HEDDLE_F64)
+        return fail(HEDDLE_BAD_ARGUMENT, "--type %s: the papers have numbers of f32 or f64", word);
+    return status;
 }
 
 /* Another library's product is for the devices of one driver; the emulator may say why it has none of

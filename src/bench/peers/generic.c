@@ -193,7 +193,6 @@ static heddle_status describe_vectors(struct peer *p, struct generic *g)
     }
     TRY_CALL(vector, "CreateDnVec", &g->x, p->x_count, g->x_own ? g->x_own : p->stand_in_x, g->x_type);
     TRY_CALL(vector, "CreateDnVec", &g->y, p->y_count, p->stand_in_y, g->type);
-    g->x_now = p->stand_in_x;
     g->y_now = p->stand_in_y;
 done:
     return status;
@@ -241,15 +240,18 @@ static heddle_status round_x(struct peer *p, const struct generic *g, const void
 {
     heddle_status status = HEDDLE_OK;
     float *wide = NULL;
+    uint16_t *narrow = NULL;
     if (p->x_count == 0)
         return HEDDLE_OK;
     TRY(NEW(wide, p->x_count));
+    TRY(NEW(narrow, p->x_count));
     TRY(device_read(p->device, wide, x, p->x_count * (int64_t)sizeof *wide));
-    for (int64_t i = 0; i < p->x_count; i++) /* in place: the narrow one never overtakes the wide one */
-        value_put(wide, p->A.value, i, wide[i]);
-    TRY(device_copy(p->device, g->x_own, wide, p->x_count * 2));
+    for (int64_t i = 0; i < p->x_count; i++)
+        value_put(narrow, p->A.value, i, wide[i]);
+    TRY(device_copy(p->device, g->x_own, narrow, p->x_count * 2));
     TRY(device_sync(p->device));
 done:
+    mem_free(narrow);
     mem_free(wide);
     return status;
 }
@@ -264,7 +266,7 @@ static heddle_status set_vectors(struct peer *p, struct generic *g, const void *
         TRY_CALL(set_values, "DnVecSetValues", g->x, (void *)(uintptr_t)x);
     if (y != g->y_now)
         TRY_CALL(set_values, "DnVecSetValues", g->y, y);
-    g->x_now = x;
+    g->x_now = x == p->stand_in_x ? NULL : x; /* that goes, and the next x may come to lie where it lay */
     g->y_now = y;
 done:
     return status;
