@@ -40,7 +40,32 @@ class Kind:
 
     def pointer(self, a: Any) -> Any:
         """For C; valid while `a` lives."""
-        return _from_buffer(a)
+        return _from_buffer(a) if a.flags.c_contiguous else _cast("void *", a.__array_interface__["data"][0])
+
+    def strides(self, a: Any, dtype: str) -> tuple[int, ...] | None:
+        """In numbers; None where `a` is not of the type, or C cannot read it as it lies."""
+        if a.dtype != dtype or not a.flags.aligned or any(s % a.itemsize for s in a.strides):
+            return None
+        return tuple(s // a.itemsize for s in a.strides)
+
+    def layouts(self, a: Any, dtype: str) -> dict[str, int]:
+        """The orders, "C" and "F", in which the library takes a matrix, each with its leading dimension.
+
+        Both for a single row or column, none for what must be copied first.  0 stands for dense.
+        """
+        rows, cols = self.shape(a)
+        strides = self.strides(a, dtype)
+        if strides is None:
+            return {}
+        if rows == 0 or cols == 0:
+            return {"C": 0, "F": 0}
+        down, across = strides
+        found = {}
+        if (across == 1 or cols == 1) and (down >= cols or rows == 1):
+            found["C"] = 0 if rows == 1 else down
+        if (down == 1 or rows == 1) and (across >= rows or cols == 1):
+            found["F"] = 0 if cols == 1 else across
+        return found
 
     def ready(self, a: Any, dtype: str) -> Any:
         """`a` contiguous and of that type: itself where it is so already."""
@@ -59,6 +84,16 @@ class Kind:
 
     def empty(self, shape: Any, dtype: str, like: Any) -> Any:
         return np.empty(shape, dtype)
+
+    def ordered(self, a: Any, dtype: str, order: str) -> Any:
+        """A matrix in C or Fortran order."""
+        return self.ready(a, dtype) if order == "C" else self.ready(a.T, dtype).T
+
+    def empty_beside(self, x: Any, rows: int, dtype: str) -> Any:
+        """For op(A) X: so many rows, the columns of X, and its order where the library takes it as it is."""
+        vectors = self.shape(x)[1]
+        by_rows = "C" in self.layouts(x, dtype) or "F" not in self.layouts(x, dtype)
+        return self.empty((rows, vectors), dtype, x) if by_rows else self.empty((vectors, rows), dtype, x).T
 
     def to_host(self, a: Any) -> Any:
         return a
@@ -118,6 +153,9 @@ class CupyKind(Kind):
 
     def pointer(self, a: Any) -> Any:
         return _cast("void *", a.data.ptr)
+
+    def strides(self, a: Any, dtype: str) -> tuple[int, ...] | None:
+        return tuple(s // a.itemsize for s in a.strides) if a.dtype == dtype else None
 
     def ready(self, a: Any, dtype: str) -> Any:
         return self.module.ascontiguousarray(a, dtype)
@@ -198,6 +236,9 @@ class TorchKind(Kind):
 
     def pointer(self, a: Any) -> Any:
         return _cast("void *", a.data_ptr())
+
+    def strides(self, a: Any, dtype: str) -> tuple[int, ...] | None:
+        return None if a.dtype is not self.types[dtype] or a.is_conj() or a.is_neg() else tuple(a.stride())
 
     def ready(self, a: Any, dtype: str) -> Any:
         return a.to(self.types[dtype]).contiguous().resolve_conj().resolve_neg()
@@ -290,15 +331,20 @@ class CudaKind(Kind):
             "convert it first, CuPy and PyTorch can"
         )
 
-    def is_ready(self, a: Any, dtype: str) -> bool:
+    def strides(self, a: Any, dtype: str) -> tuple[int, ...] | None:
         face = a.__cuda_array_interface__
         size = np.dtype(face["typestr"]).itemsize
-        expected: list[int] = []
-        for n in reversed(face["shape"]):
-            expected.insert(0, size)
-            size *= n
-        strides = face.get("strides")
-        return self.dtype(a) == dtype and (strides is None or list(strides) == expected)
+        strides = face.get("strides") or _dense(face["shape"], size)
+        whole = self.dtype(a) == dtype and not any(s % size for s in strides)
+        return tuple(s // size for s in strides) if whole else None
+
+    def is_ready(self, a: Any, dtype: str) -> bool:
+        return self.strides(a, dtype) == _dense(self.shape(a), 1)
+
+    def ordered(self, a: Any, dtype: str, order: str) -> Any:
+        if self.layouts(a, dtype) and order not in self.layouts(a, dtype):
+            raise TypeError(f"{type(a).__name__} and out are of different orders: convert one of them first")
+        return self.ready(a, dtype)
 
     def writable(self, a: Any) -> bool:
         return not a.__cuda_array_interface__["data"][1]
@@ -316,6 +362,15 @@ class CudaKind(Kind):
         if cupy is None:
             raise TypeError(f"{type(a).__name__} cannot be copied to the host: CuPy is not installed")
         return cupy.asnumpy(cupy.asarray(a))
+
+
+def _dense(shape: tuple[int, ...], size: int) -> tuple[int, ...]:
+    """The strides of an array of this shape with nothing between its numbers."""
+    strides: list[int] = []
+    for n in reversed(shape):
+        strides.insert(0, size)
+        size *= n
+    return tuple(strides)
 
 
 def _import(name: str) -> Any:

@@ -79,6 +79,12 @@ class Matrix(Operator):
             self._pointer()
         return _mv_at(resource.handle.pointer, code, alpha, pointer, x, beta, y)
 
+    def _call_many(
+        self, code: Any, alpha: Any, vectors: int, layout: int, X: Any, ldx: int, beta: Any, Y: Any, ldy: int
+    ) -> Any:
+        h, A = self._resource.handle.pointer, self._pointer()
+        return lib.heddle_mm(h, code, alpha, A, vectors, layout, X, ldx, beta, Y, ldy)
+
     def _values(self) -> Any:
         return self._source.val if self._source else None
 

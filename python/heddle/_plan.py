@@ -71,6 +71,11 @@ class Plan(Operator):
     def _call_at(self, code: Any, alpha: Any, x: int, beta: Any, y: int) -> Any:
         return _plan_mv_at(self._pointer(), code, alpha, x, beta, y)
 
+    def _call_many(
+        self, code: Any, alpha: Any, vectors: int, layout: int, X: Any, ldx: int, beta: Any, Y: Any, ldy: int
+    ) -> Any:
+        return lib.heddle_plan_mm(self._pointer(), code, alpha, vectors, layout, X, ldx, beta, Y, ldy)
+
     def _values(self) -> Any:
         return None  # a plan multiplies with its own
 

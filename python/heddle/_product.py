@@ -22,6 +22,7 @@ _CODES = {
     (True, True): lib.HEDDLE_H,
     (False, True): None,  # the library has no name for it
 }
+_LAYOUTS = {"C": lib.HEDDLE_ROW_MAJOR, "F": lib.HEDDLE_COLUMN_MAJOR}
 _REAL = {"complex64": "float32", "complex128": "float64"}
 _C_TYPES = {"float32": "float[]", "float64": "double[]", "complex64": "float[]", "complex128": "double[]"}
 _ndarray = np.ndarray
@@ -219,7 +220,11 @@ class Operator:
         beta: complex = 0,
         stream: Any = None,
     ) -> Any:
-        """``Y = alpha op(A) X + beta Y`` for a matrix X, whose columns are vectors; else as `mv`."""
+        """``Y = alpha op(A) X + beta Y`` for a matrix X, whose columns are vectors; else as `mv`.
+
+        X and out may be of C or of Fortran order, or some columns of a larger array; nothing is copied where
+        both are alike.  C order is the faster one.  Without out, Y is of the order of X.
+        """
         return self._product(X, (2,), out, op, alpha, beta, stream)
 
     def matvec(self, x: Any) -> Any:
@@ -246,6 +251,12 @@ class Operator:
 
     def _call_at(self, code: Any, alpha: Any, x: int, beta: Any, y: int) -> Any:
         """The same, with addresses as numbers."""
+        raise NotImplementedError
+
+    def _call_many(
+        self, code: Any, alpha: Any, vectors: int, layout: int, X: Any, ldx: int, beta: Any, Y: Any, ldy: int
+    ) -> Any:
+        """The library's product with several vectors."""
         raise NotImplementedError
 
     def _values(self) -> Any:
@@ -306,23 +317,15 @@ class Operator:
             )
 
     def _run(self, x: Any, kind: Kind, where: str, out: Any, alpha: float, beta: float, stream: Any) -> Any:
-        shape = kind.shape(x)
-        several = len(shape) == 2
+        several = len(kind.shape(x)) == 2
         name = self._vector
-        y = kind.empty((self._rows, *shape[1:]), name, x) if out is None else out
-        if several:  # one vector after the other, each contiguous
-            count = shape[1]
-            x = kind.ready(x.T, name)
-            y, result = (
-                (kind.ready(y.T, name) if beta else kind.empty((count, self._rows), name, x)),
-                y,
-            )
+        if several:
+            x, y, vectors, layout, ldx, ldy = _several(kind, x, out, self._rows, name)
         else:
-            count = 1
             x = kind.ready(x, name)
+            y = kind.empty((self._rows,), name, x) if out is None else out
         a = NULL if alpha == 1 else ffi.new(_C_TYPES[name], _parts(alpha, self._is_complex))
         b = NULL if beta == 0 else ffi.new(_C_TYPES[name], _parts(beta, self._is_complex))
-        size = self._vector_dtype.itemsize
         resource = self._resource
         handle = resource.handle
         x_at, y_at = kind.pointer(x), kind.pointer(y)
@@ -333,16 +336,12 @@ class Operator:
                 handle.use_stream(*kind.stream(where))
             elif stream is not None:
                 handle.use_stream(stream_number(stream), stream)
-            for i in range(count):
+            if several:
+                status = self._call_many(self._code, a, vectors, layout, x_at, ldx, b, y_at, ldy)
+            else:
                 status = self._call(self._code, a, x_at, b, y_at)
-                if status:
-                    raise failure(status)
-                if i + 1 < count:
-                    x_at = _further(x_at, self._cols * size)
-                    y_at = _further(y_at, self._rows * size)
-        if several:
-            result[...] = y.T
-            return result
+        if status:
+            raise failure(status)
         return y
 
     def _check_place(self, name: str, where: str, stream: Any) -> None:
@@ -357,8 +356,19 @@ class Operator:
         raise ValueError(f"{name} lies on {at}, but the matrix on {handle.name}: bring one to the other")
 
 
-def _further(pointer: Any, bytes: int) -> Any:
-    return ffi.cast("char *", pointer) + bytes
+def _several(kind: Kind, x: Any, out: Any, rows: int, name: str) -> tuple[Any, Any, int, int, int, int]:
+    """X and Y in one layout, the number of vectors, the layout, and the leading dimensions of both.
+
+    X is copied only where neither layout is its own, or another than that of `out`.
+    """
+    y = kind.empty_beside(x, rows, name) if out is None else out
+    x_at, y_at = kind.layouts(x, name), kind.layouts(y, name)
+    order = next((order for order in x_at if order in y_at), None)
+    if order is None:
+        order = next(iter(y_at))
+        x = kind.ordered(x, name, order)
+        x_at = kind.layouts(x, name)
+    return x, y, kind.shape(x)[1], _LAYOUTS[order], x_at[order], y_at[order]
 
 
 def _scalar(name: str, value: Any, is_complex: bool) -> Any:
@@ -403,7 +413,10 @@ def _check_out(out: Any, kind: Kind, where: str, shape: tuple[int, ...], dtype: 
         raise TypeError(f"out is {kind.dtype(out)}, but the product is {dtype}")
     if not kind.writable(out):
         raise ValueError("out is read-only, or PyTorch records gradients for it")
-    if not kind.is_ready(out, dtype):
+    if len(shape) == 2:
+        if not kind.layouts(out, dtype):
+            raise ValueError("out must be aligned, and its rows or its columns contiguous")
+    elif not kind.is_ready(out, dtype):
         raise ValueError("out must be contiguous and aligned")
 
 

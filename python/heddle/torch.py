@@ -101,8 +101,9 @@ def _spmv(values: Tensor, x: Tensor, name: str, transposed: bool) -> Tensor:
 
 @_spmv.register_fake
 def _(values: Tensor, x: Tensor, name: str, transposed: bool) -> Tensor:
-    rows = _pattern(name)._shape[transposed]
-    return x.new_empty((rows, *x.shape[1:]))
+    A = _pattern(name)
+    rows = A._shape[transposed]
+    return x.new_empty(rows) if x.ndim == 1 else as_array(x, "x")[1].empty_beside(x, rows, A._vector)
 
 
 @torch.library.custom_op("heddle::outer", mutates_args=())

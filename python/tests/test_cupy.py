@@ -52,6 +52,24 @@ def test_every_way_to_multiply_stays_on_the_gpu(format, dtype):
     assert A.device.startswith(("cuda", "hip"))
 
 
+@pytest.mark.parametrize("order", ["C", "F"])
+@pytest.mark.parametrize("dtype", ["f4", "f8", "c16"])
+def test_several_vectors_keep_their_order(order, dtype):
+    S = random_matrix(dtype=dtype)
+    A = heddle.csr(on_gpu(S))
+    X, Z = (cp.asarray(cp.random.random((n, 9)), dtype=dtype, order=order) for n in (50, 70))
+    tolerance = 1e-5 if dtype == "f4" else 1e-12
+    for B in (A, A.plan(ops="NT")):
+        for ours, theirs in [(B @ X, S @ X.get()), (B.T @ Z, S.T @ Z.get()), (B @ X[:, 2:6], S @ X.get()[:, 2:6])]:
+            np.testing.assert_allclose(ours.get(), theirs, rtol=tolerance, atol=tolerance)
+            assert ours.flags.c_contiguous == (order == "C")
+    Y = cp.ones((70, 9), dtype, order="F")
+    assert A.mm(X, out=Y, alpha=2, beta=-1) is Y
+    np.testing.assert_allclose(Y.get(), 2 * (S @ X.get()) - 1, rtol=tolerance, atol=tolerance)
+    A @ X
+    assert A.kernel == "csr_mm"
+
+
 def test_arrays_are_borrowed_and_kept_alive():
     S = random_matrix()
     C = on_gpu(S)

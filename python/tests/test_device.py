@@ -55,6 +55,28 @@ def test_vectors_of_the_device(on_device, S, x):
     np.testing.assert_allclose(y.memory, 5 * (S @ x), rtol=1e-13)
 
 
+@pytest.mark.parametrize("order", ["C", "F"])
+def test_several_vectors_of_the_device_in_both_orders(on_device, S, order):
+    X = np.random.default_rng(8).random((50, 5))
+    A = heddle.csr(S, "emu")
+
+    def there(matrix):
+        array = on_device(matrix if order == "C" else matrix.T.copy())
+        if order == "F":  # the same memory, seen as columns
+            array.strides = array.memory.strides[::-1]
+            array.memory = array.memory.T
+        return array
+
+    for op in (A, A.plan(ops="NT")):
+        Y, Z = there(np.full((70, 5), np.nan)), there(np.ones((50, 5)))
+        assert op.mm(there(X), out=Y) is Y
+        np.testing.assert_allclose(Y.memory, S @ X, rtol=1e-13)
+        op.T.mm(Y, out=Z, alpha=2, beta=-1)
+        np.testing.assert_allclose(Z.memory, 2 * (S.T @ (S @ X)) - 1, rtol=1e-12)
+    assert A.T @ np.ones((70, 2)) is not None
+    assert A.kernel == "csr_mm_t"
+
+
 def test_what_a_stranger_cannot_do_is_said(on_device, S, x, monkeypatch):
     monkeypatch.setattr("heddle._arrays._import", lambda name: None)
     A = heddle.csr(S, "emu")
@@ -72,6 +94,10 @@ def test_what_a_stranger_cannot_do_is_said(on_device, S, x, monkeypatch):
     y.read_only = True
     with pytest.raises(ValueError, match="read-only"):
         A.mv(strided, out=y)
+    turned = on_device(np.zeros((70, 50)))
+    turned.strides = (8, 560)
+    with pytest.raises(TypeError, match="different orders"):
+        A.mm(on_device(np.zeros((50, 50))), out=turned)
     with pytest.raises(TypeError, match="cannot be copied to the host"):
         heddle.csr(on(on_device, S), "emu", shape=S.shape).arrays()
 

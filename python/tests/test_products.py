@@ -99,6 +99,83 @@ def test_out_is_written_scaled_and_returned(S, x, device):
     np.testing.assert_allclose(c, S @ (x + 1j), rtol=1e-12)
 
 
+TYPES = ["f4", "f8", "c8", "c16"]
+
+
+def laid(X, order):
+    """X in C or Fortran order; "columns", "rows": some of a larger array; "strided": in neither layout."""
+    larger = np.full((2 * X.shape[0], 2 * X.shape[1] + 3), np.nan, X.dtype)
+    if order in "CF":
+        return np.array(X, order=order)
+    if order == "rows":
+        larger = np.asfortranarray(larger)
+    across = slice(0, 2 * X.shape[1], 2) if order == "strided" else slice(1, 1 + X.shape[1])
+    place = larger[: X.shape[0], across]
+    place[...] = X
+    return place
+
+
+ORDERS = ["C", "F", "columns", "rows", "strided"]
+
+
+@pytest.mark.parametrize("dtype", TYPES)
+@pytest.mark.parametrize("count", [1, 2, 5, 8, 19, 33])
+@pytest.mark.parametrize("format", FORMATS)
+def test_several_vectors_agree_with_scipy_in_every_layout(dtype, count, format):
+    S = random_matrix(format=format, dtype=dtype)
+    if dtype[0] == "c":
+        S = S * (1 + 2j)
+        S = S.astype(dtype)
+    A = getattr(heddle, format)(S, "cpu")
+    P = A.plan(products=20, ops="NT")
+    rng = np.random.default_rng(count)
+    close = {"rtol": 1e-4 if dtype in ("f4", "c8") else 1e-12, "atol": 1e-5 if dtype in ("f4", "c8") else 1e-12}
+    X, Z = (laid(rng.random((n, count)).astype(dtype), "C") for n in (50, 70))
+    for order in ORDERS:
+        for B in (A, P):
+            np.testing.assert_allclose(B @ laid(X, order), S @ X, **close)
+            np.testing.assert_allclose(B.T @ laid(Z, order), S.T @ Z, **close)
+            np.testing.assert_allclose(B.H @ laid(Z, order), S.conj().T @ Z, **close)
+            np.testing.assert_allclose(laid(Z, order).T @ B, Z.T @ S, **close)
+        for out_order in ORDERS[:-1]:
+            Y = laid(np.ones((70, count), dtype), out_order)
+            assert A.mm(laid(X, order), out=Y, alpha=2, beta=-1) is Y
+            np.testing.assert_allclose(Y, 2 * (S @ X) - 1, **close)
+            around = Y.base if Y.base is not None else Y
+            assert np.count_nonzero(np.isnan(around)) == around.size - Y.size  # and nothing beside it
+
+
+@pytest.mark.parametrize("order", ["C", "F", "columns", "rows"])
+def test_a_layout_of_the_library_is_not_copied(S, order, monkeypatch):
+    X = laid(np.random.default_rng(4).random((50, 6)), order)
+    met = []
+    A = heddle.csr(S, "cpu")
+    call = type(A)._call_many
+
+    def seen(self, code, alpha, vectors, layout, at, ldx, *rest):
+        met.append((int(heddle._library.ffi.cast("uintptr_t", at)), layout, ldx))
+        return call(self, code, alpha, vectors, layout, at, ldx, *rest)
+
+    monkeypatch.setattr(type(A), "_call_many", seen)
+    Y = A @ X
+    by_rows = order in ("C", "columns")
+    lib = heddle._library.lib
+    layout = lib.HEDDLE_ROW_MAJOR if by_rows else lib.HEDDLE_COLUMN_MAJOR
+    assert met == [(X.ctypes.data, layout, X.strides[0 if by_rows else 1] // 8)]
+    assert (Y.flags.c_contiguous, Y.flags.f_contiguous) == (by_rows, not by_rows)
+    np.testing.assert_allclose(Y, S @ X, rtol=1e-13)
+
+
+def test_several_vectors_are_one_product(S):
+    A = heddle.csr(S, "cpu")
+    A @ np.ones((50, 8))
+    assert A.kernel == "cpu_csr_mm"
+    A.T @ np.ones((70, 8))
+    assert A.kernel == "cpu_csr_mm_t"
+    x = np.random.default_rng(6).random(50)
+    np.testing.assert_array_equal((A @ x[:, None])[:, 0], A @ x)  # one is mv, to the last bit
+
+
 @pytest.mark.parametrize("shape", [(0, 0), (0, 5), (5, 0), (3, 4)])
 def test_empty_matrices_multiply(shape, device):
     S = sp.csr_array(shape)

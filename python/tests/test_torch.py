@@ -73,6 +73,27 @@ def test_types_are_those_that_torch_gives(a, x, place):
         assert y.dtype == torch.promote_types(a, x)
 
 
+@pytest.mark.parametrize("dtype", [torch.float32, F64, torch.complex128])
+def test_several_vectors_keep_their_order(dtype, place):
+    d = dense(place).to(dtype)
+    d = d * (1 + 2j) if dtype.is_complex else d
+    A = heddle.csr(d.to_sparse_csr())
+    X = torch.rand(5, 8, device=place, dtype=dtype)
+    Z = torch.rand(7, 8, device=place, dtype=dtype)
+    for order in (lambda t: t, lambda t: t.T.contiguous().T, lambda t: t[:, 1:4], lambda t: t[:, ::3]):
+        for B in (A, A.plan(ops="NT")):
+            for op, full, V in ((B, d, X), (B.T, d.T, Z), (B.H, d.conj().T, Z)):
+                Y = op @ order(V)
+                torch.testing.assert_close(Y, full @ order(V))
+                assert Y.device == X.device
+                assert Y.is_contiguous() == (order(V).stride(1) != 5 and order(V).stride(1) != 7)
+        out = torch.ones(8, 7, device=place, dtype=dtype).T[:, : order(X).shape[1]]
+        assert A.mm(order(X), out=out, alpha=2, beta=-1) is out
+        torch.testing.assert_close(out, 2 * (d @ order(X)) - 1)
+    V = X.conj() if dtype.is_complex else X
+    torch.testing.assert_close(A @ V, d @ V)
+
+
 def test_narrowing_happens_where_the_tensors_lie_and_is_checked(place):
     val, col, ptr = parts(dense(place))
     for base in (0, 1):
@@ -224,7 +245,9 @@ def test_operators_keep_the_rules_of_torch(place):
     values, x = A.values.clone().requires_grad_(), torch.rand(5, dtype=F64, device=place, requires_grad=True)
     g = torch.rand(7, dtype=F64, device=place, requires_grad=True)
     checks = ("test_schema", "test_autograd_registration", "test_faketensor")
-    torch.library.opcheck(torch.ops.heddle.spmv.default, (values, x, name, False), test_utils=checks)
+    X = torch.rand(5, 3, dtype=F64, device=place, requires_grad=True)
+    for v in (x, X, X.detach().T.contiguous().T.requires_grad_()):
+        torch.library.opcheck(torch.ops.heddle.spmv.default, (values, v, name, False), test_utils=checks)
     torch.library.opcheck(torch.ops.heddle.outer.default, (g, x, name, False), test_utils=checks)
     with pytest.raises(RuntimeError, match="is gone"):
         torch.ops.heddle.spmv(values, x, "nobody", False)
