@@ -82,41 +82,59 @@ static void check_format(const struct device *d, enum format_id id, const struct
         check_options(d, id, there, here, name, (const int64_t[OPTIONS_MOST]){1, n});
 }
 
+static void convert(const struct device *d, const struct awkward *w, int v)
+{
+    struct csr here, there, turned, turned_there, rows, rows_there;
+    struct coo entries;
+    CHECK_OK(awkward_make(&here, w, trial_types[v][0], trial_types[v][1]));
+    CHECK_OK(device_csr_upload(d, &there, &here));
+    for (int id = 0; id < FORMAT_COUNT; id++)
+        if (id != FORMAT_group)
+            check_format(d, (enum format_id)id, &there, &here, w->name);
+    CHECK_OK(csr_transpose(&turned, &here));
+    CHECK_OK(device_csr_transpose(d, &turned_there, &there));
+    CHECK_THAT(same_csr(d, &turned_there, &turned), "the transpose of '%s'", w->name);
+    CHECK_OK(coo_from_csr(&entries, &here));
+    CHECK_OK(csr_from_coo(&rows, &entries));
+    struct view coo = trial_as_coo(d, &(struct view){.format = HEDDLE_CSR, .csr = there});
+    CHECK_OK(device_csr_from_coo(d, &rows_there, &coo.coo));
+    CHECK_THAT(same_csr(d, &rows_there, &rows), "'%s' to COO and back", w->name);
+    device_free(d, coo.coo.row);
+    device_csr_free(d, &there);
+    device_csr_free(d, &turned_there);
+    device_csr_free(d, &rows_there);
+    csr_free(&here);
+    csr_free(&turned);
+    csr_free(&rows);
+    coo_free(&entries);
+}
+
 static void converts(const struct device *d)
 {
     for (int m = 0; m < awkward_count; m++)
-        for (int v = 0; v < VARIANT_COUNT; v++) {
-            if (!((trial_brief() ? TWO_VARIANTS : trial_slow() ? ALL_VARIANTS : MOVED_VARIANTS) >> v & 1))
-                continue;
-            struct csr here, there, turned, turned_there, rows, rows_there;
-            struct coo entries;
-            CHECK_OK(awkward_make(&here, &awkward[m], trial_types[v][0], trial_types[v][1]));
-            CHECK_OK(device_csr_upload(d, &there, &here));
-            for (int id = 0; id < FORMAT_COUNT; id++)
-                if (id != FORMAT_group)
-                    check_format(d, (enum format_id)id, &there, &here, awkward[m].name);
-            CHECK_OK(csr_transpose(&turned, &here));
-            CHECK_OK(device_csr_transpose(d, &turned_there, &there));
-            CHECK_THAT(same_csr(d, &turned_there, &turned), "the transpose of '%s'", awkward[m].name);
-            CHECK_OK(coo_from_csr(&entries, &here));
-            CHECK_OK(csr_from_coo(&rows, &entries));
-            struct view coo = trial_as_coo(d, &(struct view){.format = HEDDLE_CSR, .csr = there});
-            CHECK_OK(device_csr_from_coo(d, &rows_there, &coo.coo));
-            CHECK_THAT(same_csr(d, &rows_there, &rows), "'%s' to COO and back", awkward[m].name);
-            device_free(d, coo.coo.row);
-            device_csr_free(d, &there);
-            device_csr_free(d, &turned_there);
-            device_csr_free(d, &rows_there);
-            csr_free(&here);
-            csr_free(&turned);
-            csr_free(&rows);
-            coo_free(&entries);
-        }
+        for (int v = 0; v < VARIANT_COUNT; v++)
+            if ((trial_brief() ? TWO_VARIANTS : trial_slow() ? ALL_VARIANTS : MOVED_VARIANTS) >> v & 1)
+                convert(d, &awkward[m], v);
 }
 
 TEST(conversions_on_the_device_are_bitwise_those_of_the_host)
 {
     trial_on_devices(converts);
+}
+
+/* Grids of 1024 threads at most, which is four blocks: all others come round to the rest. */
+TEST(conversions_whose_grid_is_too_small_cover_the_whole_matrix)
+{
+    static const char *const names[] = {"emu:wave=32,threads=1", "emu:wave=64,threads=1"};
+    for (int i = 0; i < 2; i++) {
+        struct device d = {.kind = DEVICE_gpu};
+        CHECK_OK(gpu_open(&d.gpu, names[i]));
+        ((struct gpu_head *)d.gpu)->info.grid_threads = 1024;
+        for (int m = 0; m < awkward_count; m++)
+            if (awkward[m].rows > 4 * 1024)
+                convert(&d, &awkward[m], VARIANT_f32_i32);
+        gpu_close(d.gpu);
+    }
 }
 
 /* ---- looking at a matrix ---- */

@@ -6,38 +6,33 @@
 #include "convert/convert.h"
 #include "trial.h"
 
-/* A device whose grids have two blocks: rows take several launches, and the threads of other kernels come
- * round. */
-TEST(a_grid_that_is_too_small_covers_all_rows)
+/* A device whose grids have eight blocks, which is what its only multiprocessor holds: everything else takes
+ * several launches, or threads that come round. */
+TEST(a_grid_that_is_too_small_covers_the_whole_matrix)
 {
-    static const char *const specs[] = {"csr_naive", "csr_vector:lanes=2", "csr_vector:lanes=32",
-                                        "csr_naive_t"};
-    for (int i = 0; i < 4; i++) {
-        struct gpu *gpu;
-        CHECK_OK(gpu_open(&gpu, "emu:wave=64,seed=5"));
-        ((struct gpu_head *)gpu)->info.grid = 2;
-        struct trial t = {.device = {.kind = DEVICE_gpu, .gpu = gpu}};
-        const struct kernel *kernel;
-        int64_t option[OPTIONS_MOST];
-        CHECK_OK(kernel_parse(&kernel, option, specs[i]));
-        trial_new(&t, &awkward[awkward_count - 1], VARIANT_f64_i32, i < 3 ? HEDDLE_N : HEDDLE_T, 1);
-        CHECK(t.A.rows > 2 * 256 && t.A.cols > 2 * 256);
-        struct source source = {.csr = t.on_device};
-        struct stored s;
-        CHECK_OK(stored_size(&s, FORMAT_csr, &source, NULL));
-        CHECK_OK(stored_build(&s, &source));
-        struct work w = work_for(kernel, &t.device, &s, i >= 3, option);
-        struct scalars sc = {.alpha = 1, .beta = 0.5};
-        scalar_put(w.product.alpha, w.value, sc.alpha);
-        scalar_put(w.product.beta, w.value, sc.beta);
-        trial_set_y(&t, 1);
-        w.product.x = t.x;
-        w.product.y = trial_at(&t, t.y, GUARD);
-        CHECK_OK(kernel->launch(&w));
-        CHECK_OK(device_read(&t.device, t.got, t.y, trial_bytes(&t)));
-        CHECK_THAT(trial_wrong(&t, sc, 1) == 0, "%s", specs[i]);
+    static const char *const names[] = {"emu:wave=32,threads=1,seed=5", "emu:wave=64,threads=1,seed=5"};
+    for (int i = 0; i < 2 * awkward_count * 2; i++) {
+        const struct awkward *w = &awkward[i / 4];
+        if (w->rows <= 2 * 8 * 256)
+            continue;
+        struct trial t = {.name = names[i % 2], .device = {.kind = DEVICE_gpu}};
+        CHECK_OK(gpu_open(&t.device.gpu, t.name));
+        struct gpu_info *info = &((struct gpu_head *)t.device.gpu)->info;
+        trial_new(&t, w, VARIANT_f64_i32, i / 2 % 2 ? HEDDLE_T : HEDDLE_N, 1);
+        for (int k = 0; k < kernel_count(); k++)
+            if (kernel_at(k)->device == DEVICE_gpu && awkward_wants(kernel_at(k)->name)) {
+                t.kernel = kernel_at(k)->name;
+                struct bound *b = trial_bind(&t);
+                const struct scalars s = {.alpha = 1, .beta = 0.5};
+                info->grid = 8;
+                if (b)
+                    trial_multiply(&t, b, s);
+                info->grid = INT32_MAX;
+                CHECK_THAT(!b || trial_wrong(&t, s, 1) == 0, "%s, '%s', op %d", t.kernel, w->name, t.op);
+                bound_free(b);
+            }
         trial_free(&t);
-        gpu_close(gpu);
+        gpu_close(t.device.gpu);
     }
 }
 

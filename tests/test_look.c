@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "api/api.h"
+#include "convert/look.h"
 #include "heddle.h"
 #include "test.h"
 
@@ -138,6 +139,44 @@ TEST(coordinates_empty_matrices_and_cpus_have_no_look)
     heddle_matrix_free(A);
     heddle_close(h[0]);
     heddle_close(h[1]);
+}
+
+/* Row blocks of windows of WINDOW rows and entries, found with grids of at most so many threads; returns how
+ * many. */
+enum { WINDOW = 4, BLOCKS_MOST = 4 * ROWS / WINDOW };
+static int64_t look_within(struct row_block got[BLOCKS_MOST], int64_t threads)
+{
+    const struct row_cut cut = {
+        .window = WINDOW, .capacity = 2 * WINDOW, .whole = 2 * WINDOW, .piece = WINDOW, .threads = 32};
+    struct looked looked = {{0}, 0};
+    heddle *h;
+    CHECK_OK(heddle_open(&h, "emu:threads=1"));
+    ((struct gpu_head *)h->device.gpu)->info.grid_threads = threads;
+    struct work w = {.device = &h->device, .variant = VARIANT_f64_i32, .value = HEDDLE_F64};
+    void *row_ptr;
+    CHECK_OK(device_alloc(&h->device, &row_ptr, sizeof offsets));
+    CHECK_OK(device_copy(&h->device, row_ptr, offsets, sizeof offsets));
+    w.product = (struct product){.rows = ROWS, .cols = ROWS, .nnz = ROWS, .array = {row_ptr}};
+    CHECK_OK(device_alloc(&h->device, &w.product.prepared, look_bytes(&w, cut)));
+    CHECK_OK(gpu_look(&looked, &w, cut));
+    const int64_t blocks = looked.result[LOOKED_BLOCKS];
+    CHECK(looked.result[LOOKED_BAD] == 0 && blocks >= ROWS / WINDOW && blocks <= BLOCKS_MOST);
+    CHECK_OK(device_read(&h->device, got, w.product.prepared, blocks * (int64_t)sizeof *got));
+    device_free(&h->device, row_ptr);
+    device_free(&h->device, w.product.prepared);
+    heddle_close(h);
+    return blocks;
+}
+
+TEST(a_look_whose_grid_is_too_small_covers_all_windows)
+{
+    static struct row_block some[BLOCKS_MOST], all[BLOCKS_MOST];
+    plain_matrix();
+    for (int i = 1; i < ROWS; i++) /* rows of 0 to 24 entries: one, several or no block each */
+        offsets[i] = i / 25 * 25 + (i % 25 < 20 ? 0 : i % 5);
+    const int64_t blocks = look_within(all, GRID_THREADS);
+    CHECK(look_within(some, 1024) == blocks);
+    CHECK(memcmp(some, all, (size_t)blocks * sizeof *all) == 0);
 }
 
 /* Which kernel of csr_weft a matrix gets follows from what the look counted. */

@@ -292,13 +292,6 @@ static struct work work_of(const struct device *d, const struct csr *A, const st
     return w;
 }
 
-/* As many blocks as the items need, or as a grid may have. */
-static int64_t grid_of(const struct work *w, int64_t items, int64_t a_block)
-{
-    int64_t grid = (items + a_block - 1) / a_block, most = gpu_info_of(w->device->gpu)->grid;
-    return grid < most ? grid : most;
-}
-
 /* Order, then everything that a slice needs; `order` may be NULL, and stays as it is where nothing is
  * sorted. */
 static heddle_status plan(struct work *w, const struct stored *s, void *order, int32_t finding[FINDINGS])
@@ -306,8 +299,8 @@ static heddle_status plan(struct work *w, const struct stored *s, void *order, i
     heddle_status status = HEDDLE_OK;
     const struct device *d = w->device;
     int64_t window = s->dim[SELL_WINDOW], slices = s->dim[SELL_SLICES],
-            bytes = FINDINGS * (int64_t)sizeof *finding;
-    int wave = gpu_info_of(d->gpu)->wave;
+            windows = (w->product.rows + window - 1) / window, bytes = FINDINGS * (int64_t)sizeof *finding;
+    const int sorters = WAVES * gpu_info_of(d->gpu)->wave;
     finding[MOVED] = finding[TOO_LONG] = 0;
     if (w->product.rows == 0) {
         TRY(device_fill(d, s->array[SELL_SLICE_PTR], 0, sizeof(int64_t)));
@@ -318,9 +311,9 @@ static heddle_status plan(struct work *w, const struct stored *s, void *order, i
     TRY(device_fill(d, w->product.workspace, 0, bytes));
     w->product.prepared = order;
     if (order)
-        TRY(gpu_run(w, "csr_to_sell_order", grid_of(w, (w->product.rows + window - 1) / window, WAVES),
-                    WAVES * wave, 0));
-    TRY(gpu_run(w, "csr_to_sell_plan", grid_of(w, slices * s->dim[SELL_HEIGHT], BLOCK), BLOCK, 0));
+        TRY(gpu_run(w, "csr_to_sell_order", gpu_grid(w, (windows + WAVES - 1) / WAVES, sorters), sorters, 0));
+    TRY(gpu_run(w, "csr_to_sell_plan", gpu_grid(w, (slices * s->dim[SELL_HEIGHT] + BLOCK - 1) / BLOCK, BLOCK),
+                BLOCK, 0));
     TRY(gpu_scan(d, s->array[SELL_SLICE_PTR], slices + 1));
     TRY(gpu_scan(d, s->array[SELL_COL_PTR], slices + 1));
     TRY(device_read(d, finding, w->product.workspace, bytes));

@@ -270,8 +270,7 @@ heddle_status gpu_look(struct looked *looked, const struct work *w, struct row_c
 {
     heddle_status status;
     struct work q = *w;
-    const int64_t windows = windows_of(w, cut), groups = (windows + GROUP - 1) / GROUP,
-                  grid = gpu_info_of(w->device->gpu)->grid;
+    const int64_t windows = windows_of(w, cut), groups = (windows + GROUP - 1) / GROUP;
     q.page = "look";
     q.variant = vector_variant(w->variant);
     q.product.dim[WINDOW] = cut.window;
@@ -282,7 +281,7 @@ heddle_status gpu_look(struct looked *looked, const struct work *w, struct row_c
     q.product.fact[WHOLE] = cut.whole;
     q.product.fact[PIECE] = cut.piece;
     q.product.fact[DELAYS] = cut.delays;
-    TRY(gpu_run(&q, "look_count", groups < grid ? groups : grid, GROUP + 1, 0));
+    TRY(gpu_run(&q, "look_count", gpu_grid(w, groups, GROUP + 1), GROUP + 1, 0));
     TRY(gpu_run(&q, "look_scan", 1, groups <= 256 ? 256 : 1024, 0));
     TRY(gpu_run_over(&q, "look_write", windows * gpu_info_of(w->device->gpu)->wave));
     if (cut.columns)

@@ -313,7 +313,6 @@ static struct vendor cuda = {
                   .shared_per_block = SHARED_PER_BLOCK_OPTIN,
                   .grid = 5,
                   .cache = 38},
-    .most_threads = INT64_MAX,
     .arch = arch,
     .attach = attach,
     .detach = detach,

@@ -55,6 +55,7 @@ static void describe(struct gpu_info *info, int wave, int threads, int64_t share
                               .threads_per_block = EMU_THREADS,
                               .shared_per_block = shared,
                               .grid = EMU_GRID,
+                              .grid_threads = GRID_THREADS,
                               .memory = cpu->memory,
                               .cache = cpu->cache};
     snprintf(info->name, sizeof info->name, "emulator, waves of %d lanes", wave);
@@ -220,6 +221,7 @@ static heddle_status emu_launch_on(struct gpu *gpu, struct gpu_function *functio
     uint64_t number = (uint64_t)gpu->seed + (uint64_t)gpu->launches++ * 0x10001;
     struct emu_launch launch = {.kernel = kernel,
                                 .grid = grid,
+                                .grid_most = gpu_most_blocks(gpu, block),
                                 .shared = shared,
                                 .shared_most = gpu->head.info.shared_per_block,
                                 .block = block,

@@ -93,7 +93,7 @@ struct emu_worker {
 
 struct emu_launch {
     const struct emu_kernel *kernel;
-    int64_t grid, shared, shared_most;
+    int64_t grid, grid_most, shared, shared_most;
     int block;
     const void *argument;
     uint64_t seed, stride, shift; /* block number i of the launch is (i * stride + shift) mod grid */

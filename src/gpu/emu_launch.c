@@ -50,12 +50,13 @@ static void take_blocks(void *argument, const struct team *team)
 static heddle_status check_limits(const struct emu_launch *l)
 {
     const char *name = emu_name(l->kernel);
-    if (l->grid < 1 || l->grid > EMU_GRID)
-        return fail(HEDDLE_BAD_ARGUMENT, "emu: %s: a grid of %lld blocks, 1 to %d are possible", name,
-                    (long long)l->grid, EMU_GRID);
     if (l->block < 1 || l->block > emu_facts_of(l->kernel)->most)
         return fail(HEDDLE_BAD_ARGUMENT, "emu: %s: %d threads a block, 1 to %d are possible", name, l->block,
                     emu_facts_of(l->kernel)->most);
+    if (l->grid < 1 || l->grid > l->grid_most)
+        return fail(HEDDLE_BAD_ARGUMENT,
+                    "emu: %s: a grid of %lld blocks of %d threads, 1 to %lld are possible", name,
+                    (long long)l->grid, l->block, (long long)l->grid_most);
     if (l->shared < 0 || l->shared > l->shared_most)
         return fail(HEDDLE_BAD_ARGUMENT,
                     "emu: %s: %lld bytes of dynamic shared memory, the device has %lld a block", name,

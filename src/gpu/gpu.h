@@ -20,6 +20,9 @@ struct gpu_module;   /* a loaded binary */
 struct gpu_function; /* a kernel in it */
 struct gpu_event;
 
+/* AMD's dispatch packet counts the threads of a grid in 32 bits, and no grid is asked to have more. */
+#define GRID_THREADS UINT32_MAX
+
 struct gpu_info {
     char name[96]; /* "NVIDIA H200" */
     char arch[16]; /* "sm_90", "gfx942", "emu" */
@@ -27,6 +30,7 @@ struct gpu_info {
     int multiprocessors;
     int threads_per_block;          /* most */
     int64_t shared_per_block, grid; /* most: bytes, blocks */
+    int64_t grid_threads;           /* most, of all its blocks: GRID_THREADS */
     int64_t memory, cache;          /* bytes; cache is the last level */
 };
 
@@ -174,6 +178,14 @@ static inline void gpu_let_go(struct gpu *gpu, void *before)
 static inline const struct gpu_info *gpu_info_of(const struct gpu *gpu)
 {
     return &((const struct gpu_head *)gpu)->info;
+}
+
+/* Blocks of so many threads that a grid may have. */
+static inline int64_t gpu_most_blocks(const struct gpu *gpu, int64_t block)
+{
+    const struct gpu_info *info = gpu_info_of(gpu);
+    const int64_t most = info->grid_threads / (block > 0 ? block : 1);
+    return info->grid < most ? info->grid : most;
 }
 
 #endif

@@ -161,7 +161,6 @@ static struct vendor hip = {
                   .shared_per_block = 74,
                   .grid = 29,
                   .cache = 19},
-    .most_threads = UINT32_MAX, /* the dispatch packet counts threads in 32 bits */
     .arch = arch,
     .attach = attach,
     .detach = detach,

@@ -164,6 +164,7 @@ static int describe(struct vendor *v, struct gpu_info *info, int device)
     info->threads_per_block = value[THREADS];
     info->shared_per_block = value[SHARED];
     info->grid = value[GRID];
+    info->grid_threads = GRID_THREADS;
     info->cache = value[CACHE];
     info->memory = (int64_t)memory;
     return code;

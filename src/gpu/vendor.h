@@ -47,8 +47,7 @@ struct vendor {
     const struct vendor_symbol *symbols; /* ends in a NULL name */
     struct {
         int wave, multiprocessors, threads_per_block, shared_per_block, grid, cache;
-    } attribute;          /* the vendor's numbers of what struct gpu_info tells */
-    int64_t most_threads; /* of a whole grid */
+    } attribute; /* the vendor's numbers of what struct gpu_info tells */
 
     /* Each in its own way; results are the vendor's, 0 is success. */
     int (*arch)(char arch[16], int device);

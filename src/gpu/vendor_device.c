@@ -255,13 +255,13 @@ static heddle_status launchable(struct gpu *gpu, int64_t grid, int block, int64_
 {
     const struct gpu_info *info = &gpu->head.info;
     const char *name = gpu->vendor->name;
-    int64_t most = gpu->vendor->most_threads / (block > 0 ? block : 1);
+    const int64_t most = gpu_most_blocks(gpu, block);
     if (block < 1 || block > info->threads_per_block)
         return fail(HEDDLE_BAD_ARGUMENT, "%s: a block of %d threads (1 to %d are possible)", name, block,
                     info->threads_per_block);
-    if (grid < 0 || grid > info->grid || grid > most)
+    if (grid < 0 || grid > most)
         return fail(HEDDLE_BAD_ARGUMENT, "%s: a grid of %lld blocks of %d threads (the most is %lld)", name,
-                    (long long)grid, block, (long long)(most < info->grid ? most : info->grid));
+                    (long long)grid, block, (long long)most);
     if (shared < 0 || shared > info->shared_per_block)
         return fail(HEDDLE_BAD_ARGUMENT, "%s: %lld bytes of shared memory a block (the most is %lld)", name,
                     (long long)shared, (long long)info->shared_per_block);

@@ -94,7 +94,7 @@ static const char *const entries[] = {"csr_fixed_t_note", "csr_fixed_t_add", "cs
 
 static heddle_status launch(const struct work *w)
 {
-    return fixed_launch(w, entries, gpu_grid(w, (w->product.nnz + TILE - 1) / TILE, BLOCK), BLOCK);
+    return fixed_launch(w, entries, (w->product.nnz + TILE - 1) / TILE, BLOCK);
 }
 
 const struct kernel csr_fixed_t = {

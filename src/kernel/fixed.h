@@ -225,15 +225,15 @@ static inline double fixed_cost(const struct work *w, const struct stored *s)
     return 2 * cost_of_additions(w, s) + (double)fixed_counters(w);
 }
 
-/* The three kernels, the first two over `blocks` blocks of `block` threads. */
+/* The three kernels, the first two with `blocks` blocks of `block` threads, or as many as a grid may have. */
 static inline heddle_status fixed_launch(const struct work *w, const char *const *entries, int64_t blocks,
                                          int block)
 {
     heddle_status status = HEDDLE_OK;
     struct work told = *w;
     told.product.fact[FIXED_BITS] = fixed_width(w->product.nnz);
-    TRY(gpu_run(&told, entries[0], blocks, block, 0));
-    TRY(gpu_run(&told, entries[1], blocks, block, 0));
+    for (int i = 0; i < 2; i++)
+        TRY(gpu_run(&told, entries[i], gpu_grid(w, blocks, block), block, 0));
     TRY(gpu_run_over(&told, entries[2], fixed_sums(w)));
 done:
     return status;

@@ -67,12 +67,6 @@ static struct gpu_watch *watch_of(const struct work *w)
     return ((struct gpu_head *)w->device->gpu)->watch;
 }
 
-int64_t gpu_most_blocks(const struct gpu *gpu, int64_t block)
-{
-    const int64_t most = UINT32_MAX / block, grid = gpu_info_of(gpu)->grid;
-    return grid < most ? grid : most;
-}
-
 int64_t gpu_grid(const struct work *w, int64_t blocks, int64_t block)
 {
     const int64_t most = gpu_most_blocks(w->device->gpu, block);
@@ -109,11 +103,12 @@ done:
     return status;
 }
 
-static struct launch launch_over(const struct work *w, const char *entry, int64_t items, int64_t most)
+/* With at most so many threads. */
+static struct launch launch_over(const struct work *w, const char *entry, int64_t items, int64_t threads)
 {
     const int block = gpu_arch(w->device->gpu)->block;
-    const int64_t grid = (items + block - 1) / block;
-    return (struct launch){entry, grid < most ? grid : most, block};
+    const int64_t grid = (items + block - 1) / block, most = threads / block;
+    return (struct launch){entry, gpu_grid(w, grid < most ? grid : most, block), block};
 }
 
 static heddle_status run(const struct work *w, struct launch l)
@@ -123,14 +118,12 @@ static heddle_status run(const struct work *w, struct launch l)
 
 heddle_status gpu_run_over(const struct work *w, const char *entry, int64_t items)
 {
-    const struct gpu *gpu = w->device->gpu;
-    return run(w, launch_over(w, entry, items, gpu_most_blocks(gpu, gpu_arch(gpu)->block)));
+    return run(w, launch_over(w, entry, items, INT64_MAX));
 }
 
 static struct launch filling(const struct work *w, const char *entry, int64_t items)
 {
-    const struct gpu *gpu = w->device->gpu;
-    return launch_over(w, entry, items, gpu_threads(gpu) / gpu_arch(gpu)->block);
+    return launch_over(w, entry, items, gpu_threads(w->device->gpu));
 }
 
 heddle_status gpu_run_filling(const struct work *w, const char *entry, int64_t items)

@@ -26,9 +26,7 @@ int64_t gpu_threads(const struct gpu *gpu); /* that are resident at most */
  * that suits the architecture; a grid has its limits, so kernels step through their items by
  * simt_global_size(). */
 heddle_status gpu_run(const struct work *w, const char *entry, int64_t grid, int block, int64_t shared);
-/* The blocks of so many threads that a grid may have, and `blocks` where it may have them all.  AMD counts
- * the threads of a grid in 32 bits. */
-int64_t gpu_most_blocks(const struct gpu *gpu, int64_t block);
+/* So many blocks of so many threads, or as many as a grid may have. */
 int64_t gpu_grid(const struct work *w, int64_t blocks, int64_t block);
 /* Two kernels, the second of which says simt_after_previous, so that it may come to the device while the
  * first still runs.  For the host they are about one launch. */
