@@ -2,8 +2,9 @@
 # SPDX-License-Identifier: MIT
 """Is any run faster than memory allows?  bench/floors.py RECORDS... [--most PERCENT]
 
-Looks at every verified run in files that `heddle bench --json` wrote and names those that reached more than PERCENT (105) of the
-floor of their own bytes, with the highest share on each device.  Exits with 1 if there are any, or if no run has a floor.
+Looks at every verified run in files that `heddle bench --json` wrote and names those that reached more than
+PERCENT (105) of the floor of their own bytes, with the highest share on each device.  Exits with 1 if there
+are any, or if no run has a floor.
 """
 import argparse
 import json
@@ -13,7 +14,8 @@ import sys
 
 def runs(paths):
     for path in paths:
-        with (lzma.open(path, "rt", encoding="utf-8") if path.endswith(".xz") else open(path, encoding="utf-8")) as file:
+        with (lzma.open(path, "rt", encoding="utf-8") if path.endswith(".xz")
+              else open(path, encoding="utf-8")) as file:
             for number, line in enumerate(file, 1):
                 record = json.loads(line)
                 if record.get("record") == "run" and record.get("verified"):
@@ -21,7 +23,8 @@ def runs(paths):
 
 
 def main():
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = argparse.ArgumentParser(description=__doc__,
+                                     formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("records", nargs="+")
     parser.add_argument("--most", type=float, default=105, help="percent of the floor (105)")
     arguments = parser.parse_args()

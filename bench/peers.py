@@ -2,12 +2,13 @@
 # SPDX-License-Identifier: MIT
 """Heddle's CPU kernels beside SciPy, Eigen and librsb: same arrays, same clock, one process, taking turns.
 
-    bench/peers.py [--build build] [--members 18] [--types f64,f32] [--ops N,T] [--seconds 1.5] [--json peers.json]
+    bench/peers.py [--build build] [--members 18] [--types f64,f32] [--ops N,T] [--seconds 1.5]
+                   [--json peers.json]
 
-Needs numpy and scipy (PyPI), libeigen3-dev and librsb-dev (Debian; `scripts/setup peers` installs these two).  For the
-largest members of set:paper it prints, per matrix, the best time of each contender and the ratio of the best peer to
-Heddle's best kernel, then geometric means, and the share of the read bandwidth (measured in the same run) on regular
-matrices with 20 and more nonzeros a row."""
+Needs numpy and scipy (PyPI), libeigen3-dev and librsb-dev (Debian; `scripts/setup peers` installs these two).
+For the largest members of set:paper it prints, per matrix, the best time of each contender and the ratio of
+the best peer to Heddle's best kernel, then geometric means, and the share of the read bandwidth (measured in
+the same run) on regular matrices with 20 and more nonzeros a row."""
 import argparse
 import ctypes as c
 import json
@@ -27,8 +28,10 @@ THREADS = len(os.sched_getaffinity(0))
 
 class MatrixDesc(c.Structure):
     _fields_ = [("rows", c.c_int64), ("cols", c.c_int64), ("nnz", c.c_int64), ("format", c.c_int),
-                ("value", c.c_int), ("offset", c.c_int), ("index", c.c_int), ("copied", c.c_int), ("sorted_now", c.c_int),
-                ("bytes", c.c_int64), ("ptr", c.c_void_p), ("col", c.c_void_p), ("row", c.c_void_p), ("val", c.c_void_p)]
+                ("value", c.c_int), ("offset", c.c_int), ("index", c.c_int), ("copied", c.c_int),
+                ("sorted_now", c.c_int),
+                ("bytes", c.c_int64), ("ptr", c.c_void_p), ("col", c.c_void_p), ("row", c.c_void_p),
+                ("val", c.c_void_p)]
 
 
 class PlanOptions(c.Structure):
@@ -37,12 +40,15 @@ class PlanOptions(c.Structure):
 
 
 class KernelDesc(c.Structure):
-    _fields_ = [(name, c.c_char_p) for name in ("name", "format", "ops", "device", "source", "options")] + [("repeatable", c.c_int)]
+    _fields_ = [*((name, c.c_char_p) for name in ("name", "format", "ops", "device", "source", "options")),
+                ("repeatable", c.c_int)]
 
 
 class PlanDesc(c.Structure):
-    _fields_ = [("kernel", c.c_char * 64), ("format", c.c_char * 16), ("transposed", c.c_int), ("deterministic", c.c_int),
-                ("bytes", c.c_int64), ("prepare_ms", c.c_double), ("product_ms", c.c_double), ("immediate_ms", c.c_double),
+    _fields_ = [("kernel", c.c_char * 64), ("format", c.c_char * 16), ("transposed", c.c_int),
+                ("deterministic", c.c_int),
+                ("bytes", c.c_int64), ("prepare_ms", c.c_double), ("product_ms", c.c_double),
+                ("immediate_ms", c.c_double),
                 ("break_even", c.c_int64)]
 
 
@@ -97,7 +103,8 @@ def build_peers(folder):
     """The two peers in other languages, compiled for this machine, and the plain read loop."""
     def compile_to(name, command):
         path = os.path.join(folder, name)
-        subprocess.run(command + ["-O3", "-march=native", "-fopenmp", "-DNDEBUG", "-fPIC", "-shared", "-o", path], check=True)
+        subprocess.run(command + ["-O3", "-march=native", "-fopenmp", "-DNDEBUG", "-fPIC", "-shared", "-o",
+                                  path], check=True)
         lib = c.CDLL(path)
         return lib
     read = compile_to("read.so", ["cc", f"{HERE}/peers/read.c"])
@@ -125,10 +132,12 @@ def peers_for(libs, desc, ptr, col, val, op):
     B = A if op == "N" else A.T
     found = {"scipy": (lambda x, y: B @ x, lambda: None)}
     def add(name, lib, number):
-        peer = lib.peer_new(c.c_int64(desc.rows), c.c_int64(desc.cols), c.c_int64(desc.nnz), c.c_void_p(ptr.ctypes.data),
-                            c.c_void_p(col.ctypes.data), c.c_void_p(val.ctypes.data), int(f64), number, THREADS)
+        peer = lib.peer_new(c.c_int64(desc.rows), c.c_int64(desc.cols), c.c_int64(desc.nnz),
+                            c.c_void_p(ptr.ctypes.data), c.c_void_p(col.ctypes.data),
+                            c.c_void_p(val.ctypes.data), int(f64), number, THREADS)
         if peer:
-            found[name] = (lambda x, y: lib.peer_run(c.c_void_p(peer), c.c_void_p(x.ctypes.data), c.c_void_p(y.ctypes.data)),
+            found[name] = (lambda x, y: lib.peer_run(c.c_void_p(peer), c.c_void_p(x.ctypes.data),
+                                                     c.c_void_p(y.ctypes.data)),
                            lambda: lib.peer_free(c.c_void_p(peer)))
     add("eigen", eigen, 0 if op == "N" else 1)
     if op == "T":
@@ -142,7 +151,8 @@ def heddle_for(heddle, A, op):
     """name -> (run, free) for the immediate product, the plan, and every kernel that applies."""
     number = 1 if op == "T" else 0
     lib, h = heddle.lib, heddle.h
-    found = {"mv": (lambda x, y: heddle.ok(lib.heddle_mv(h, number, None, A, c.c_void_p(x.ctypes.data), None, c.c_void_p(y.ctypes.data))),
+    found = {"mv": (lambda x, y: heddle.ok(lib.heddle_mv(h, number, None, A, c.c_void_p(x.ctypes.data), None,
+                                                         c.c_void_p(y.ctypes.data))),
                     lambda: None)}
     for kernel in [None] + heddle.kernels:
         p = heddle.plan(A, op, kernel)
@@ -151,18 +161,22 @@ def heddle_for(heddle, A, op):
         name = "plan" if kernel is None else kernel.decode()
         if kernel is not None and heddle.describe(p, op).transposed:
             name += "(Aᵀ)"
-        found[name] = (lambda x, y, p=p: heddle.ok(lib.heddle_plan_mv(p, number, None, c.c_void_p(x.ctypes.data), None, c.c_void_p(y.ctypes.data))),
-                       lambda p=p: lib.heddle_plan_free(p))
+        found[name] = (
+            lambda x, y, p=p: heddle.ok(lib.heddle_plan_mv(p, number, None, c.c_void_p(x.ctypes.data), None,
+                                                           c.c_void_p(y.ctypes.data))),
+            lambda p=p: lib.heddle_plan_free(p))
     return found
 
 
 def race(contenders, x, y, reference, seconds, read):
-    """Best seconds of each contender and of the read loop; they take turns, so that a noisy moment hits all of them."""
+    """Best seconds of each contender and of the read loop; they take turns, so that a noisy moment hits all
+    of them."""
     for name, (run, _) in contenders.items():
         y[:] = np.nan
         out = run(x, y)
         result = out if isinstance(out, np.ndarray) else y
-        error = np.max(np.abs(result - reference)) / max(np.max(np.abs(reference)), 1e-30) if len(reference) else 0
+        error = (np.max(np.abs(result - reference)) / max(np.max(np.abs(reference)), 1e-30)
+                 if len(reference) else 0)
         if not error < (1e-9 if y.dtype == np.float64 else 1e-3):
             raise RuntimeError(f"{name} is wrong by {error}")
     contenders = {**contenders, "read": (lambda x, y: read.peer_read(THREADS), None)}
@@ -183,9 +197,11 @@ def geomean(values):
 
 
 def main():
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = argparse.ArgumentParser(description=__doc__,
+                                     formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--build", default="build")
-    parser.add_argument("--members", type=int, default=18, help="how many of the largest members of set:paper")
+    parser.add_argument("--members", type=int, default=18,
+                        help="how many of the largest members of set:paper")
     parser.add_argument("--only", help="only members whose name contains this")
     parser.add_argument("--types", default="f64,f32")
     parser.add_argument("--ops", default="N,T")
@@ -194,7 +210,8 @@ def main():
     args = parser.parse_args()
     heddle = Heddle(args.build)
     command = os.path.join(args.build, "heddle")
-    members = json.loads(subprocess.run([command, "gen", "--list", "--json"], check=True, capture_output=True).stdout)
+    members = json.loads(subprocess.run([command, "gen", "--list", "--json"], check=True,
+                                        capture_output=True).stdout)
     paper = next(s for s in members["sets"] if s["name"] == "paper")["members"]
     paper = sorted(paper, key=lambda m: m["nnz"])[-args.members:]
     paper = [m for m in paper if not args.only or args.only in m["name"]]
@@ -221,13 +238,16 @@ def main():
                         free()
                     best = min(ours, key=lambda name: times[name])
                     counted = 4 * (desc.rows + 1) + desc.nnz * (4 + val.itemsize) + (n + m) * val.itemsize
-                    record = {"matrix": member["name"], "type": kind, "op": op, "rows": desc.rows, "nnz": desc.nnz,
-                              "best": best, "read_gbs": bandwidth, "of_read": counted / times[best] / 1e9 / bandwidth,
+                    record = {"matrix": member["name"], "type": kind, "op": op, "rows": desc.rows,
+                              "nnz": desc.nnz,
+                              "best": best, "read_gbs": bandwidth,
+                              "of_read": counted / times[best] / 1e9 / bandwidth,
                               "ms": {name: 1e3 * t for name, t in times.items()}}
                     records.append(record)
                     rivals = "  ".join(f"{name} {times[name] / times[best]:5.2f}x" for name in theirs)
-                    print(f"{member['name']:14s} {kind} {op}  {1e3 * times[best]:8.3f} ms  {record['of_read']:4.0%} of {bandwidth:.1f} GB/s  "
-                          f"{best:16s} {rivals}  mv {times['mv'] / times[best]:.2f}x", flush=True)
+                    print(f"{member['name']:14s} {kind} {op}  {1e3 * times[best]:8.3f} ms  "
+                          f"{record['of_read']:4.0%} of {bandwidth:.1f} GB/s  {best:16s} {rivals}  mv "
+                          f"{times['mv'] / times[best]:.2f}x", flush=True)
                 heddle.lib.heddle_matrix_free(A)
     summary(records)
     if args.json:
@@ -240,17 +260,20 @@ def summary(records):
     for kind in sorted({r["type"] for r in records}):
         for op in sorted({r["op"] for r in records}):
             group = [r for r in records if r["type"] == kind and r["op"] == op]
-            for label, names in [("best of scipy, eigen", ("scipy", "eigen")), ("eigen, explicit transpose", ("eigen_copy",)),
+            for label, names in [("best of scipy, eigen", ("scipy", "eigen")),
+                                 ("eigen, explicit transpose", ("eigen_copy",)),
                                  ("librsb", ("librsb",))]:
                 usable = [r for r in group if all(name in r["ms"] for name in names)]
                 if not usable:
                     continue
                 peer = lambda r: min(r["ms"][name] for name in names)
-                print(f"  {kind} {op}  {label:26s} {geomean(peer(r) / r['ms'][r['best']] for r in usable):5.2f}"
-                      f"   ({geomean(peer(r) / r['ms']['mv'] for r in usable):5.2f})   {len(usable)} matrices")
+                print(f"  {kind} {op}  {label:26s} "
+                      f"{geomean(peer(r) / r['ms'][r['best']] for r in usable):5.2f}   "
+                      f"({geomean(peer(r) / r['ms']['mv'] for r in usable):5.2f})   {len(usable)} matrices")
     regular = [r for r in records if r["op"] == "N" and r["type"] == "f64" and r["nnz"] >= 20 * r["rows"]]
     for r in regular:
-        print(f"  of read bandwidth, f64 N, 20+ a row: {r['matrix']:14s} {r['of_read']:4.0%}  ({r['nnz'] / r['rows']:.0f} a row)")
+        print(f"  of read bandwidth, f64 N, 20+ a row: {r['matrix']:14s} {r['of_read']:4.0%}  "
+              f"({r['nnz'] / r['rows']:.0f} a row)")
 
 
 if __name__ == "__main__":

@@ -1,15 +1,17 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""What a plan would choose, from records of every kernel (heddle bench --kernel all --peer cusparse --op N,T --json FILE).
+"""What a plan would choose, from records of every kernel
+(heddle bench --kernel all --peer cusparse --op N,T --json FILE).
 
-    bench/plans.py bench/results/2026-11-15-h200-paper.jsonl.xz     # for 100, 1000 and 10000 expected products
-    bench/plans.py FILE --expected 300 --op T --show                # and what is tried on each matrix
-    bench/plans.py FILE OTHER --fit                                 # fits the efforts of src/plan/predict.c, and prints them
-    bench/plans.py FILE OTHER --fit --write                         # and puts them there
-    bench/plans.py FILE --fit --test OTHER                          # fitted to the one, judged by the other
+    bench/plans.py bench/results/2026-11-15-h200-paper.jsonl.xz  # for 100, 1000 and 10000 expected products
+    bench/plans.py FILE --expected 300 --op T --show             # and what is tried on each matrix
+    bench/plans.py FILE OTHER --fit                              # fits the efforts of predict.c, prints them
+    bench/plans.py FILE OTHER --fit --write                      # and puts them there
+    bench/plans.py FILE --fit --test OTHER                       # fitted to the one, judged by the other
 
-The rule is that of src/plan: efforts are read from predict.c and the constants of a try from choose.c, so that a change there
-shows here before a GPU has to.  Times are those of the records, the mean of cold and warm, as plans measure them.
+The rule is that of src/plan: efforts are read from predict.c and the constants of a try from choose.c, so
+that a change there shows here before a GPU has to.  Times are those of the records, the mean of cold and
+warm, as plans measure them.
 """
 import argparse
 import gzip
@@ -25,7 +27,8 @@ ROOT = pathlib.Path(__file__).resolve().parent.parent
 PREDICT = ROOT / "src/plan/predict.c"
 CHOOSE = (ROOT / "src/plan/choose.c").read_text()
 ROW = re.compile(r"    \[KERNEL_(\w+)\] = \{([^{}]*)\},\n")
-CONVERTED = {"csr5", "coo_atomic", "coo_balance", "coo_fixed", "ell", "ellr", "ell_groups", "sell", "hyb", "csr_halfwarp",
+CONVERTED = {"csr5", "coo_atomic", "coo_balance", "coo_fixed", "ell", "ellr", "ell_groups", "sell", "hyb",
+             "csr_halfwarp",
              "tmpl", "tmplv", "bundle"}
 DERIVED = {"csr_classical", "csr_balance", "csr_ginkgo", "csr_adaptive"}
 ADDS = {"csr_weft", "csr_naive_t", "csr_hola_t", "csr_fixed_t", "coo_atomic", "coo_fixed"}
@@ -47,7 +50,8 @@ DOUBT, STAKE = (constant(CHOOSE, name) for name in ("DOUBT", "STAKE"))
 PRICE = {what: (constant(CHOOSE, f"TRY_{what}_MS"), constant(CHOOSE, f"TRY_{what}_PRODUCTS"))
          for what in ("MEASURE", "DERIVE", "CONVERT", "TURN")}
 UNKNOWN = (LEAST, 0, 0, 0)
-EFFORTS = {name: [float(number) for number in row.split(",")] for name, row in ROW.findall(PREDICT.read_text())}
+EFFORTS = {name: [float(number) for number in row.split(",")]
+           for name, row in ROW.findall(PREDICT.read_text())}
 
 
 class Run:
@@ -64,7 +68,8 @@ class Run:
         self.bytes = 0 if self.peer else self.moved(r, 4 if r["value"] == "f32" else 8)
 
     def moved(self, r, value):
-        """Bytes, by the pages' own accounts as far as records tell: what is held is what is converted or derived."""
+        """Bytes, by the pages' own accounts as far as records tell: what is held is what is converted or
+        derived."""
         kernel, held, vectors = self.kernel, r["held_bytes"], (self.rows + self.cols) * value
         arrays = 4 * (self.rows + 1) + (4 + value) * self.nnz
         entries = (8 + value) * self.nnz if kernel.startswith("coo_") else arrays
@@ -82,7 +87,8 @@ class Run:
         if kernel in CONVERTED:
             return held + vectors
         held -= arrays if self.turned else 0
-        further = {"csr_naive": 24 * max(0, self.nnz - 8 * self.rows), "csr_merge": held, "csr_hola": 4 * self.rows}
+        further = {"csr_naive": 24 * max(0, self.nnz - 8 * self.rows), "csr_merge": held,
+                   "csr_hola": 4 * self.rows}
         return arrays + vectors + held + further.get(kernel, 0)
 
     def cost(self, effort, units, blind=False):
@@ -117,7 +123,8 @@ class Contest:
 
     def __init__(self, own, op, expected, units, overhead):
         self.own, self.expected, self.units, self.overhead = own, expected, units, overhead
-        self.ahead, self.tried, self.spent, self.is_turned, self.sure = own[IMMEDIATE[op]], [], 0, False, False
+        self.ahead, self.tried, self.spent = own[IMMEDIATE[op]], [], 0
+        self.is_turned, self.sure = False, False
         self.rate = self.ahead.ms / self.cost(self.ahead)
         self.turn_ms = min((r.prepare for r in own.values() if r.turned), default=0)
         left = [r for r in own.values() if r is not self.ahead]
@@ -136,7 +143,8 @@ class Contest:
     def price(self, r):
         does = {"MEASURE": 1, "DERIVE": r.kernel in DERIVED, "CONVERT": r.kernel in CONVERTED,
                 "TURN": r.turned and not self.is_turned}
-        return sum(does[what] * (ms + products * self.rate * self.cost(r)) for what, (ms, products) in PRICE.items())
+        return sum(does[what] * (ms + products * self.rate * self.cost(r))
+                   for what, (ms, products) in PRICE.items())
 
     def worth(self, r):
         gain = self.expected * (self.ahead.ms - (1 - DOUBT) * self.rate * self.cost(r))
@@ -156,7 +164,8 @@ def geometric(values):
 
 
 def judge(runs, expected, given):
-    """Over the best kernel and the best peer: all expected products with what is prepared for them, then a cold product."""
+    """Over the best kernel and the best peer: all expected products with what is prepared for them, then a
+    cold product."""
     for op in given.op or "NT":
         means, tries, spent = defaultdict(list), [], []
         for (matrix, value, _), x in sorted((key, x) for key, x in runs.items() if key[2] == op):
@@ -166,24 +175,26 @@ def judge(runs, expected, given):
             best = min(own.values(), key=lambda r: r.total(expected))
             for name, group in (("kernel", own), ("peer", peers)):
                 if group:
-                    means["all", name].append(min(r.total(expected) for r in group.values()) / kept.total(expected))
+                    means["all", name].append(
+                        min(r.total(expected) for r in group.values()) / kept.total(expected))
                     means["cold", name].append(min(r.cold for r in group.values()) / kept.cold)
             tries.append(len(c.tried))
             spent.append(c.spent / (expected * kept.ms))
             if given.show:
-                print(f"{matrix:18} {value}  {kept.kernel:14} {means['all', 'kernel'][-1]:.3f} of {best.kernel:14} "
-                      f"tried {' '.join(c.tried)}")
+                print(f"{matrix:18} {value}  {kept.kernel:14} {means['all', 'kernel'][-1]:.3f} of "
+                      f"{best.kernel:14} tried {' '.join(c.tried)}")
         if tries:
             of = {key: f"{geometric(v):.3f}" for key, v in means.items()}
-            print(f"{op} {expected:6} expected: {of['all', 'kernel']} of the best kernel, {of.get(('all', 'peer'), '-')} of the "
-                  f"best peer; cold {of['cold', 'kernel']}, {of.get(('cold', 'peer'), '-')}; {sum(tries) / len(tries):.1f} tries "
-                  f"({max(tries)} at most), {100 * statistics.median(spent):.0f} % of the products' time")
+            print(f"{op} {expected:6} expected: {of['all', 'kernel']} of the best kernel, "
+                  f"{of.get(('all', 'peer'), '-')} of the best peer; cold {of['cold', 'kernel']}, "
+                  f"{of.get(('cold', 'peer'), '-')}; {sum(tries) / len(tries):.1f} tries ({max(tries)} at "
+                  f"most), {100 * statistics.median(spent):.0f} % of the products' time")
 
 
 class Fit:
-    """Efforts by coordinate descent on the mean of |log(predicted / measured)|.  How much slower than its bytes a matrix is for
-    every kernel alike is its own, as the rate of a contest is.  Times over four times the best are left out: what explains
-    those need not be right."""
+    """Efforts by coordinate descent on the mean of |log(predicted / measured)|.  How much slower than its
+    bytes a matrix is for every kernel alike is its own, as the rate of a contest is.  Times over four times
+    the best are left out: what explains those need not be right."""
 
     def __init__(self, runs, units):
         self.units, self.runs = units, defaultdict(list)
@@ -209,7 +220,8 @@ class Fit:
         self.own = {key: statistics.median(values) for key, values in found.items()}
 
     def error(self, k, effort):
-        return sum(abs(math.log(self.cost(r, effort) * self.own[key] / r.ms)) for key, r in self.runs[k]) / len(self.runs[k])
+        return sum(abs(math.log(self.cost(r, effort) * self.own[key] / r.ms))
+                   for key, r in self.runs[k]) / len(self.runs[k])
 
     def descend(self, k):
         effort, best = self.effort[k], self.error(k, self.effort[k])
@@ -232,7 +244,8 @@ class Fit:
         self.effort[k] = effort
 
     def rows(self):
-        return {k: f"    [KERNEL_{k}] = {{{', '.join(f'{number:g}' for number in self.effort[k])}}},\n" for k in self.runs}
+        return {k: f"    [KERNEL_{k}] = {{{', '.join(f'{number:g}' for number in self.effort[k])}}},\n"
+                for k in self.runs}
 
     def show(self):
         for k, row in self.rows().items():
@@ -253,9 +266,11 @@ def main():
     parser.add_argument("--expected", type=int, action="append", help="products (100, 1000 and 10000)")
     parser.add_argument("--op", choices="NT", help="only this operation")
     parser.add_argument("--units", type=int, default=132, help="multiprocessors of the device (132: H200)")
-    parser.add_argument("--overhead", type=float, default=0.4, help="ms of a try for memory and flushes (0.4)")
+    parser.add_argument("--overhead", type=float, default=0.4,
+                        help="ms of a try for memory and flushes (0.4)")
     parser.add_argument("--show", action="store_true", help="a line for each matrix and type")
-    parser.add_argument("--fit", action="store_true", help="print the efforts that fit the records best, and judge those")
+    parser.add_argument("--fit", action="store_true",
+                        help="print the efforts that fit the records best, and judge those")
     parser.add_argument("--write", action="store_true", help="with --fit: put them into src/plan/predict.c")
     parser.add_argument("--test", nargs="+", help="judge by these records instead")
     given = parser.parse_args()

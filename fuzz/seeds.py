@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""seeds.py FOLDER: writes the binary seeds (archives, compressed files, .hdl, .petsc), which are not kept as files."""
+"""seeds.py FOLDER: writes the binary seeds (archives, compressed files, .hdl, .petsc), which are not kept as
+files."""
 import gzip
 import io
 import os
@@ -37,7 +38,8 @@ def hdl(value, offset):
         body += b"\0" * (-len(body) % 64)
         sections += [128 + len(body), len(part)]
         body += part
-    header = b"\x89HDL\r\n\x1a\n" + struct.pack("<4I", 1, 0x01020304, value, offset) + struct.pack("<3q", 2, 3, 3)
+    header = b"\x89HDL\r\n\x1a\n" + struct.pack("<4I", 1, 0x01020304, value, offset)
+    header += struct.pack("<3q", 2, 3, 3)
     header += struct.pack("<6q", *sections) + struct.pack("<q3Q", at + len(body), 0, 0, 0)
     return header + body
 
@@ -67,7 +69,8 @@ def main():
     put(folder, "archive", "gnu.tar", tar(tarfile.GNU_FORMAT, ("long" * 40 + "/a.mtx", SMALL)))
     put(folder, "archive", "pax.tar", tar(tarfile.PAX_FORMAT, ("long" * 80 + "/a.mtx", SMALL)))
     put(folder, "archive", "small.mtx.gz", gzip.compress(SMALL, mtime=0))
-    put(folder, "archive", "two.mtx.gz", gzip.compress(SMALL[:40], mtime=0) + gzip.compress(SMALL[40:], mtime=0))
+    put(folder, "archive", "two.mtx.gz", gzip.compress(SMALL[:40], mtime=0)
+        + gzip.compress(SMALL[40:], mtime=0))
     put(folder, "archive", "fuzz.tar.gz", gzip.compress(plain, mtime=0))
     for seed in range(64):  # of each kind of damage and format, with entries enough
         put(folder, "api", f"s{seed}", bytes((seed * 7 + i * (seed + 3) + i * i) % 251 for i in range(700)))

@@ -2,8 +2,9 @@
 # SPDX-License-Identifier: MIT
 """documents.py BUILD SOURCE: prints a line for everything that a document names and the tree does not have.
 
-Links and their anchors, files of the repository between backticks, commands of heddle with their options, targets of make; and
-records in bench/results that no document cites; and lines of more than 110 columns, but for tables and long links.
+Links and their anchors, files of the repository between backticks, commands of heddle with their options,
+targets of make; and records in bench/results that no document cites; and lines of more than 110 columns, but
+for tables and long links.
 """
 import pathlib
 import re
@@ -11,8 +12,9 @@ import subprocess
 import sys
 
 build, source = pathlib.Path(sys.argv[1]).resolve(), pathlib.Path(sys.argv[2]).resolve()
-documents = [p for p in [*source.glob("*.md"), *source.glob("docs/**/*.md"), *source.glob("examples/*.md"), *source.glob("python/*.md"),
-                         *source.glob("petsc/*.md")] if p.name != "CHANGELOG.md" and "docs/reproduce" not in str(p)]
+documents = [p for p in [*source.glob("*.md"), *source.glob("docs/**/*.md"), *source.glob("examples/*.md"),
+                         *source.glob("python/*.md"), *source.glob("petsc/*.md")] if p.name != "CHANGELOG.md"
+                         and "docs/reproduce" not in str(p)]
 checked = 0
 
 
@@ -23,7 +25,8 @@ def says(document, text):
 def anchors(path):
     """What a heading is called in a link: small letters, no signs, a hyphen for a blank."""
     titles = re.findall(r"^#+ +(.*)$", path.read_text(), flags=re.M)
-    return {re.sub(r"[^\w\- ]", "", re.sub(r"`|\[([^\]]*)\]\([^)]*\)", r"\1", t).lower()).strip().replace(" ", "-") for t in titles}
+    return {re.sub(r"[^\w\- ]", "", re.sub(r"`|\[([^\]]*)\]\([^)]*\)", r"\1",
+                                           t).lower()).strip().replace(" ", "-") for t in titles}
 
 
 def links(document, text):
@@ -43,7 +46,8 @@ def links(document, text):
 def files(document, text):
     """`src/...` and its like; names in capitals and stars stand for something else."""
     global checked
-    for name in re.findall(r"`((?:src|tests|bench|cmake|scripts|docs|examples|fuzz|include|python|petsc)/[^`\s]*)`", text):
+    for name in re.findall(
+        r"`((?:src|tests|bench|cmake|scripts|docs|examples|fuzz|include|python|petsc)/[^`\s]*)`", text):
         if re.search(r"[A-Z]{3,}\.|NAME|\*", name) or "PAGE" in name or "_plain." in name:
             continue
         checked += 1
@@ -53,8 +57,10 @@ def files(document, text):
 
 def options_of(command, known={}):
     if command not in known:
-        run = subprocess.run([build / "heddle", command, "--help"], capture_output=True, text=True, check=False)
-        known[command] = set(re.findall(r"(?<![\w-])--?[a-z][a-z-]*", run.stdout)) if run.returncode == 0 else None
+        run = subprocess.run([build / "heddle", command, "--help"], capture_output=True, text=True,
+                             check=False)
+        known[command] = set(
+            re.findall(r"(?<![\w-])--?[a-z][a-z-]*", run.stdout)) if run.returncode == 0 else None
     return known[command]
 
 
@@ -84,7 +90,8 @@ def widths(document, text):
     """Pages that are being written have their say later."""
     if document.stem in ("csr_weave", "csr_weft", "tmpl", "cpu_tmpl", "bundle", "python", "petsc"):
         return
-    for number, line in enumerate(re.sub(r"^```.*?^```", lambda m: re.sub(r".+", "", m[0]), text, flags=re.M | re.S).split("\n"), 1):
+    for number, line in enumerate(re.sub(r"^```.*?^```", lambda m: re.sub(r".+", "", m[0]), text,
+                                         flags=re.M | re.S).split("\n"), 1):
         if len(line) > 110 and not line.lstrip().startswith(("|", "!")) and "](" not in line:
             says(document, f"line {number} has {len(line)} columns")
 

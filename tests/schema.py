@@ -1,17 +1,20 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""tests/schema.py SCHEMA RECORDS...: is every line of the files valid?  By jsonschema where it is installed (PyPI, or
-python3-jsonschema of Debian), else by a validator of the keywords that docs/record.schema.json uses."""
+"""tests/schema.py SCHEMA RECORDS...: is every line of the files valid?  By jsonschema where it is installed
+(PyPI, or python3-jsonschema of Debian), else by a validator of the keywords that docs/record.schema.json
+uses."""
 import json
 import re
 import sys
 
-TYPES = {"object": dict, "array": list, "string": str, "number": (int, float), "integer": int, "boolean": bool,
+TYPES = {"object": dict, "array": list, "string": str, "number": (int, float), "integer": int,
+         "boolean": bool,
          "null": type(None)}
 
 
 class Small:
-    """Just the keywords in use; one that is not known is an error, so that the schema cannot outgrow it unnoticed."""
+    """Just the keywords in use; one that is not known is an error, so that the schema cannot outgrow it
+    unnoticed."""
 
     PASSED_OVER = {"$schema", "$defs", "title", "description", "then", "else"}
 
@@ -27,7 +30,8 @@ class Small:
             return any(isinstance(value, TYPES[t]) and (t == "boolean" or not isinstance(value, bool))
                        for t in ([want] if isinstance(want, str) else want))
         if key == "properties":
-            return not isinstance(value, dict) or all(k not in value or self.good(value[k], s) for k, s in want.items())
+            return not isinstance(value, dict) or all(k not in value or self.good(value[k], s)
+                                                      for k, s in want.items())
         if key == "if":
             return self.good(value, schema.get("then" if self.good(value, want) else "else", {}))
         if key == "$ref":
@@ -71,7 +75,8 @@ def main():
                     continue
                 said = [v.is_valid(record) for v in validators]
                 if not all(said):
-                    print(f"{path}:{number}: not valid ({', '.join(type(v).__name__ for v, s in zip(validators, said) if not s)})")
+                    print(f"{path}:{number}: not valid "
+                          f"({', '.join(type(v).__name__ for v, s in zip(validators, said) if not s)})")
                     bad += 1
     print(f"{lines} lines, {bad} not valid")
     return 1 if bad or lines == 0 else 0

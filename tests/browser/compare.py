@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""The page over two files of records that cover different matrices: which cases are compared, when they were measured, and
-whether many kernels can be told apart, on a desktop and on a phone."""
+"""The page over two files of records that cover different matrices: which cases are compared, when they were
+measured, and whether many kernels can be told apart, on a desktop and on a phone."""
 import functools
 import json
 import random
@@ -8,10 +8,12 @@ import random
 import make_records
 from tab import VIEWS, WORK, Tab, check, heddle
 
-KERNELS = [f"csr_{letter}" for letter in "abcdefghijklmnopqr"] + ["cusparse:csr_alg1:preprocess=0"]  # more than there are hues
+# more than there are hues
+KERNELS = [f"csr_{letter}" for letter in "abcdefghijklmnopqr"] + ["cusparse:csr_alg1:preprocess=0"]
 FILES = [  # all kernels on matrices 0 to 19; six of them and another one on 15 to 29, later
     {"kernels": KERNELS, "matrices": range(0, 20), "version": "0.1.0", "date": "2026-11-15T04:23:39Z"},
-    {"kernels": KERNELS[:6] + ["late"], "matrices": range(15, 30), "version": "0.2.0", "date": "2026-12-02T04:23:39Z"},
+    {"kernels": KERNELS[:6] + ["late"], "matrices": range(15, 30), "version": "0.2.0",
+     "date": "2026-12-02T04:23:39Z"},
 ]
 
 
@@ -39,10 +41,12 @@ def note(tab, card="profile"):
 def the_figure_comes_first_and_the_filters_are_folded_away(browser):
     for width, height in ((1280, 900), (390, 844)):
         tab = Tab(browser, two_files(), width=width, height=height, filters=False)
-        check(not tab.page.is_visible(".chip") and not tab.page.is_visible('select[name="since"]'), "controls are unfolded")
+        check(not tab.page.is_visible(".chip") and not tab.page.is_visible('select[name="since"]'),
+              "controls are unfolded")
         top = tab.page.locator("#card-profile svg").first.bounding_box()["y"]
         check(top < height - 150, f"at {width} pixels the figure begins at {top}")
-        check("19 of 20 kernels" in tab.page.inner_text("#filters summary"), tab.page.inner_text("#filters summary"))
+        check("19 of 20 kernels" in tab.page.inner_text("#filters summary"),
+              tab.page.inner_text("#filters summary"))
         tab.page.click("#filters summary")
         check(tab.page.is_visible(".chip"), "controls do not unfold")
         tab.page.click('[data-kernel="csr_r"]')
@@ -53,15 +57,19 @@ def the_figure_comes_first_and_the_filters_are_folded_away(browser):
 def only_cases_that_all_have_are_compared_and_the_others_counted(browser):
     tab = Tab(browser, two_files())
     check("20 cases that all 19 kernels have, 10 left out" in note(tab), note(tab))
-    check(tab.page.get_attribute('[data-kernel="late"]', "aria-pressed") == "false", "late is shown, and nothing in common left")
-    check("10 of 30 cases" in tab.page.get_attribute('[data-kernel="late"]', "title"), "it is not told how many cases late has")
+    check(tab.page.get_attribute('[data-kernel="late"]', "aria-pressed") == "false",
+          "late is shown, and nothing in common left")
+    check("10 of 30 cases" in tab.page.get_attribute('[data-kernel="late"]', "title"),
+          "it is not told how many cases late has")
     tab.page.click('[data-kernel="late"]')
     for card in ("profile", "profile-table"):
         words = tab.page.inner_text(f"#card-{card} .empty")
-        check("No case has runs of all 20 kernels" in words and "late has the fewest, 10 of 30" in words, words)
+        check("No case has runs of all 20 kernels" in words and "late has the fewest, 10 of 30" in words,
+              words)
     for view in ("speedup", "means", "costs"):
         tab.go(f"#/{view}?hide=")
-        check(tab.page.locator("#card-" + view + " .empty").count() == 1, f"{view} compares what cannot be compared")
+        check(tab.page.locator("#card-" + view + " .empty").count() == 1,
+              f"{view} compares what cannot be compared")
     tab.go("#/profile?hide=")
     tab.page.click('#card-profile [data-focus="cases-all"]')
     check("cases=all" in tab.page.url and note(tab).endswith("30 cases"), note(tab))
@@ -78,7 +86,8 @@ def runs_are_filtered_by_version_and_day(browser):
     check(rows() == "20 rows" and "version=0.1.0" in tab.page.url, f"0.1.0 has {rows()}")
     check("heddle 0.1.0" in note(tab, "map"), note(tab, "map"))
     tab.go("#/matrix/made_0017?version=0.1.0&hide=")
-    check(tab.page.locator("#card-runs tbody tr").count() == 19, "runs that were measured again later are gone")
+    check(tab.page.locator("#card-runs tbody tr").count() == 19,
+          "runs that were measured again later are gone")
     tab.go("#/matrices")
     tab.page.select_option('select[name="since"]', "2026-12-02")
     check(rows() == "15 rows", f"since December: {rows()}")
@@ -92,13 +101,15 @@ def lines_that_share_a_hue_have_other_dashes_and_all_have_a_name(browser):
     for width in (1280, 390):
         tab = Tab(browser, two_files(), width=width, height=844)
         looks = tab.page.evaluate("""() => [...document.querySelectorAll("#card-profile path.line")].map(p =>
-          p.getAttribute("stroke") + " " + (p.getAttribute("stroke-dasharray") ?? "") + " " + p.getAttribute("stroke-width"))""")
+          p.getAttribute("stroke") + " " + (p.getAttribute("stroke-dasharray") ?? "") + " " +
+          p.getAttribute("stroke-width"))""")
         check(len(looks) == 19 and len(set(looks)) == 19, f"{len(looks)} lines look {len(set(looks))} ways")
         where = "#card-profile .direct text" if width > 760 else "#card-profile .names > span"
         names = tab.page.locator(where).all_text_contents()
         check(sorted(names) == sorted(KERNELS), f"at {width} pixels named: {names}")
-        marks = tab.page.evaluate("""() => [...document.querySelectorAll(".chip[aria-pressed=true] .dot")].map(d =>
-          d.className + d.getAttribute("style"))""")
+        marks = tab.page.evaluate("""() =>
+          [...document.querySelectorAll(".chip[aria-pressed=true] .dot")].map(d =>
+            d.className + d.getAttribute("style"))""")
         check(len(set(marks)) == 19, f"{len(marks)} chips look {len(set(marks))} ways")
         tab.go("#/speed")
         check(len(tab.texts("#card-speed .names > span")) == 19, "points have no names")
@@ -120,8 +131,10 @@ def a_kernel_that_is_switched_off_lets_no_other_stand_back(browser):
 CUT = """() => {
   const cut = [], wide = document.documentElement.clientWidth;
   for (const box of document.querySelectorAll(".scroll, nav ul")) /* what scrolls sideways hides something */
-    if (box.scrollWidth > box.clientWidth + 1) cut.push(`${box.getAttribute("aria-label") ?? "menu"} scrolls`);
-  for (const words of document.querySelectorAll("main text, main td, main th, main p, main h1, main h2, nav a, summary")) {
+    if (box.scrollWidth > box.clientWidth + 1)
+      cut.push(`${box.getAttribute("aria-label") ?? "menu"} scrolls`);
+  const spoken = "main text, main td, main th, main p, main h1, main h2, nav a, summary";
+  for (const words of document.querySelectorAll(spoken)) {
     const { left, right, width } = words.getBoundingClientRect();
     if (width > 0 && (left < -1 || right > wide + 1)) cut.push(words.textContent.trim().slice(0, 40));
   }

@@ -19,14 +19,16 @@ def heddle(*arguments):
 
 
 class Tab:
-    """A tab that remembers what went wrong in it.  `filters`: whether they are unfolded, as one who needs them would do first."""
+    """A tab that remembers what went wrong in it.  `filters`: whether they are unfolded, as one who needs
+    them would do first."""
 
     def __init__(self, browser, page, link="", width=1280, height=900, scheme="light", filters=True):
         self.context = browser.new_context(viewport={"width": width, "height": height}, color_scheme=scheme,
                                            accept_downloads=True, reduced_motion="reduce")
         self.page = self.context.new_page()
         self.wrong = []
-        self.page.on("console", lambda m: m.type in ("error", "warning") and self.wrong.append(f"console: {m.text}"))
+        self.page.on("console", lambda m: m.type in ("error", "warning")
+                     and self.wrong.append(f"console: {m.text}"))
         self.page.on("pageerror", lambda e: self.wrong.append(f"exception: {e}"))
         self.page.on("request", self.request)
         self.url = f"file://{page}"

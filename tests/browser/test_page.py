@@ -25,7 +25,8 @@ MANY = 1250  # matrices, 40 runs each: 50,000 records
 
 @functools.lru_cache(None)
 def real_page():
-    """The committed records of a GPU, with which it opens, and what is measured here and now over a few small matrices."""
+    """The committed records of a GPU, with which it opens, and what is measured here and now over a few small
+    matrices."""
     records, page = WORK / "real.jsonl", WORK / "real.html"
     heddle("bench", "set:smoke", "--device", "cpu", "--kernel", "all", "--type", "f32,f64", "--op", "N,T",
            "--time-limit", "0.01", "--json", records, "-q")
@@ -69,7 +70,8 @@ def a_filter_changes_the_figure_and_the_link(browser):
     tab.page.fill('[data-focus="products"]', "5")
     tab.page.keyboard.press("Tab")
     check("products=5" in tab.page.url, "the number of products is not in the link")
-    check("csr_vector" in " ".join(tab.texts(".chip")), "the kernels of the device with most runs are not offered")
+    check("csr_vector" in " ".join(tab.texts(".chip")),
+          "the kernels of the device with most runs are not offered")
     offered = []
     for device in tab.texts('select[name="device"] option'):
         tab.page.select_option('select[name="device"]', device)
@@ -94,8 +96,10 @@ def kernels_are_switched_off_and_on(browser):
     lines = tab.page.locator("#card-profile path.line").count()
     tab.page.click('[data-kernel="coo_balance"]')
     check(tab.page.locator("#card-profile path.line").count() == lines - 1, "the line is still there")
-    check(tab.page.get_attribute('[data-kernel="coo_balance"]', "aria-pressed") == "false", "the button still says it is shown")
-    check(tab.page.evaluate("document.activeElement.dataset.kernel") == "coo_balance", "the button lost the focus")
+    check(tab.page.get_attribute('[data-kernel="coo_balance"]', "aria-pressed") == "false",
+          "the button still says it is shown")
+    check(tab.page.evaluate("document.activeElement.dataset.kernel") == "coo_balance",
+          "the button lost the focus")
     tab.page.keyboard.press("Enter")
     check(tab.page.locator("#card-profile path.line").count() == lines, "the line did not come back")
     tab.close()
@@ -104,7 +108,8 @@ def kernels_are_switched_off_and_on(browser):
 def variants_stand_back_and_labels_stay_in_their_card(browser):
     tab = Tab(browser, real_page(), "#/profile")
     shown = lambda kernel: tab.page.get_attribute(f'[data-kernel="{kernel}"]', "aria-pressed")
-    check(shown("hyb") == "true" and shown("hyb:split=minimal") == "false", "an option is shown beside its kernel at first")
+    check(shown("hyb") == "true" and shown("hyb:split=minimal") == "false",
+          "an option is shown beside its kernel at first")
     tab.page.click('[data-focus="kernels-all"]')
     check(shown("hyb:split=minimal") == "true" and "hide=" in tab.page.url, "not all of them are shown")
     for view in ("profile", "speed", "costs"):
@@ -112,8 +117,8 @@ def variants_stand_back_and_labels_stay_in_their_card(browser):
         check(shown("hyb:split=minimal") == "true", f"{view}: a link to all of them does not show them")
         above = tab.page.evaluate("""id => {
           const top = document.querySelector(`#${id} .body`).getBoundingClientRect().top;
-          return [...document.querySelectorAll(`#${id} text`)].filter(t => t.getBoundingClientRect().top < top - 4)
-            .map(t => t.textContent);
+          return [...document.querySelectorAll(`#${id} text`)]
+            .filter(t => t.getBoundingClientRect().top < top - 4).map(t => t.textContent);
         }""", f"card-{view}")
         check(not above, f"{view}: {above} above the figure")
     tab.close()
@@ -123,7 +128,8 @@ def the_baseline_has_a_speed_up_of_one(browser):
     tab = Tab(browser, real_page(), "#/speedup")
     for kernel in ("csr_vector", "plan"):
         tab.page.select_option('select[name="base"]', kernel)
-        check(tab.page.inner_text("#card-speedup h2") == f"Speed-up over {kernel}", "the title names another baseline")
+        check(tab.page.inner_text("#card-speedup h2") == f"Speed-up over {kernel}",
+              "the title names another baseline")
         row = next(r for r in tab.texts("#card-speedup-table tbody tr") if r.startswith(kernel))
         check("1.00×" in row, f"{kernel} over itself: {row}")
     tab.close()
@@ -138,13 +144,15 @@ def the_table_sorts_filters_and_searches(browser):
     check(len(everything) > 100, f"only {len(everything)} matrices")
     tab.page.click('[data-sort="name"]')
     check(names() == sorted(everything, key=str.lower)[:100], f"not sorted by name: {names()}")
-    check(tab.page.get_attribute("th:has([data-sort=name])", "aria-sort") == "ascending", "aria-sort is missing")
+    check(tab.page.get_attribute("th:has([data-sort=name])", "aria-sort") == "ascending",
+          "aria-sort is missing")
     tab.page.click('[data-sort="name"]')
     check(names() == sorted(everything, key=str.lower, reverse=True)[:100], "not sorted backwards")
     tab.page.fill('[data-focus="search"]', "bcsstk")
     tab.page.wait_for_timeout(300)
     check(len(names()) > 1 and all("bcsstk" in n for n in names()), f"found {names()}")
-    check(tab.page.evaluate("document.activeElement.dataset.focus") == "search", "the search field lost the focus")
+    check(tab.page.evaluate("document.activeElement.dataset.focus") == "search",
+          "the search field lost the focus")
     check("of" in tab.page.inner_text("#live"), f"the count is not announced: {tab.page.inner_text('#live')}")
     tab.page.fill('[data-focus="search"]', "")
     tab.page.wait_for_timeout(300)
@@ -169,7 +177,8 @@ def a_matrix_has_a_page_of_its_own(browser):
     tab.page.click(".skipped summary")
     check("csr_weft computes only" in tab.page.inner_text(".skipped"), "what was skipped has no reason")
     tab.go("#/matrix/gemat12")
-    check("gemat12.mtx" in tab.page.inner_text(".matrix-head"), "the file of the same name has no page of its own")
+    check("gemat12.mtx" in tab.page.inner_text(".matrix-head"),
+          "the file of the same name has no page of its own")
     tab.go("#/matrix/100%25%ZZ")
     check("no matrix" in tab.page.inner_text("main"), "a link that cannot be decoded shows something")
     tab.go("#/matrix/nobody")
@@ -180,13 +189,15 @@ def a_matrix_has_a_page_of_its_own(browser):
 def every_figure_is_saved_as_svg_png_and_csv(browser):
     tab = Tab(browser, real_page())
     for view, card in (("profile", "profile"), ("speed", "speed"), ("speedup", "speedup"), ("means", "means"),
-                       ("costs", "costs"), ("matrices", "map"), ("matrix/rajat31", "kernels"), ("matrix/rajat31", "pattern"),
+                       ("costs", "costs"), ("matrices", "map"), ("matrix/rajat31", "kernels"),
+                       ("matrix/rajat31", "pattern"),
                        ("matrix/rajat31", "lengths")):
         tab.go(f"#/{view}")
         tree = xml.parse(tab.saved(f"{card}-SVG")).getroot()
         drawn = [e for e in tree.iter() if e.tag.split("}")[1] in ("path", "circle", "rect")]
         check(len(drawn) > 5, f"{card}: the saved drawing holds {len(drawn)} shapes")
-        check(not any("class" in e.attrib for e in tree.iter()), f"{card}: the saved drawing needs a style sheet")
+        check(not any("class" in e.attrib for e in tree.iter()),
+              f"{card}: the saved drawing needs a style sheet")
         png = tab.saved(f"{card}-PNG").read_bytes()
         check(png[:8] == b"\x89PNG\r\n\x1a\n" and len(png) > 2000, f"{card}: no PNG")
         rows = list(csv.reader(io.StringIO(tab.saved(f"{card}-CSV").read_text())))
@@ -197,7 +208,8 @@ def every_figure_is_saved_as_svg_png_and_csv(browser):
 def the_page_can_be_used_with_the_keyboard_alone(browser):
     tab = Tab(browser, real_page(), "#/speed")
     tab.page.keyboard.press("Tab")
-    check(tab.page.evaluate("document.activeElement.className") == "skip", "the first stop is not the way to the figures")
+    check(tab.page.evaluate("document.activeElement.className") == "skip",
+          "the first stop is not the way to the figures")
     tab.page.keyboard.press("Enter")
     check(tab.page.evaluate("document.activeElement.id") == "main", "it does not lead there")
     check("#/speed" in tab.page.url, "it lost the view")
@@ -226,7 +238,8 @@ def everything_has_a_name_for_a_screen_reader(browser):
         check(not nameless, f"{view}: {nameless}")
         heads = tab.page.evaluate("[...document.querySelectorAll('main h1')].length")
         check(heads == 1, f"{view} has {heads} headings of the first order")
-        check(tab.page.evaluate("[...document.querySelectorAll('th')].every(t => t.scope)"), f"{view}: a heading without scope")
+        check(tab.page.evaluate("[...document.querySelectorAll('th')].every(t => t.scope)"),
+              f"{view}: a heading without scope")
     tab.close()
 
 
@@ -282,12 +295,14 @@ def the_pointer_brings_up_what_lies_under_it(browser):
         figure = tab.page.locator(f"#card-{card} svg").first
         figure.scroll_into_view_if_needed()
         box = figure.bounding_box()
-        tab.page.mouse.move(box["x"] + 0.4 * box["width"], box["y"] + (30 if view == "matrix/rajat31" else 0.5 * box["height"]))
+        tab.page.mouse.move(box["x"] + 0.4 * box["width"],
+                            box["y"] + (30 if view == "matrix/rajat31" else 0.5 * box["height"]))
         check(words in tab.page.inner_text("#tip"), f"{view}: the tip says {tab.page.inner_text('#tip')!r}")
     tab.go("#/profile")
     tab.page.hover('[data-kernel="plan"]')
     lines = tab.page.locator("#card-profile path.line").count()
-    check(tab.page.locator("#card-profile path.line.back").count() == lines - 1, "the other lines do not stand back")
+    check(tab.page.locator("#card-profile path.line.back").count() == lines - 1,
+          "the other lines do not stand back")
     tab.close()
 
 
@@ -305,7 +320,8 @@ def colours_can_be_chosen(browser):
 def what_was_left_out_is_told(browser):
     records, page = WORK / "broken.jsonl", WORK / "broken.html"
     good = real_page().with_suffix(".jsonl").read_text().splitlines()
-    bad = ['{"schema":1,"record":"run"', '{"schema":9,"record":"run"}', good[1].replace('"verified":true', '"verified":false'),
+    bad = ['{"schema":1,"record":"run"', '{"schema":9,"record":"run"}',
+           good[1].replace('"verified":true', '"verified":false'),
            good[1].replace('"origin":"', '"origin":"</script><script>alert(1)</script>')
            .replace('"matrix":"', '"matrix":"<b>&'),
            good[1].replace('"kernel":"auto"', '"kernel":"<i>evil</i>"')]
@@ -331,10 +347,12 @@ CLICK = """selector => new Promise(done => {
 
 
 def redraws(tab, selectors):
-    """Milliseconds from a click to the finished drawing, and those that the page itself computed: the least of eight."""
+    """Milliseconds from a click to the finished drawing, and those that the page itself computed: the least
+    of eight."""
     session = tab.context.new_cdp_session(tab.page)
     session.send("Performance.enable", {"timeDomain": "threadTicks"})
-    worked = lambda: next(m["value"] for m in session.send("Performance.getMetrics")["metrics"] if m["name"] == "TaskDuration")
+    worked = lambda: next(m["value"] for m in session.send("Performance.getMetrics")["metrics"]
+                          if m["name"] == "TaskDuration")
     walls, works = [], []
     for n in range(8):
         before = worked()
@@ -353,8 +371,10 @@ def fifty_thousand_records_redraw_within_300_ms_of_a_click(browser):
                            ("kernel", ('[data-kernel="ell"]', '[data-kernel="ell"]'))):
             wall, work = redraws(tab, pair)
             print(f"    {view:9} {name:7} {wall:5.0f} ms after the click, {work:4.0f} ms of work", flush=True)
-            busy = os.getloadavg()[0] > os.cpu_count()  # then the click waits for others, and only the work can be judged
-            check((work if busy else wall) < REDRAW_MS, f"{view}: {name} took {wall:.0f} ms, {work:.0f} of them work")
+            # then the click waits for others, and only the work can be judged
+            busy = os.getloadavg()[0] > os.cpu_count()
+            check((work if busy else wall) < REDRAW_MS,
+                  f"{view}: {name} took {wall:.0f} ms, {work:.0f} of them work")
     tab.close()
 
 

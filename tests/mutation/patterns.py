@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: MIT
-"""The bugs that authors write, as patterns: each finds its places in a file and says what stands there instead.
+"""The bugs that authors write, as patterns: each finds its places in a file and says what stands there
+instead.
 
-A mutant is one place of one pattern.  Its name is a hash of the file's path, the pattern, the line's text and the number of
-the place among those alike, so that it keeps its name while lines above it come and go."""
+A mutant is one place of one pattern.  Its name is a hash of the file's path, the pattern, the line's text and
+the number of the place among those alike, so that it keeps its name while lines above it come and go."""
 import hashlib
 import re
 
@@ -85,15 +86,18 @@ PATTERNS = [
     ('|| to &&', r' \|\| ', replaced(' && ')),
     ('condition always true', r'\bif \(', condition_true),
     # of what counts entries or bytes: rows, columns and lanes are below 2^31
-    ('type narrowed', r'(?<=[\s(])int64_t(?= (?:k|nnz|first|last|begin|end|from|at|next|entry|entries|bytes|offset|start|stop|tile)\b)',
-     replaced('int32_t')),
+    ('type narrowed', r'(?<=[\s(])int64_t(?= (?:k|nnz|first|last|begin|end|from|at|next|entry|entries|bytes'
+                      r'|offset|start|stop|tile)\b)', replaced('int32_t')),
     ('type narrowed', r'\(off\)', replaced('(int16_t)')),
     ('type narrowed', r'(?<=\s)(?:double|real)(?= sum)', replaced('float')),
-    ('statement dropped', r'(?<=[;{}]\n)([ \t]+)[a-z][\w.>\-\[\]\* +()&,]*(?:=[^=;\n]+|\([^;\n]*\));(?=\n)', None),
+    ('statement dropped', r'(?<=[;{}]\n)([ \t]+)[a-z][\w.>\-\[\]\* +()&,]*(?:=[^=;\n]+|\([^;\n]*\));(?=\n)',
+     None),
     ('carry lost', r'\b[\w.>\-]*carry[\w.>\-]* = (?=[^=;]+;)', replaced(r'\g<0>0 * ')),
     ('break dropped', r'\b(?:break|continue);', replaced(';')),
 ]
-DECLARES = re.compile(r'^\s*(?:const |static |unsigned |struct |return\b|goto\b|u?int\d*_t |int |char |double |float |real |off |void |size_t )')
+DECLARES = re.compile(
+    r'^\s*(?:const |static |unsigned |struct |return\b|goto\b|u?int\d*_t |int |char |double |float |real '
+    r'|off |void |size_t )')
 
 
 def statement(text, m):
@@ -115,11 +119,13 @@ def mutants(path, text):
             end, put = got
             line_begin = text.rfind('\n', 0, m.start()) + 1
             line = text[line_begin:text.find('\n', m.start())]
-            if not line.startswith((' ', '\t')) or DECLARES.match(line) and '(' not in line and '=' not in line:
+            if (not line.startswith((' ', '\t'))
+                    or DECLARES.match(line) and '(' not in line and '=' not in line):
                 continue
             alike = (pattern, line.strip(), m.start() - line_begin)
             seen[alike] = seen.get(alike, 0) + 1
             key = hashlib.sha1(f'{path}|{alike}|{seen[alike]}'.encode()).hexdigest()[:10]
-            found.append({'name': key, 'path': path, 'line': text.count('\n', 0, m.start()) + 1, 'pattern': pattern,
-                          'begin': m.start(), 'end': end, 'new': put, 'text': line.strip()})
+            found.append({'name': key, 'path': path, 'line': text.count('\n', 0, m.start()) + 1,
+                          'pattern': pattern, 'begin': m.start(), 'end': end, 'new': put,
+                          'text': line.strip()})
     return found

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""One mutant, from its text to a verdict: the objects that have its file in them, compiled into a folder of their own, the test
-programs linked with these before the library's, and the tests run until one fails."""
+"""One mutant, from its text to a verdict: the objects that have its file in them, compiled into a folder of
+their own, the test programs linked with these before the library's, and the tests run until one fails."""
 import json
 import os
 import re
@@ -23,14 +23,16 @@ class Build:
             out = os.path.normpath(os.path.join(entry['directory'], words[words.index('-o') + 1]))
             path = os.path.relpath(entry['file'], source)
             if path.startswith('src/') and '/tests/CMakeFiles/planted' not in out:
-                self.units.append({'path': path, 'words': words, 'directory': entry['directory'], 'object': out})
+                self.units.append({'path': path, 'words': words, 'directory': entry['directory'],
+                                   'object': out})
         self.includes = {}
 
     def included(self, path):
         """The files that a file includes, and theirs."""
         if path not in self.includes:
             self.includes[path] = set()
-            direct = re.findall(r'^\s*#\s*include "([^"]+)"', open(f'{self.source}/{path}').read(), flags=re.M)
+            direct = re.findall(r'^\s*#\s*include "([^"]+)"', open(f'{self.source}/{path}').read(),
+                                flags=re.M)
             for name in direct:
                 for at in (f'src/{name}', f'{os.path.dirname(path)}/{name}'):
                     if os.path.exists(f'{self.source}/{at}'):
@@ -46,8 +48,8 @@ class Build:
         text = f'{self.folder}/tests/CMakeFiles/{program}.dir/link.txt'
         if os.path.exists(text): # of make
             return shlex.split(open(text).read()), f'{self.folder}/tests'
-        lines = subprocess.run(['ninja', '-C', self.folder, '-t', 'commands', '-s', f'tests/{program}'], check=True,
-                               capture_output=True, text=True).stdout.strip().splitlines()
+        lines = subprocess.run(['ninja', '-C', self.folder, '-t', 'commands', '-s', f'tests/{program}'],
+                               check=True, capture_output=True, text=True).stdout.strip().splitlines()
         words = shlex.split(lines[-1])
         return [w for w in words if w not in (':', '&&')], self.folder
 
@@ -64,8 +66,8 @@ class Plant:
 
     def __init__(self, build, scratch, program_seconds):
         self.build, self.scratch, self.seconds = build, scratch, program_seconds
-        self.environment = dict(os.environ, HEDDLE_TEST_FIRST='1', OMP_WAIT_POLICY='passive', OMP_NUM_THREADS='2', NO_COLOR='1',
-                                TMPDIR=scratch)
+        self.environment = dict(os.environ, HEDDLE_TEST_FIRST='1', OMP_WAIT_POLICY='passive',
+                                OMP_NUM_THREADS='2', NO_COLOR='1', TMPDIR=scratch)
         for name in ('HEDDLE_SLOW_TESTS', 'HEDDLE_TEST_KERNELS', 'HEDDLE_TEST_DEVICES'):
             self.environment.pop(name, None)
 
@@ -122,8 +124,9 @@ class Plant:
         environment = dict(self.environment, HEDDLE_TEST_KERNELS=kernels) if kernels else self.environment
         words = [program] + ([name] if name else [])
         try:
-            done = subprocess.run(words, env=environment, cwd=self.scratch, capture_output=True, text=True, errors='replace',
-                                  timeout=20 * self.seconds, preexec_fn=limits(self.seconds))
+            done = subprocess.run(words, env=environment, cwd=self.scratch, capture_output=True, text=True,
+                                  errors='replace', timeout=20 * self.seconds,
+                                  preexec_fn=limits(self.seconds))
         except subprocess.TimeoutExpired:
             return 'it does not end'
         if done.returncode == 0:

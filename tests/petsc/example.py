@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""example.py PLUGIN: a Python program on Heddle's type: a tridiagonal system, solved, and a product checked."""
+"""example.py PLUGIN: a Python program on Heddle's type: a tridiagonal system, solved, and a product
+checked."""
 import sys
 
 import petsc4py

@@ -14,8 +14,10 @@ function segments(key, title, values, name = v => v, hint = () => null) {
 
 function chooser(key, title, values, name = v => v) {
   return make("label", { class: "chooser" }, make("span", {}, title),
-    make("select", { name: key, "data-focus": key, onchange: event => change({ [key]: event.target.value, more: 1 }) },
-      values.map(value => make("option", { value, selected: String(state[key]) === String(value) }, name(value)))));
+    make("select", { name: key, "data-focus": key,
+                     onchange: event => change({ [key]: event.target.value, more: 1 }) },
+      values.map(value => make("option", { value, selected: String(state[key]) === String(value) },
+        name(value)))));
 }
 
 function withAll(names) {
@@ -32,9 +34,11 @@ function setupControl() {
   const counted = countsSetup();
   return make("div", { class: "setup" },
     segments("setup", "Count preparation", ["without", "with"], v => v === "with" ? "yes" : "no",
-             v => v === "with" ? "conversion and preparation, spread over a number of products" : "times of products alone"),
+             v => v === "with" ? "conversion and preparation, spread over a number of products"
+               : "times of products alone"),
     counted && make("label", { class: "products" }, make("span", {}, "over"),
-      make("input", { type: "number", min: 1, max: 1e9, step: 1, value: state.products, "data-focus": "products",
+      make("input", { type: "number", min: 1, max: 1e9, step: 1, value: state.products,
+                      "data-focus": "products",
                       onchange: event => change({ products: whole(event.target.value) }) }),
       make("span", {}, "products")));
 }
@@ -53,7 +57,8 @@ function drawControls() {
       segments("op", "Operation", withAll(runs.ops), v => v === "all" ? "both" : opName(v)),
       deviceHas.cold.has(state.device) && segments("time", "Caches", ["warm", "cold"]),
       setupControl(),
-      compares && segments("cases", "Compare over", choices.cases, v => v === "common" ? "cases that all have" : "all cases",
+      compares && segments("cases", "Compare over", choices.cases,
+        v => v === "common" ? "cases that all have" : "all cases",
         v => v === "common" ? "only cases that every kernel shown was run on"
                             : "a kernel that was not run on a case is not within reach of the best there"),
       timeControls(),
@@ -78,15 +83,20 @@ function casesOf(kernel) {
 
 /* One button a kernel; pressed means shown. */
 function kernelChips() {
-  const off = hidden(), list = selection().kernels.map(k => kernels[k]), some = list.some(k => off.has(k.name));
-  const forward = kernel => highlight(off.has(kernel.name) ? -1 : kernel.id); /* none stands back for one that is not there */
+  const off = hidden(), list = selection().kernels.map(k => kernels[k]),
+        some = list.some(k => off.has(k.name));
+  /* none stands back for one that is not there */
+  const forward = kernel => highlight(off.has(kernel.name) ? -1 : kernel.id);
   return make("div", { class: "chips", role: "group", "aria-label": "Kernels shown" },
-    list.map(kernel => make("button", { type: "button", class: "chip", "aria-pressed": String(!off.has(kernel.name)),
+    list.map(kernel => make("button", { type: "button", class: "chip",
+                                        "aria-pressed": String(!off.has(kernel.name)),
       "data-focus": `kernel-${kernel.name}`, "data-kernel": kernel.name, 
       title: `${off.has(kernel.name) ? "show" : "hide"}; ${casesOf(kernel.id)}`,
-      onclick: () => toggleKernel(kernel.name), onpointerenter: () => forward(kernel), onpointerleave: () => highlight(-1),
-      onfocus: () => forward(kernel), onblur: () => highlight(-1) }, dot(kernel), kernel.name)),
-    some ? make("button", { type: "button", class: "plain", "data-focus": "kernels-all", onclick: () => change({ hide: "" }) },
+      onclick: () => toggleKernel(kernel.name), onpointerenter: () => forward(kernel),
+      onpointerleave: () => highlight(-1), onfocus: () => forward(kernel), onblur: () => highlight(-1) },
+      dot(kernel), kernel.name)),
+    some ? make("button", { type: "button", class: "plain", "data-focus": "kernels-all",
+                            onclick: () => change({ hide: "" }) },
       "show all")
          : list.length > 8 && make("button", { type: "button", class: "plain", "data-focus": "kernels-all",
              onclick: () => change({ hide: bestOnes(list, 6) }) }, "only the best six"));

@@ -4,20 +4,23 @@
 
 views.costs = {
   title: "Costs",
-  lead: "A format that must be converted to pays only if it is used often enough. The lines show on what share of the " +
-        "matrices a kernel, its preparation included, is ahead of the unprepared baseline after a number of products.",
+  lead: "A format that must be converted to pays only if it is used often enough. The lines show on what " +
+        "share of the matrices a kernel, its preparation included, is ahead of the unprepared baseline " +
+        "after a number of products.",
   render(main) {
     const s = selection(), rows = costs(s);
-    card(main, { id: "costs", title: `When preparing pays, against ${state.base}`, note: `${caseNote()} · ${casesNote(s)}`,
+    card(main, { id: "costs", title: `When preparing pays, against ${state.base}`,
+                 note: `${caseNote()} · ${casesNote(s)}`,
       csv: () => costRows(rows), draw: (body, width) => drawCosts(body, width, rows, s) });
     card(main, { id: "costs-table", title: "What it costs", picture: false, csv: () => costRows(rows),
       draw: body => costTable(body, rows, s),
-      note: "Preparation in products of the baseline; memory beyond the matrix as a share of the matrix; break-even among " +
-            "the cases where the kernel is faster. Medians." });
+      note: "Preparation in products of the baseline; memory beyond the matrix as a share of the matrix; " +
+            "break-even among the cases where the kernel is faster. Medians." });
   },
 };
 
-/* For each kernel with known preparation: break-even points (Infinity where it never pays), relative cost and memory. */
+/* For each kernel with known preparation: break-even points (Infinity where it never pays), relative cost
+ * and memory. */
 function costs(s) {
   const time = isCold() ? runs.cold : runs.warm, base = new Float64Array(runs.groups).fill(NaN);
   const baseKernel = runs.kernels.indexOf(state.base), rows = new Map();
@@ -25,8 +28,8 @@ function costs(s) {
   for (const i of s.compared) {
     const reference = base[runs.group[i]], setup = runs.setup[i];
     if (!(reference > 0) || !(setup >= 0) || runs.kernel[i] === baseKernel) continue;
-    const row = rows.get(runs.kernel[i]) ?? rows.set(runs.kernel[i], { kernel: runs.kernel[i], pays: [], cost: [], memory: [],
-      ms: [],
+    const row = rows.get(runs.kernel[i]) ?? rows.set(runs.kernel[i], { kernel: runs.kernel[i], pays: [],
+      cost: [], memory: [], ms: [],
       formats: new Set() }).get(runs.kernel[i]);
     row.pays.push(time[i] < reference ? Math.max(1, Math.ceil(setup / (reference - time[i]))) : Infinity);
     row.cost.push(setup / reference);
@@ -34,26 +37,29 @@ function costs(s) {
     if (runs.bytes[i] > 0 && runs.held[i] >= 0) row.memory.push(runs.held[i] / runs.bytes[i]);
     if (runs.format[i] >= 0) row.formats.add(records.strings[runs.format[i]]);
   }
-  return [...rows.values()].filter(r => r.cost.some(c => c > 0)).map(finishCost).sort((a, b) => b.share(1e4) - a.share(1e4));
+  return [...rows.values()].filter(r => r.cost.some(c => c > 0)).map(finishCost)
+    .sort((a, b) => b.share(1e4) - a.share(1e4));
 }
 
 function finishCost(row) {
   for (const key of ["pays", "cost", "memory", "ms"]) row[key] = new Float64Array(row[key]).sort();
   const finite = row.pays.filter(n => n < Infinity);
-  return Object.assign(row, { share: n => d3.bisectRight(row.pays, n) / row.pays.length, never: row.pays.length - finite.length,
-                              even: d3.quantile(finite, 0.5), format: [...row.formats].sort().join(", ") });
+  return Object.assign(row, { share: n => d3.bisectRight(row.pays, n) / row.pays.length,
+                              never: row.pays.length - finite.length, even: d3.quantile(finite, 0.5),
+                              format: [...row.formats].sort().join(", ") });
 }
 
 function costRows(rows) {
-  return [["kernel", "format", "cases", "median preparation ms", "in baseline products", "memory share", "median break-even",
+  return [["kernel", "format", "cases", "median preparation ms", "in baseline products", "memory share",
+           "median break-even",
     "never pays"],
           ...rows.map(r => [runs.kernels[r.kernel], r.format, r.pays.length,
             ...[d3.quantile(r.ms, 0.5), d3.quantile(r.cost, 0.5),
             d3.quantile(r.memory, 0.5), r.even].map(v => v == null ? "" : +v.toPrecision(4)), r.never])];
 }
 
-const noCosts = "Nothing shown here is prepared, or its times are not in the records (convert_ms, prepare_ms), " +
-                "or the baseline has no runs.";
+const noCosts = "Nothing shown here is prepared, or its times are not in the records (convert_ms, " +
+                "prepare_ms), or the baseline has no runs.";
 
 function costTable(body, rows, s) {
   if (!s.cases.length) return noCases(body, s);
@@ -73,7 +79,8 @@ function costTable(body, rows, s) {
 function drawCosts(body, width, rows, s) {
   if (!s.cases.length) return noCases(body, s);
   if (!rows.length) return empty(body, noCosts);
-  const narrow = width < 620, height = narrow ? 340 : labelledHeight(440, rows.length), x = d3.scaleLog().domain([1, 1e5]),
+  const narrow = width < 620, height = narrow ? 340 : labelledHeight(440, rows.length),
+        x = d3.scaleLog().domain([1, 1e5]),
     y = d3.scaleLinear().domain([0, 1]);
   const margin = { left: 52, right: narrow ? 14 : labelRoom(rows), top: 34, bottom: 48 };
   const svg = frame(body, { width, height, margin, x, y,
@@ -84,8 +91,8 @@ function drawCosts(body, width, rows, s) {
   const paths = svg.append("g").selectAll("path").data(rows).enter().append("path").attr("class", "line")
     .attr("d", r => stair(r, x, y)).attr("stroke", r => kernels[r.kernel].colour)
     .attr("stroke-dasharray", r => kernels[r.kernel].dash).attr("stroke-width", r => kernels[r.kernel].thick);
-  const labels = narrow ? d3.select(null) : lineLabels(svg, rows.map(r => ({ kernel: r.kernel, y: y(r.share(1e5)) })),
-    x.range()[1], height - margin.bottom);
+  const labels = narrow ? d3.select(null) : lineLabels(svg,
+    rows.map(r => ({ kernel: r.kernel, y: y(r.share(1e5)) })), x.range()[1], height - margin.bottom);
   const rule = svg.append("line").attr("class", "rule").attr("y1", y(0)).attr("y2", y(1)).attr("opacity", 0);
   listen(svg, "pointermove", event => {
     const n = Math.round(Math.max(1, Math.min(1e5, x.invert(pointerIn(svg.node(), event)[0]))));

@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: MIT
  *
- * data.js: the records inside the page, turned from columns of numbers into what the views ask for.  A case is a matrix with
- * types, an operation and a device: what kernels are compared on. */
+ * data.js: the records inside the page, turned from columns of numbers into what the views ask for.  A
+ * case is a matrix with types, an operation and a device: what kernels are compared on. */
 
 const records = JSON.parse(document.getElementById("records").textContent);
 
-/* Distinct values of a column of string numbers, sorted, with the place of each; `part` is what of a string counts. */
+/* Distinct values of a column of string numbers, sorted, with the place of each; `part` is what of a
+ * string counts. */
 function dictionary(column, keep, part = words => words) {
   const seen = new Set();
   for (let i = 0; i < column.length; i++)
@@ -39,29 +40,35 @@ function prepareRuns(r) {
   const type = dictionary(r.value, ran), op = dictionary(r.op, ran);
   const index = [], skipped = [], date = i => text(r.date[i]) ?? "";
   for (let i = 0; i < r.matrix.length; i++) (ran(i) ? index : skipped).push(i);
-  index.sort((a, b) => byName(date(a), date(b))); /* of two runs of a kernel on a case the later one comes later */
+  /* of two runs of a kernel on a case the later one comes later */
+  index.sort((a, b) => byName(date(a), date(b)));
   const days = dictionary(r.date, ran, day), versions = dictionary(r.version, ran);
   const take = (column, missing) => Float64Array.from(index, i => column[i] ?? missing);
-  const numbers = (column, place) => Int32Array.from(index, i => place && column[i] >= 0 ? place[column[i]] : column[i]);
+  const numbers = (column, place) => Int32Array.from(
+    index, i => place && column[i] >= 0 ? place[column[i]] : column[i]);
   const all = {
     count: index.length, skipped,
-    devices: device.names, kernels: kernel.names, types: type.names, ops: op.names, days: days.names, versions: versions.names,
-    day: numbers(r.date, days.place), release: numbers(r.version, versions.place), offset: numbers(r.offset),
-    matrix: numbers(r.matrix), device: numbers(r.device, device.place), kernel: numbers(r.kernel, kernel.place),
-    type: numbers(r.value, type.place), op: numbers(r.op, op.place), ran: numbers(r.ran), format: numbers(r.format),
-    date: numbers(r.date), version: numbers(r.version), flags: numbers(r.flags), repetitions: numbers(r.repetitions),
-    warm: take(r.warm_ms, NaN), cold: take(r.cold_ms, NaN), convert: take(r.convert_ms, NaN), prepare: take(r.prepare_ms, NaN),
-    spread: take(r.spread, NaN), bytes: take(r.bytes, NaN), held: take(r.held_bytes, NaN), floor: take(r.floor_ms, NaN),
-    error: take(r.error, NaN),
+    devices: device.names, kernels: kernel.names, types: type.names, ops: op.names, days: days.names,
+    versions: versions.names, day: numbers(r.date, days.place), release: numbers(r.version, versions.place),
+    offset: numbers(r.offset), matrix: numbers(r.matrix), device: numbers(r.device, device.place),
+    kernel: numbers(r.kernel, kernel.place), type: numbers(r.value, type.place), op: numbers(r.op, op.place),
+    ran: numbers(r.ran), format: numbers(r.format), date: numbers(r.date), version: numbers(r.version),
+    flags: numbers(r.flags), repetitions: numbers(r.repetitions), warm: take(r.warm_ms, NaN),
+    cold: take(r.cold_ms, NaN), convert: take(r.convert_ms, NaN), prepare: take(r.prepare_ms, NaN),
+    spread: take(r.spread, NaN), bytes: take(r.bytes, NaN), held: take(r.held_bytes, NaN),
+    floor: take(r.floor_ms, NaN), error: take(r.error, NaN),
   };
   all.setup = Float64Array.from(all.convert, (c, i) => c + all.prepare[i]);
-  const cases = numbered(all.count, i => (((all.matrix[i] * all.devices.length + all.device[i]) * 4 + all.type[i]) * 4 +
+  const cases = numbered(all.count,
+    i => (((all.matrix[i] * all.devices.length + all.device[i]) * 4 + all.type[i]) * 4 +
     all.op[i]) * records.strings.length + all.offset[i]);
   const slots = numbered(all.count, i => cases.number[i] * kernel.names.length + all.kernel[i]);
-  /* group: runs with the same number are compared with each other; slot: they are the same measurement, taken again. */
+  /* group: runs with the same number are compared with each other; slot: they are the same measurement,
+   * taken again. */
   const replaced = new Uint8Array(all.count).fill(1); /* by a later one of the slot */
   for (const last of new Map(Array.from(slots.number, (slot, i) => [slot, i])).values()) replaced[last] = 0;
-  return Object.assign(all, { group: cases.number, groups: cases.size, slot: slots.number, slots: slots.size, replaced });
+  return Object.assign(all, { group: cases.number, groups: cases.size, slot: slots.number, slots: slots.size,
+                              replaced });
 }
 
 /* Small numbers for keys, in the order in which they come. */
@@ -81,8 +88,8 @@ function prepareMatrices(m) {
   const list = m.name.map((name, i) => ({
     id: i, name: text(name), origin: text(m.origin[i]), spec: text(m.spec[i]), used: used[i] === 1,
     rows: m.rows[i], cols: m.cols[i], nnz: m.nnz[i],
-    stats: { shortest: m.row_shortest[i], longest: m.row_longest[i], empty: m.row_empty[i], mean: m.row_mean[i],
-             deviation: m.row_deviation[i] },
+    stats: { shortest: m.row_shortest[i], longest: m.row_longest[i], empty: m.row_empty[i],
+             mean: m.row_mean[i], deviation: m.row_deviation[i] },
     histogram: m.histogram[i], picture: m.picture[i], side: m.side[i], tall: m.tall[i],
   }));
   for (const matrix of list) {

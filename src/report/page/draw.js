@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * draw.js: many points on a canvas, and figures saved as files.  A saved SVG holds its colours itself and draws as SVG what
- * the screen shows on a canvas. */
+ * draw.js: many points on a canvas, and figures saved as files.  A saved SVG holds its colours itself and
+ * draws as SVG what the screen shows on a canvas. */
 
 /* ---------------------------------------------------------------- points */
 
@@ -14,7 +14,8 @@ const shapes = {
 
 /* How much of each pixel around the centre a mark covers: [dx, dy, share, ...]. */
 function markMask({ shape, hollow }, radius) {
-  const cells = [], reach = Math.ceil(1.25 * radius), inner = hollow ? radius - Math.max(1.3, 0.35 * radius) : -1;
+  const cells = [], reach = Math.ceil(1.25 * radius),
+        inner = hollow ? radius - Math.max(1.3, 0.35 * radius) : -1;
   const within = (far, edge) => Math.max(0, Math.min(1, edge + 0.5 - far));
   for (let y = -reach; y <= reach; y++)
     for (let x = -reach; x <= reach; x++) {
@@ -29,7 +30,8 @@ function blendDot({ data, width, height }, mask, cx, cy, rgb, alpha) {
   for (let n = 0; n < mask.length; n += 3) {
     const x = cx + mask[n], y = cy + mask[n + 1];
     if (x < 0 || y < 0 || x >= width || y >= height) continue;
-    const at = 4 * (y * width + x), over = alpha * mask[n + 2], under = data[at + 3] / 255 * (1 - over), sum = over + under;
+    const at = 4 * (y * width + x), over = alpha * mask[n + 2], under = data[at + 3] / 255 * (1 - over),
+          sum = over + under;
     data[at] = (rgb[0] * over + data[at] * under) / sum;
     data[at + 1] = (rgb[1] * over + data[at + 1] * under) / sum;
     data[at + 2] = (rgb[2] * over + data[at + 2] * under) / sum;
@@ -37,11 +39,12 @@ function blendDot({ data, width, height }, mask, cx, cy, rgb, alpha) {
   }
 }
 
-/* points: [{ x, y, kernel }] in the units of the scales; `over(svg)` draws what lies above them.  Returns what card() wants,
- * with hover and keys. */
+/* points: [{ x, y, kernel }] in the units of the scales; `over(svg)` draws what lies above them.  Returns
+ * what card() wants, with hover and keys. */
 function scatter(body, { width, height, points, x, y, svg, radius, describe, open, over }) {
   const scale = Math.min(2, window.devicePixelRatio || 1);
-  const canvas = make("canvas", { width: width * scale, height: height * scale, style: `width:${width}px;height:${height}px`,
+  const canvas = make("canvas", { width: width * scale, height: height * scale,
+                                  style: `width:${width}px;height:${height}px`,
                                   "aria-hidden": "true" });
   body.classList.add("layers");
   body.append(canvas);
@@ -78,11 +81,13 @@ function scatter(body, { width, height, points, x, y, svg, radius, describe, ope
     paint();
     above.selectAll(".direct").classed("back", d => k >= 0 && d.kernel !== k);
   };
-  return { svg: () => svg.node(), above: () => above.node(), points: { list: points, radius }, highlight: lift,
-           kernels: [...new Set(points.map(p => p.kernel))], labelled: above.selectAll("text").size() > 0 };
+  return { svg: () => svg.node(), above: () => above.node(), points: { list: points, radius },
+           highlight: lift, kernels: [...new Set(points.map(p => p.kernel))],
+           labelled: above.selectAll("text").size() > 0 };
 }
 
-/* Points go into the pixels directly: a call of the canvas for each of 50,000 would take a second where no GPU helps. */
+/* Points go into the pixels directly: a call of the canvas for each of 50,000 would take a second where no
+ * GPU helps. */
 function paintPoints(canvas, points, { radius, scale, forward, current }) {
   const c = canvas.getContext("2d"), image = c.createImageData(canvas.width, canvas.height);
   const alpha = points.length > 5000 ? 0.45 : points.length > 800 ? 0.6 : 0.8;
@@ -90,7 +95,8 @@ function paintPoints(canvas, points, { radius, scale, forward, current }) {
   for (const pass of forward < 0 ? [0] : [0, 1])
     for (const p of points)
       if (!pass || p.kernel === forward)
-        blendDot(image, mask[p.kernel], Math.round(p.px * scale), Math.round(p.py * scale), kernels[p.kernel].rgb,
+        blendDot(image, mask[p.kernel], Math.round(p.px * scale), Math.round(p.py * scale),
+          kernels[p.kernel].rgb,
                  forward < 0 || pass ? alpha : 0.1);
   c.putImageData(image, 0, 0);
   if (!current) return;
@@ -114,7 +120,8 @@ function pointKeys(element, points, { show, open, describe, current }) {
     if (!step || !points.length) return;
     event.preventDefault();
     order = order || points.slice().sort((a, b) => a.px - b.px || b.py - a.py);
-    const next = order[(order.indexOf(current()) + step + order.length) % order.length], box = element.getBoundingClientRect();
+    const next = order[(order.indexOf(current()) + step + order.length) % order.length],
+          box = element.getBoundingClientRect();
     show(next, { clientX: box.left + next.px * box.width / element.viewBox.baseVal.width,
                  clientY: box.top + next.py * box.height / element.viewBox.baseVal.height });
     say(describe(next).map(row => row.textContent).join(", "));
@@ -124,7 +131,8 @@ function pointKeys(element, points, { show, open, describe, current }) {
 
 /* ---------------------------------------------------------------- saving */
 
-const keptStyles = ["fill", "fill-opacity", "stroke", "stroke-width", "stroke-opacity", "stroke-dasharray", "opacity",
+const keptStyles = ["fill", "fill-opacity", "stroke", "stroke-width", "stroke-opacity",
+                    "stroke-dasharray", "opacity",
                     "font-size", "font-weight", "font-family", "text-anchor"];
 
 /* A copy that needs no style sheet. */
@@ -146,13 +154,16 @@ function svgElement(tag, attributes, words) {
   return element;
 }
 
-/* A figure as a file of its own: ground, title, what was measured, legend, axes, points, and what lies above them. */
+/* A figure as a file of its own: ground, title, what was measured, legend, axes, points, and what lies
+ * above them. */
 function standalone({ svg, points, above, title, note, kernels: used, labelled }) {
-  const from = svg(), box = from.viewBox.baseVal, edge = 20, inside = styledCopy(from), over = above && styledCopy(above());
+  const from = svg(), box = from.viewBox.baseVal, edge = 20, inside = styledCopy(from),
+        over = above && styledCopy(above());
   const names = used && !labelled ? legend(used, box.width, points ? markElement : lineElement) : null;
   const top = 62 + (names ? names.height : 0), height = box.height + top + edge;
   const width = 2 * edge + Math.max(box.width, Math.ceil(7 * (note ?? "").length)); /* room for the words */
-  const root = svgElement("svg", { xmlns: "http://www.w3.org/2000/svg", viewBox: `0 0 ${width} ${height}`, width, height,
+  const root = svgElement("svg", { xmlns: "http://www.w3.org/2000/svg", viewBox: `0 0 ${width} ${height}`,
+                                   width, height,
     role: "img", "font-family": getComputedStyle(document.body).fontFamily });
   const drawing = svgElement("g", { transform: `translate(${edge - box.x},${top - box.y})` });
   inside.querySelectorAll("[opacity='0']").forEach(element => element.remove());
@@ -165,18 +176,21 @@ function standalone({ svg, points, above, title, note, kernels: used, labelled }
     svgElement("text", { x: edge, y: 50, fill: theme("--soft"), "font-size": 12.5 }, note ?? ""));
   if (names) root.append(...names.elements(edge, 74));
   root.append(drawing);
-  return { text: '<?xml version="1.0" encoding="UTF-8"?>\n' + new XMLSerializer().serializeToString(root), width, height };
+  return { text: '<?xml version="1.0" encoding="UTF-8"?>\n' + new XMLSerializer().serializeToString(root),
+           width, height };
 }
 
 /* The mark of a kernel as SVG. */
 function markElement({ colour, mark: { shape, hollow } }, x, y, radius) {
-  const paint = hollow ? { fill: "none", stroke: colour, "stroke-width": Math.max(1.3, 0.35 * radius) } : { fill: colour };
+  const paint = hollow ? { fill: "none", stroke: colour, "stroke-width": Math.max(1.3, 0.35 * radius) }
+    : { fill: colour };
   const edge = (hollow ? 0.82 : 1) * radius, at = v => v.toFixed(1);
   if (shape === "disc") return svgElement("circle", { cx: at(x), cy: at(y), r: edge, ...paint });
   const reach = shape === "diamond" ? 1.25 * edge : 0.88 * edge;
   const corners = shape === "diamond" ? [[0, -reach], [reach, 0], [0, reach], [-reach, 0]]
     : [[-reach, -reach], [reach, -reach], [reach, reach], [-reach, reach]];
-  return svgElement("path", { d: `M${corners.map(([dx, dy]) => `${at(x + dx)},${at(y + dy)}`).join("L")}Z`, ...paint });
+  return svgElement("path", { d: `M${corners.map(([dx, dy]) => `${at(x + dx)},${at(y + dy)}`).join("L")}Z`,
+                              ...paint });
 }
 
 function lineElement({ colour, dash, thick }, x, y) {
@@ -199,7 +213,8 @@ function legend(used, width, sign) {
   }
   return { height: y + 20, elements: (left, top) => places.flatMap(p => [
     sign(p.kernel, left + p.x + 5, top + p.y - 4, 4.5),
-    svgElement("text", { x: left + p.x + 18, y: top + p.y, fill: theme("--ink"), "font-size": 12.5 }, p.kernel.name)]) };
+    svgElement("text", { x: left + p.x + 18, y: top + p.y, fill: theme("--ink"), "font-size": 12.5 },
+      p.kernel.name)]) };
 }
 
 function pointsAsSvg({ list, radius }) {
@@ -218,7 +233,8 @@ function save(name, blob) {
 }
 
 function fileName(id, ending) {
-  const parts = ["heddle", id, state.view === "matrix" ? state.matrix : "", state.type, state.op].filter(Boolean);
+  const parts = ["heddle", id, state.view === "matrix" ? state.matrix : "", state.type,
+                 state.op].filter(Boolean);
   return parts.join("-").replace(/[^A-Za-z0-9_.-]+/g, "_") + ending;
 }
 
@@ -244,7 +260,8 @@ function saveCsv(id, rows) {
     const words = value == null || Number.isNaN(value) ? "" : String(value);
     return /[",\n]/.test(words) ? `"${words.replace(/"/g, '""')}"` : words;
   };
-  save(fileName(id, ".csv"), new Blob([rows.map(row => row.map(cell).join(",")).join("\r\n") + "\r\n"], { type: "text/csv" }));
+  save(fileName(id, ".csv"), new Blob([rows.map(row => row.map(cell).join(",")).join("\r\n") + "\r\n"],
+    { type: "text/csv" }));
 }
 
 /* For screen readers: what has changed. */

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * groups.js: from the state to numbers: which runs count, how long each took, and what follows for its case. */
+ * groups.js: from the state to numbers: which runs count, how long each took, and what follows for its
+ * case. */
 
 /* Which devices have times of a kind at all; a filter for what is not there does nothing. */
 const deviceHas = { cold: devicesWith(runs.cold), setup: devicesWith(runs.setup) };
@@ -27,16 +28,20 @@ function inTime() {
               (until === Infinity || (runs.day[i] >= 0 && runs.day[i] <= until));
 }
 
-/* One time for each run, as the filters want it; NaN for runs that do not count.  Of a measurement that was taken again, the
- * latest that the filters admit counts. */
+/* One time for each run, as the filters want it; NaN for runs that do not count.  Of a measurement that
+ * was taken again, the latest that the filters admit counts. */
 function chosenTimes() {
-  const device = runs.devices.indexOf(state.device), type = runs.types.indexOf(state.type), op = runs.ops.indexOf(state.op);
-  const time = isCold() ? runs.cold : runs.warm, ms = new Float64Array(runs.count).fill(NaN), admitted = inTime();
+  const device = runs.devices.indexOf(state.device), type = runs.types.indexOf(state.type),
+        op = runs.ops.indexOf(state.op);
+  const time = isCold() ? runs.cold : runs.warm, ms = new Float64Array(runs.count).fill(NaN),
+        admitted = inTime();
   const share = countsSetup() ? 1 / state.products : 0, latest = new Int32Array(runs.slots).fill(-1);
   for (let i = 0; i < runs.count; i++) {
-    if (runs.device[i] !== device || (type >= 0 && runs.type[i] !== type) || (op >= 0 && runs.op[i] !== op)) continue;
+    if (runs.device[i] !== device || (type >= 0 && runs.type[i] !== type) || (op >= 0 && runs.op[i] !== op))
+      continue;
     if (!admitted(i)) continue;
-    const setup = share > 0 ? runs.setup[i] * share : 0; /* unknown preparation: cannot be counted, so the run is left out */
+    /* unknown preparation: cannot be counted, so the run is left out */
+    const setup = share > 0 ? runs.setup[i] * share : 0;
     if (latest[runs.slot[i]] >= 0) ms[latest[runs.slot[i]]] = NaN;
     latest[runs.slot[i]] = i;
     ms[i] = time[i] + setup;
@@ -48,8 +53,8 @@ let filtered = { key: "" };
 
 /* Runs that the filters admit, of all kernels; at most one of a kernel on a case. */
 function admittedRuns() {
-  const key = [state.device, state.type, state.op, state.time, state.setup, state.products, state.since, state.until,
-               state.version].join("|");
+  const key = [state.device, state.type, state.op, state.time, state.setup, state.products, state.since,
+               state.until, state.version].join("|");
   if (filtered.key === key) return filtered;
   const ms = chosenTimes(), list = [];
   for (let i = 0; i < runs.count; i++) if (ms[i] > 0) list.push(i);
@@ -59,8 +64,9 @@ function admittedRuns() {
 
 let cached = { key: "" };
 
-/* Runs that count: `list` of all kernels, `shown` of those that are switched on, with best and baseline time of each case;
- * `compared` of these on `cases`, which all of them have (or on all, if that is asked for). */
+/* Runs that count: `list` of all kernels, `shown` of those that are switched on, with best and baseline
+ * time of each case; `compared` of these on `cases`, which all of them have (or on all, if that is asked
+ * for). */
 function selection() {
   const now = admittedRuns(), key = [now.key, state.base, state.hide, state.cases].join("|");
   if (cached.key === key) return cached;
@@ -98,9 +104,10 @@ function kernelsOf(list) {
 const measures = {
   gflops: { name: "GFLOP/s", long: "GFLOP/s (2 nonzeros over time)",
             of: (i, s) => 2e-6 * matrices[runs.matrix[i]].nnz / s.ms[i] },
-  gbs: { name: "GB/s", long: "GB/s (A, x and y once, over time)", of: (i, s) => 1e-6 * runs.bytes[i] / s.ms[i] },
-  floor: { name: "share of the floor", long: "share of the floor: time that memory allows over time", percent: true,
-           of: (i, s) => s.floor[runs.group[i]] / s.ms[i] },
+  gbs: { name: "GB/s", long: "GB/s (A, x and y once, over time)",
+         of: (i, s) => 1e-6 * runs.bytes[i] / s.ms[i] },
+  floor: { name: "share of the floor", long: "share of the floor: time that memory allows over time",
+           percent: true, of: (i, s) => s.floor[runs.group[i]] / s.ms[i] },
   speedup: { name: "speed-up", long: "times as fast as the baseline", times: true,
              of: (i, s) => s.baseline[runs.group[i]] / s.ms[i] },
   best: { name: "of the best", long: "best time of the case over time", percent: true,
@@ -134,7 +141,8 @@ function profiles(s) {
   return [...ratios].map(([kernel, list]) => {
     const sorted = new Float64Array(list).sort();
     return { kernel, ratios: sorted, share: factor => d3.bisectRight(sorted, factor * (1 + 1e-9)) / cases,
-             area: d3.mean(d3.range(40), step => d3.bisectRight(sorted, 10 ** (step / 39) * (1 + 1e-9)) / cases) };
+             area: d3.mean(d3.range(40),
+               step => d3.bisectRight(sorted, 10 ** (step / 39) * (1 + 1e-9)) / cases) };
   }).sort((a, b) => b.area - a.area);
 }
 
@@ -164,7 +172,9 @@ function percent(share) {
 
 function times(value) {
   if (!Number.isFinite(value)) return "–";
-  return (value >= 100 ? count(Math.round(value)) : value < 0.1 ? String(+value.toPrecision(1)) : value.toFixed(value >= 9.995 ? 1 : 2)) + "×";
+  return (value >= 100 ? count(Math.round(value))
+    : value < 0.1 ? String(+value.toPrecision(1))
+    : value.toFixed(value >= 9.995 ? 1 : 2)) + "×";
 }
 
 function measureText(measure, value) {
@@ -177,7 +187,8 @@ function opName(op) {
 
 function timeNote() {
   const days = state.since === "any" ? (state.until === "any" ? "" : `until ${state.until}`)
-    : state.until === state.since ? state.since : `since ${state.since}` + (state.until === "any" ? "" : ` until ${state.until}`);
+    : state.until === state.since ? state.since
+    : `since ${state.since}` + (state.until === "any" ? "" : ` until ${state.until}`);
   return [state.version === "any" ? "" : `heddle ${state.version}`, days].filter(Boolean).join(" · ");
 }
 

@@ -10,7 +10,8 @@ function setTheme(at) {
   const button = document.getElementById("theme");
   if (themes[themeAt] === "system") delete document.documentElement.dataset.theme;
   else document.documentElement.dataset.theme = themes[themeAt];
-  button.setAttribute("aria-label", `Colours: ${themes[themeAt] === "system" ? "as the system" : themes[themeAt]}`);
+  button.setAttribute("aria-label",
+    `Colours: ${themes[themeAt] === "system" ? "as the system" : themes[themeAt]}`);
   button.firstElementChild.textContent = { system: "◐", light: "☀", dark: "☾" }[themes[themeAt]];
   try { localStorage.setItem("heddle-theme", themes[themeAt]); } catch { /* a page opened from a file may not keep anything */ }
 }
@@ -29,12 +30,15 @@ function drawNav() {
   nav.replaceChildren(...Object.entries(views).filter(([, view]) => view.title)
     .map(([name, view]) => {
     const here = name === state.view || (name === "matrices" && state.view === "matrix");
-    return make("li", {}, make("a", { href: viewLink(name), "aria-current": here ? "page" : null, "data-focus": `nav-${name}` },
-      view.title, name === "about" && records.warning_count > 0 && make("span", { class: "badge", title: "lines left out" },
+    return make("li", {}, make("a", { href: viewLink(name), "aria-current": here ? "page" : null,
+                                      "data-focus": `nav-${name}` },
+      view.title, name === "about" && records.warning_count > 0 &&
+        make("span", { class: "badge", title: "lines left out" },
         count(records.warning_count))));
   }));
-  /* Where the words do not fit side by side: the current one in the middle.  scrollIntoView would also make it the place from which
-   * the Tab key goes on, and nobody would meet the link that skips to the figures. */
+  /* Where the words do not fit side by side: the current one in the middle.  scrollIntoView would also
+   * make it the place from which the Tab key goes on, and nobody would meet the link that skips to the
+   * figures. */
   const current = nav.querySelector("[aria-current]");
   if (current) nav.scrollLeft += middle(current) - middle(nav);
 }
@@ -82,7 +86,8 @@ function start() {
   document.getElementById("what").textContent = [several(runs.slots, "verified run", "verified runs"),
     several(used, "matrix", "matrices"), several(runs.kernels.length, "kernel", "kernels"),
     runs.devices.length === 1 ? runs.devices[0] : `${runs.devices.length} devices`].join(" · ");
-  document.getElementById("footer").replaceChildren(make("p", {}, `Made by heddle ${records.heddle}, ${records.made}. `,
+  document.getElementById("footer")
+    .replaceChildren(make("p", {}, `Made by heddle ${records.heddle}, ${records.made}. `,
     make("a", { href: viewLink("about") }, "Where the numbers come from")));
   document.querySelector(".skip").addEventListener("click", event => {
     event.preventDefault();

@@ -1,18 +1,19 @@
 /* SPDX-License-Identifier: MIT
  *
- * profile.js: performance profiles (Dolan and Moré 2002): the share of cases on which a kernel is within a factor of the best
- * kernel.  High at the left: often the fastest; high at the right: never far behind. */
+ * profile.js: performance profiles (Dolan and Moré 2002): the share of cases on which a kernel is within a
+ * factor of the best kernel.  High at the left: often the fastest; high at the right: never far behind. */
 
 views.profile = {
   title: "Profile",
-  lead: "On what share of the matrices is a kernel at most a given factor slower than the best one? A line that is " +
-        "high at the left is often the fastest; one that is high at the right is never far behind.",
+  lead: "On what share of the matrices is a kernel at most a given factor slower than the best one? A line " +
+        "that is high at the left is often the fastest; one that is high at the right is never far behind.",
   render(main) {
     const s = selection(), lines = profiles(s);
     finding(main, profileFinding(lines, s.cases.length));
     card(main, { id: "profile", title: "Performance profile", note: `${caseNote()} · ${casesNote(s)}`,
       csv: () => profileRows(lines), draw: (body, width) => drawProfile(body, width, lines, s) });
-    card(main, { id: "profile-table", title: "The same in numbers", picture: false, csv: () => profileRows(lines),
+    card(main, { id: "profile-table", title: "The same in numbers", picture: false,
+                 csv: () => profileRows(lines),
       draw: body => profileTable(body, lines, s) });
   },
 };
@@ -34,7 +35,8 @@ const profileFactors = [1, 1.1, 1.25, 1.5, 2, 3, 5, 10];
 
 function profileRows(lines) {
   return [["kernel", ...profileFactors.map(f => `within ${f}`), "cases measured"],
-          ...lines.map(l => [kernels[l.kernel].name, ...profileFactors.map(f => +l.share(f).toFixed(4)), l.ratios.length])];
+          ...lines.map(l => [kernels[l.kernel].name, ...profileFactors.map(f => +l.share(f).toFixed(4)),
+                             l.ratios.length])];
 }
 
 function profileTable(body, lines, s) {
@@ -45,7 +47,8 @@ function profileTable(body, lines, s) {
       ...profileFactors.map((f, i) => ({ title: f === 1 ? "best" : `≤ ${f}×`, number: true,
         wide: ![1, 2, 10].includes(f), cell: l => `${Math.round(100 * l.share(f))} %`, tint: l => l.share(f),
         strong: l => l.share(f) === top[i] })),
-      { title: "cases", number: true, cell: l => count(l.ratios.length), wide: true, hint: "cases on which it was measured" }],
+      { title: "cases", number: true, cell: l => count(l.ratios.length), wide: true,
+        hint: "cases on which it was measured" }],
     rows: lines });
 }
 
@@ -75,7 +78,8 @@ function drawProfile(body, width, lines, s) {
   axisX(svg, x, y, { format: v => `${v}×`,
     label: narrow ? "times the best kernel's time" : "time at most this many times the best kernel's" });
   axisY(svg, y, x, { label: "share of matrices", format: d3.format(".0%") });
-  const paths = svg.append("g").selectAll("path").data(lines.slice().reverse()).enter().append("path").attr("class", "line")
+  const paths = svg.append("g").selectAll("path").data(lines.slice().reverse()).enter().append("path")
+    .attr("class", "line")
     .attr("d", l => stair(l, x, y)).attr("stroke", l => kernels[l.kernel].colour)
     .attr("stroke-dasharray", l => kernels[l.kernel].dash).attr("stroke-width", l => kernels[l.kernel].thick);
   const labels = narrow ? d3.select(null) : lineLabels(svg, lines.map((l, rank) => ({ kernel: l.kernel,

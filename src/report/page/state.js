@@ -12,17 +12,19 @@ function usual(column, names, wanted) {
 
 const presets = {
   view: "profile", matrix: "",
-  device: usual(runs.device, runs.devices), type: usual(runs.type, runs.types, "f64"), op: usual(runs.op, runs.ops, "N"),
-  time: "warm", setup: "without", products: 100,
-  base: ["auto", "csr_vector", "cpu_csr"].find(k => runs.kernels.includes(k)) ?? usual(runs.kernel, runs.kernels),
-  since: "any", until: "any", version: "any", cases: "common", hide: "-", metric: "gflops", by: "size", mean: "gflops",
-  q: "", size: "any", structure: "any", sort: "-nnz", more: 1,
+  device: usual(runs.device, runs.devices), type: usual(runs.type, runs.types, "f64"),
+  op: usual(runs.op, runs.ops, "N"), time: "warm", setup: "without", products: 100,
+  base: ["auto", "csr_vector", "cpu_csr"].find(k => runs.kernels.includes(k)) ??
+    usual(runs.kernel, runs.kernels),
+  since: "any", until: "any", version: "any", cases: "common", hide: "-", metric: "gflops", by: "size",
+  mean: "gflops", q: "", size: "any", structure: "any", sort: "-nnz", more: 1,
 };
 
 const choices = {
   device: runs.devices, type: [...runs.types, "all"], op: [...runs.ops, "all"], time: ["warm", "cold"],
-  since: ["any", ...runs.days], until: ["any", ...runs.days], version: ["any", ...runs.versions], cases: ["common", "all"],
-  setup: ["without", "with"], base: runs.kernels, metric: ["gflops", "floor", "gbs"], by: ["size", "structure"],
+  since: ["any", ...runs.days], until: ["any", ...runs.days], version: ["any", ...runs.versions],
+  cases: ["common", "all"], setup: ["without", "with"], base: runs.kernels,
+  metric: ["gflops", "floor", "gbs"], by: ["size", "structure"],
   mean: ["gflops", "speedup", "best", "floor"], size: ["any", ...sizeClasses.keys()].map(String),
   structure: ["any", ...structureClasses.keys()].map(String),
 };
@@ -52,14 +54,17 @@ function readLink() {
 function link(change = {}) {
   const next = { ...state, ...change }, query = new URLSearchParams();
   for (const key of Object.keys(presets))
-    if (key !== "view" && key !== "matrix" && String(next[key]) !== String(presets[key])) query.set(key, next[key]);
+    if (key !== "view" && key !== "matrix" && String(next[key]) !== String(presets[key]))
+      query.set(key, next[key]);
   const search = query.toString();
-  return `#/${next.view}${next.view === "matrix" ? "/" + encodeURIComponent(next.matrix) : ""}${search ? "?" + search : ""}`;
+  const matrix = next.view === "matrix" ? "/" + encodeURIComponent(next.matrix) : "";
+  return `#/${next.view}${matrix}${search ? "?" + search : ""}`;
 }
 
 /* Another view: what belongs to the old one stays behind. */
 function viewLink(view, change = {}) {
-  return link({ view, matrix: "", q: "", sort: presets.sort, more: 1, size: "any", structure: "any", ...change });
+  return link({ view, matrix: "", q: "", sort: presets.sort, more: 1, size: "any", structure: "any",
+                ...change });
 }
 
 /* Changes what is shown and redraws; the address follows. */
