@@ -2,14 +2,16 @@
 #
 # awk -f bench/baseline.awk BASELINE RECORDS...: two tables, in microseconds with cold caches.
 #
-# The first has Heddle's csr_naive, csr_vector and csr_naive_t beside the plain kernels of the same idea; csr_vector has the
-# number of lanes that is best for the matrix, as the plain kernel has (its number in parentheses).  The second has cuSPARSE as
-# heddle bench times it beside the same calls as the baseline times them.  A ratio is the time of heddle bench over the other.
+# The first has Heddle's csr_naive, csr_vector and csr_naive_t beside the plain kernels of the same idea;
+# csr_vector has the number of lanes that is best for the matrix, as the plain kernel has (its number in
+# parentheses).  The second has cuSPARSE as heddle bench times it beside the same calls as the baseline times
+# them.  A ratio is the time of heddle bench over the other.
 #
 # BASELINE has a line per matrix and type, in the order of set:baseline; COLD and WARM are milliseconds:
-#   NAME f64 ROWS x COLS nnz N floor MS | cs1 COLD/WARM ... coo1T COLD/WARM scalar COLD/WARM vecW COLD/WARM sT COLD/WARM
-# It may hold several runs, one behind the other, each of which begins with the bandwidth: the median of each time counts, and of
-# transposed products the least, because heddle bench looks for a good place of y, too.
+#   NAME f64 ROWS x COLS nnz N floor MS | cs1 COLD/WARM ... coo1T COLD/WARM scalar COLD/WARM vecW COLD/WARM
+#   sT COLD/WARM, in one line
+# It may hold several runs, one behind the other, each of which begins with the bandwidth: the median of each
+# time counts, and of transposed products the least, because heddle bench looks for a good place of y, too.
 # RECORDS are those of heddle bench; where several files have the same product, the median counts as well.
 
 # The value behind "key": in a record, without quotes.
@@ -17,16 +19,18 @@ function field(key,    at, rest) {
   at = index($0, "\"" key "\":")
   if (!at) return ""
   rest = substr($0, at + length(key) + 3)
-  if (substr(rest, 1, 1) == "\"") { rest = substr(rest, 2); sub(/".*/, "", rest) } else sub(/[,}].*/, "", rest)
+  if (substr(rest, 1, 1) == "\"") { rest = substr(rest, 2); sub(/".*/, "", rest) }
+  else sub(/[,}].*/, "", rest)
   return rest
 }
 
 # The times behind a word of the baseline's line, in microseconds.
-function take(kernel, word,    i, pair) {
+function take(kernel, word,    i, pair, which) {
   for (i = 1; i < NF; i++) if ($i ~ "^" word "$") {
     split($(i + 1), pair, "/")
-    theirs["cold", number, type, kernel] = among("cold" SUBSEP number SUBSEP type SUBSEP kernel, 1000 * pair[1], kernel ~ /T$|_t$/)
-    theirs["warm", number, type, kernel] = among("warm" SUBSEP number SUBSEP type SUBSEP kernel, 1000 * pair[2], kernel ~ /T$|_t$/)
+    which = SUBSEP number SUBSEP type SUBSEP kernel
+    theirs["cold" which] = among("cold" which, 1000 * pair[1], kernel ~ /T$|_t$/)
+    theirs["warm" which] = among("warm" which, 1000 * pair[2], kernel ~ /T$|_t$/)
   }
 }
 
@@ -54,9 +58,10 @@ function compare(column, state, m, type, kernel,    a, b, r) {
 
 function summary(column) {
   return !count[column] ? "nothing to compare" : \
-    sprintf("geometric mean %.3f, least %.3f (%s), most %.3f (%s); of %d %d are slower by more than 10 %% and %d faster", \
-            exp(logs[column] / count[column]), least[column], least_at[column], worst[column], worst_at[column], count[column],
-            slower[column], faster[column])
+    sprintf("geometric mean %.3f, least %.3f (%s), most %.3f (%s); " \
+            "of %d %d are slower by more than 10 %% and %d faster", exp(logs[column] / count[column]), \
+            least[column], least_at[column], worst[column], worst_at[column], \
+            count[column], slower[column], faster[column])
 }
 
 / floor [0-9.]+ \|/ {
@@ -79,7 +84,10 @@ function summary(column) {
   if (kernel == "csr_vector") kernel = "by itself"
   if (kernel ~ /^csr_vector:lanes=/) { lanes = substr(kernel, 18) + 0; kernel = "csr_vector" }
   if (sub(/^cusparse:/, "", kernel)) kernel = kernel " " field("op")
-  if (field("verified") != "true") { wrong[m, type, kernel] = field("skipped") == "null" ? "WRONG" : "skipped"; next }
+  if (field("verified") != "true") {
+    wrong[m, type, kernel] = field("skipped") == "null" ? "WRONG" : "skipped"
+    next
+  }
   key = m SUBSEP type SUBSEP kernel
   if (lanes && (FILENAME, key) in cold && cold[FILENAME, key] <= 1000 * field("cold_ms")) next
   files[FILENAME] = keys[key] = 1
@@ -94,7 +102,8 @@ END {
     ours["warm", key] = among("our warm" SUBSEP key, warm[file, key], 0)
   }
   heddles = split("csr_naive,csr_vector,csr_naive_t", kernel_of, ",")
-  printf "%-16s %-4s   %-9s %8s %6s   %-10s %8s %6s   %-7s   %-11s %8s %6s\n", "matrix", "type", "csr_naive", "plain", "ratio",
+  printf "%-16s %-4s   %-9s %8s %6s   %-10s %8s %6s   %-7s   %-11s %8s %6s\n", "matrix", "type",
+         "csr_naive", "plain", "ratio",
          "csr_vector", "plain", "ratio", "lanes", "csr_naive_t", "plain", "ratio"
   for (m = 1; m <= matrices; m++) for (t = 32; t <= 64; t += 32) {
     type = "f" t
@@ -102,7 +111,8 @@ END {
     for (k = 1; k <= heddles; k++) {
       kernel = kernel_of[k]; r = compare(kernel, "cold", m, type, kernel)
       wide = length(kernel)
-      if (r) printf "   %-*.1f %8.1f %6.3f", wide, ours["cold", m, type, kernel], theirs["cold", m, type, kernel], r
+      if (r) printf "   %-*.1f %8.1f %6.3f", wide, ours["cold", m, type, kernel],
+                    theirs["cold", m, type, kernel], r
       else printf "   %-*s %8.1f %6s", wide, ((m, type, kernel) in wrong) ? wrong[m, type, kernel] : "-",
                   theirs["cold", m, type, kernel], "-"
       if (kernel == "csr_vector") printf "   %2d (%2d)", best_lanes[m, type], plain_lanes[m, type]
@@ -121,7 +131,10 @@ END {
     for (k = 1; k <= peers; k++) {
       r = compare(peer[k], "cold", m, type, peer[k])
       compare("warm " peer[k], "warm", m, type, peer[k])
-      if (r) { printf "   %10.1f %6.3f", ours["cold", m, type, peer[k]], r; compare("all", "cold", m, type, peer[k]) }
+      if (r) {
+        printf "   %10.1f %6.3f", ours["cold", m, type, peer[k]], r
+        compare("all", "cold", m, type, peer[k])
+      }
       else printf "   %10s %6s", "-", "-"
       compare("warm all", "warm", m, type, peer[k])
     }

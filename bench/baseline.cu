@@ -1,12 +1,14 @@
 // SPDX-License-Identifier: MIT
 //
-// baseline SHIFT NAME=FILE.hdl...: the plainest kernels that can be written, and cuSPARSE called as its manual says, timed by
-// themselves: what figures of Heddle are compared with.  The kernels are a thread a row, W lanes a row, and a thread a row that adds
-// to y for the transpose.  Matrices are files that `heddle convert` wrote, so that both have the same ones.
+// baseline SHIFT NAME=FILE.hdl...: the plainest kernels that can be written, and cuSPARSE called as its
+// manual says, timed by themselves: what figures of Heddle are compared with.  The kernels are a thread a
+// row, W lanes a row, and a thread a row that adds to y for the transpose.  Matrices are files that `heddle
+// convert` wrote, so that both have the same ones.
 //
-// Prints a line per matrix and type, which baseline.awk and plain.awk read; times are milliseconds, with the caches flushed before
-// each product, and behind the slash of products that follow one another.  SHIFT bytes and SHIFT KiB are allocated first: where y
-// begins decides how fast transposed products are that add to few of its cache lines, and other runs shall have other places.
+// Prints a line per matrix and type, which baseline.awk and plain.awk read; times are milliseconds, with the
+// caches flushed before each product, and behind the slash of products that follow one another.  SHIFT bytes
+// and SHIFT KiB are allocated first: where y begins decides how fast transposed products are that add to few
+// of its cache lines, and other runs shall have other places.
 #include <cuda_runtime.h>
 #include <cusparse.h>
 #include <stdint.h>
@@ -24,8 +26,18 @@ static void stop(const char *what, const char *why) {
   exit(2);
 }
 
-#define CUDA(call) do { cudaError_t e = (call); if (e != cudaSuccess) stop(#call, cudaGetErrorString(e)); } while (0)
-#define SPARSE(call) do { cusparseStatus_t e = (call); if (e != CUSPARSE_STATUS_SUCCESS) stop(#call, cusparseGetErrorString(e)); } while (0)
+#define CUDA(call)                                                                                           \
+  do {                                                                                                       \
+    cudaError_t e = (call);                                                                                  \
+    if (e != cudaSuccess)                                                                                    \
+      stop(#call, cudaGetErrorString(e));                                                                    \
+  } while (0)
+#define SPARSE(call)                                                                                         \
+  do {                                                                                                       \
+    cusparseStatus_t e = (call);                                                                             \
+    if (e != CUSPARSE_STATUS_SUCCESS)                                                                        \
+      stop(#call, cusparseGetErrorString(e));                                                                \
+  } while (0)
 
 // ---------------------------------------------------------------------- kernels
 
@@ -168,7 +180,8 @@ template <class T> class Bench {
   Product<T> p;
   int *row_there;
 
-  // Values and x are small integers, so that f32 is exact for all but enormous rows, and the check below strict.
+  // Values and x are small integers, so that f32 is exact for all but enormous rows, and the check below
+  // strict.
   void check(const char *what, bool transposed) {
     std::vector<double> want(transposed ? A.cols : A.rows), size(want.size());
     std::vector<T> got(want.size());
@@ -202,10 +215,11 @@ template <class T> class Bench {
     const T one = 1, zero = 0;
     cusparseSpMatDescr_t csr, coo;
     cusparseDnVecDescr_t in[2], out[2];
-    SPARSE(cusparseCreateCsr(&csr, A.rows, A.cols, A.col.size(), (void *)p.row_ptr, (void *)p.col, (void *)p.val, CUSPARSE_INDEX_32I,
-                             CUSPARSE_INDEX_32I, CUSPARSE_INDEX_BASE_ZERO, type));
-    SPARSE(cusparseCreateCoo(&coo, A.rows, A.cols, A.col.size(), row_there, (void *)p.col, (void *)p.val, CUSPARSE_INDEX_32I,
+    SPARSE(cusparseCreateCsr(&csr, A.rows, A.cols, A.col.size(), (void *)p.row_ptr, (void *)p.col,
+                             (void *)p.val, CUSPARSE_INDEX_32I, CUSPARSE_INDEX_32I,
                              CUSPARSE_INDEX_BASE_ZERO, type));
+    SPARSE(cusparseCreateCoo(&coo, A.rows, A.cols, A.col.size(), row_there, (void *)p.col, (void *)p.val,
+                             CUSPARSE_INDEX_32I, CUSPARSE_INDEX_BASE_ZERO, type));
     for (int t = 0; t < 2; t++) {
       SPARSE(cusparseCreateDnVec(&in[t], t ? A.rows : A.cols, (void *)p.x, type));
       SPARSE(cusparseCreateDnVec(&out[t], t ? A.cols : A.rows, p.y, type));
@@ -223,10 +237,14 @@ template <class T> class Bench {
       const cusparseOperation_t op = t ? CUSPARSE_OPERATION_TRANSPOSE : CUSPARSE_OPERATION_NON_TRANSPOSE;
       size_t bytes = 0;
       void *buffer = nullptr;
-      SPARSE(cusparseSpMV_bufferSize(handle, op, &one, w.matrix, in[t], &zero, out[t], type, w.algorithm, &bytes));
+      SPARSE(cusparseSpMV_bufferSize(handle, op, &one, w.matrix, in[t], &zero, out[t], type, w.algorithm,
+                                     &bytes));
       CUDA(cudaMalloc(&buffer, std::max<size_t>(bytes, 1)));
-      SPARSE(cusparseSpMV_preprocess(handle, op, &one, w.matrix, in[t], &zero, out[t], type, w.algorithm, buffer));
-      auto product = [&] { SPARSE(cusparseSpMV(handle, op, &one, w.matrix, in[t], &zero, out[t], type, w.algorithm, buffer)); };
+      SPARSE(cusparseSpMV_preprocess(handle, op, &one, w.matrix, in[t], &zero, out[t], type, w.algorithm,
+                                     buffer));
+      auto product = [&] {
+        SPARSE(cusparseSpMV(handle, op, &one, w.matrix, in[t], &zero, out[t], type, w.algorithm, buffer));
+      };
       printf(" %s %.4f/%.4f", w.name, cold_ms(product, t ? 5 : 15), warm_ms(product, t ? 5 : 30));
       CUDA(cudaFree(buffer));
     }
@@ -239,7 +257,8 @@ template <class T> class Bench {
   }
 
 public:
-  explicit Bench(const Matrix &matrix) : A(matrix), val(A.col.size()), x(std::max(A.rows, A.cols)), row(A.col.size()) {
+  explicit Bench(const Matrix &matrix)
+      : A(matrix), val(A.col.size()), x(std::max(A.rows, A.cols)), row(A.col.size()) {
     for (size_t k = 0; k < val.size(); k++)
       val[k] = (T)(1 + k % 7);
     for (size_t i = 0; i < x.size(); i++)
@@ -251,14 +270,16 @@ public:
   }
 
   ~Bench() {
-    for (const void *there : {(const void *)p.row_ptr, (const void *)p.col, (const void *)p.val, (const void *)p.x, (const void *)p.y,
-                              (const void *)row_there})
+    for (const void *there : {(const void *)p.row_ptr, (const void *)p.col, (const void *)p.val,
+                              (const void *)p.x, (const void *)p.y, (const void *)row_there})
       cudaFree((void *)there);
   }
 
   void run(cusparseHandle_t handle) {
-    const double bytes = 4.0 * (A.rows + 1) + A.col.size() * (4.0 + sizeof(T)) + (A.rows + A.cols) * (double)sizeof(T);
-    printf("%s f%d %d x %d nnz %zu floor %.4f |", A.name.c_str(), (int)(8 * sizeof(T)), A.rows, A.cols, A.col.size(), bytes / 4.4e9);
+    const double bytes =
+        4.0 * (A.rows + 1) + A.col.size() * (4.0 + sizeof(T)) + (A.rows + A.cols) * (double)sizeof(T);
+    printf("%s f%d %d x %d nnz %zu floor %.4f |", A.name.c_str(), (int)(8 * sizeof(T)), A.rows, A.cols,
+           A.col.size(), bytes / 4.4e9);
     library(handle);
     auto naive = [&] { by_rows<T><<<blocks(1), 256>>>(p); };
     printf(" scalar %.4f/%.4f", cold_ms(naive, 15), warm_ms(naive, 30));

@@ -4,26 +4,30 @@
 # gpu.sh: builds Heddle for the GPU of this machine, NVIDIA or AMD, and runs what the arguments ask for:
 #
 #   bench/gpu.sh                                   build, and say what is here
-#   bench/gpu.sh test                              the test programs that can use a device, on this one; `test all`: every one,
-#                                                  `test kernels_gpu`: those that are named
+#   bench/gpu.sh test                              the test programs that can use a device, on this one;
+#                                                  `test all`: every one, `test kernels_gpu`: those named
 #   bench/gpu.sh check smoke paper                 heddle check set:smoke set:paper on the device
-#   bench/gpu.sh sanitize smoke                    the same under compute-sanitizer: memcheck, racecheck, initcheck
-#   bench/gpu.sh baseline                          the ten-line kernels of bench/baseline.cu beside Heddle's, and cuSPARSE timed
-#                                                  by both, on the matrices of set:baseline (`baseline small`: the first 16)
-#   bench/gpu.sh plain set:baseline/grid2d_39      heddle_mv beside the plain sub-warp kernel of bench/baseline.cu, on small matrices
-#   bench/gpu.sh bench set:baseline --type f64     heddle bench; words that begin with - and what follows go to heddle
-#   bench/gpu.sh reproduce all                     heddle reproduce: the papers' tables and figures; pages and drawings in
-#                                                  reproduce/, records in reproduce.jsonl
+#   bench/gpu.sh sanitize smoke                    the same under compute-sanitizer: memcheck, racecheck,
+#                                                  initcheck
+#   bench/gpu.sh baseline                          the ten-line kernels of bench/baseline.cu beside Heddle's,
+#                                                  and cuSPARSE timed by both, on the matrices of
+#                                                  set:baseline (`baseline small`: the first 16)
+#   bench/gpu.sh plain set:baseline/grid2d_39      heddle_mv beside the plain sub-warp kernel of
+#                                                  bench/baseline.cu, on small matrices
+#   bench/gpu.sh bench set:baseline --type f64     heddle bench; words that begin with - and what follows go
+#                                                  to heddle
+#   bench/gpu.sh reproduce all                     heddle reproduce: the papers' tables and figures; pages
+#                                                  and drawings in reproduce/, records in reproduce.jsonl
 #   bench/gpu.sh check smoke bench smoke paper     several, in order
 #
-# A matrix is whatever heddle takes; a bare word that names a set (but baseline) may go without set:.  Into ${OUT:-.} are
-# written: gpu.log with all output, resources.txt, and the records of each bench as bench-MATRIX.jsonl.  The last lines are a
-# table of the steps; the exit status is that of the worst.
+# A matrix is whatever heddle takes; a bare word that names a set (but baseline) may go without set:.  Into
+# ${OUT:-.} are written: gpu.log with all output, resources.txt, and the records of each bench as
+# bench-MATRIX.jsonl.  The last lines are a table of the steps; the exit status is that of the worst.
 #
-# The sanitizer slows a program down some ten to fifty times, most of it on the host, so its matrices are dealt out to JOBS
-# processes that share the device.  In the environment: DEVICE (the first GPU), BUILD (build-gpu), CMAKE_ARGS, JOBS, RESUME (not empty: a bench
-# goes on where its records end), and HEDDLE_MODULE_DIR, which loads device binaries from files instead of those that were
-# built here.
+# The sanitizer slows a program down some ten to fifty times, most of it on the host, so its matrices are
+# dealt out to JOBS processes that share the device.  In the environment: DEVICE (the first GPU), BUILD
+# (build-gpu), CMAKE_ARGS, JOBS, RESUME (not empty: a bench goes on where its records end), and
+# HEDDLE_MODULE_DIR, which loads device binaries from files instead of those that were built here.
 set -u
 cd "$(dirname "$0")/.." || exit 2
 out=${OUT:-.} build=${BUILD:-build-gpu} jobs=${JOBS:-$(nproc)}
@@ -83,8 +87,10 @@ other_arch() {
   case $arch in sm_8*) other=sm_90 ;; esac
   mkdir -p "$build/other-arch"
   for page in look scale csr_naive csr_naive_t; do
-    nvcc -x cu -cubin -arch="$other" -O3 -DHEDDLE_DEVICE -Isrc -Iinclude -Delem=double -Dreal=double -Doff=int32_t -DVARIANT_NAME=f64_i32 \
-      -DPAGE_NAME="$page" "$(find src/kernel src/convert -name "$page.c")" -o "$build/other-arch/${page}__f64_i32.$arch.cubin" || return
+    nvcc -x cu -cubin -arch="$other" -O3 -DHEDDLE_DEVICE -Isrc -Iinclude -Delem=double -Dreal=double \
+      -Doff=int32_t -DVARIANT_NAME=f64_i32 \
+      -DPAGE_NAME="$page" "$(find src/kernel src/convert -name "$page.c")" \
+      -o "$build/other-arch/${page}__f64_i32.$arch.cubin" || return
   done
   export HEDDLE_TEST_OTHER_ARCH=$PWD/$build/other-arch
 }
@@ -113,7 +119,8 @@ members() {
   done
 }
 
-# sanitize TOOL MATRIX... [OPTION...]: every matrix and kernel under one tool, in $jobs processes.  Prints what each had to say.
+# sanitize TOOL MATRIX... [OPTION...]: every matrix and kernel under one tool, in $jobs processes.  Prints
+# what each had to say.
 sanitize() {
   local tool=$1 folder=$out/sanitize-$1 failed=0 verdict=clean matrices=() i shards pids=()
   shift
@@ -153,13 +160,14 @@ baseline_matrices() {
   local matrix
   mkdir -p "$build/matrices" || return
   for matrix in "$@"; do
-    [ -f "$build/matrices/${matrix##*/}.hdl" ] || "$build/heddle" convert "$matrix" "$build/matrices/${matrix##*/}.hdl" || return
+    [ -f "$build/matrices/${matrix##*/}.hdl" ] ||
+      "$build/heddle" convert "$matrix" "$build/matrices/${matrix##*/}.hdl" || return
   done
 }
 
-# The baseline prints a line per matrix and type; baseline.awk puts the two side by side.  What takes 10 microseconds takes half of
-# one more or less in the next process, so both run twice more without the four largest matrices, which come last, for the
-# median of three.
+# The baseline prints a line per matrix and type; baseline.awk puts the two side by side.  What takes 10
+# microseconds takes half of one more or less in the next process, so both run twice more without the four
+# largest matrices, which come last, for the median of three.
 baseline_kernels() {
   local matrix pass files=()
   for matrix in "$@"; do
@@ -176,7 +184,8 @@ baseline_heddle() {
   local op=$1 kernels=$2 peers=$3 pass status=0
   shift 3
   for pass in 1 2 3; do
-    "$build/heddle" bench "$@" --device "$device" --type f32,f64 --op "$op" --peer "$peers" --kernel "$kernels" --time-limit 0.05 \
+    "$build/heddle" bench "$@" --device "$device" --type f32,f64 --op "$op" --peer "$peers" \
+      --kernel "$kernels" --time-limit 0.05 \
       --json "$out/baseline-$op-$pass.jsonl" --fresh || status=$?
     set -- "${@:1:16}"
   done
@@ -194,7 +203,8 @@ baseline() {
   step baseline-build baseline_build || return
   step baseline-matrices baseline_matrices "${matrices[@]}" || return
   step baseline-kernels baseline_kernels "${matrices[@]}" || return
-  step baseline-heddle-N baseline_heddle N "csr_naive,csr_vector$(printf ',csr_vector:lanes=%d' 2 4 8 16 32)" "$peers" \
+  step baseline-heddle-N baseline_heddle N \
+    "csr_naive,csr_vector$(printf ',csr_vector:lanes=%d' 2 4 8 16 32)" "$peers" \
     "${matrices[@]}"
   step baseline-heddle-T baseline_heddle T csr_naive_t "$peers" "${matrices[@]}"
   step baseline awk -f bench/baseline.awk "$out/baseline.txt" "$out"/baseline-[NT]-[123].jsonl
@@ -214,7 +224,8 @@ plain() {
   : >"$out/plain.txt"
   for pass in 1 2 3; do
     "$build/baseline" $((4608 * pass)) "${named[@]}" >>"$out/plain.txt" || return
-    "$build/heddle" bench "${files[@]}" --device "$device" --type f32,f64 --op N --kernel auto --time-limit 0.005 \
+    "$build/heddle" bench "${files[@]}" --device "$device" --type f32,f64 --op N --kernel auto \
+      --time-limit 0.005 \
       --json "$out/plain-$pass.jsonl" --fresh >>"$log" 2>&1 || return
   done
   awk -f bench/plain.awk "$out/plain.txt" "$out"/plain-[123].jsonl
@@ -279,7 +290,10 @@ for word in "$@"; do
     action=$word words=()
     ;;
   *)
-    [ -n "$action" ] || { echo "gpu.sh: '$word' does not follow test, check, bench, sanitize, baseline, plain or reproduce" >&2; exit 2; }
+    [ -n "$action" ] || {
+      echo "gpu.sh: '$word' does not follow test, check, bench, sanitize, baseline, plain or reproduce" >&2
+      exit 2
+    }
     words+=("$word")
     ;;
   esac

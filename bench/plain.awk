@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: MIT
 #
-# awk -f bench/plain.awk BASELINE RECORDS...: heddle_mv beside the plain sub-warp kernel of the baseline, in microseconds with cold
-# caches.  BASELINE has the lines that bench/baseline.awk describes, RECORDS are those of heddle bench with kernel auto.  Where a
-# matrix is timed several times, the median counts.
+# awk -f bench/plain.awk BASELINE RECORDS...: heddle_mv beside the plain sub-warp kernel of the baseline, in
+# microseconds with cold caches.  BASELINE has the lines that bench/baseline.awk describes, RECORDS are those
+# of heddle bench with kernel auto.  Where a matrix is timed several times, the median counts.
 
 # The value behind "key": in a record, without quotes.
 function field(key,    rest) {
@@ -35,7 +35,8 @@ function median(who, name, type,    key) {
 }
 
 END {
-  printf "%-36s %9s   %6s %6s %6s   %6s %6s %6s\n", "matrix", "nonzeros", "f32", "plain", "ratio", "f64", "plain", "ratio"
+  printf "%-36s %9s   %6s %6s %6s   %6s %6s %6s\n", "matrix", "nonzeros", "f32", "plain", "ratio",
+         "f64", "plain", "ratio"
   for (m = 1; m <= matrices; m++) {
     printf "%-36s %9d", names[m], nonzeros[names[m]]
     for (bits = 32; bits <= 64; bits += 32) {
@@ -48,7 +49,7 @@ END {
     printf "\n"
   }
   if (count)
-    printf "geometric mean of the ratio %.3f; of %d times %d are beyond 1.1 of the plain kernel's, %d are missing\n",
-           exp(logs / count), count, over, missing
+    printf "geometric mean of the ratio %.3f; of %d times %d are beyond 1.1 of the plain kernel's, %s\n",
+           exp(logs / count), count, over, (missing + 0) " are missing"
   exit !count || missing > 0
 }

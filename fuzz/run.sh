@@ -1,9 +1,10 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
 #
-# fuzz/run.sh [SECONDS_PER_TARGET [BUILD_FOLDER]]: builds the fuzz targets (the seven readers, .hdl through the API, descriptions,
-# options and specs of the API against an exact oracle) with clang and runs each for a bounded time, one after the other.
-# Ends with a status other than 0 if one of them finds something; the input that did it is named and kept.
+# fuzz/run.sh [SECONDS_PER_TARGET [BUILD_FOLDER]]: builds the fuzz targets (the seven readers, .hdl through
+# the API, descriptions, options and specs of the API against an exact oracle) with clang and runs each for a
+# bounded time, one after the other.  Ends with a status other than 0 if one of them finds something; the
+# input that did it is named and kept.
 set -eu
 seconds=${1:-60}
 root=$(cd "$(dirname "$0")/.." && pwd)
@@ -15,7 +16,8 @@ done
 [ -n "$clang" ] || { echo "fuzzing needs clang (apt-get install clang libclang-rt-dev)" >&2; exit 2; }
 
 cmake -S "$root" -B "$build" -DCMAKE_C_COMPILER="$clang" -DCMAKE_BUILD_TYPE=RelWithDebInfo -DHEDDLE_FUZZ=ON \
-      -DHEDDLE_TESTS=OFF -DHEDDLE_OPENMP=OFF -DHEDDLE_SANITIZE=fuzzer-no-link,address,undefined > "$build.log" 2>&1 ||
+      -DHEDDLE_TESTS=OFF -DHEDDLE_OPENMP=OFF -DHEDDLE_SANITIZE=fuzzer-no-link,address,undefined \
+      > "$build.log" 2>&1 ||
     { cat "$build.log" >&2; exit 2; }
 targets=$(cd "$root/fuzz" && ls fuzz_*.c | sed 's/\.c$//')
 # shellcheck disable=SC2086
@@ -31,7 +33,8 @@ for target in $targets; do
     kept=$root/fuzz/corpus/$name
     [ -d "$kept" ] || kept=$build/seeds/$name
     echo "$target: $seconds s"
-    if ! "$program" -max_total_time="$seconds" -timeout=60 -rss_limit_mb=3072 -max_len=8192 -print_final_stats=1 \
+    if ! "$program" -max_total_time="$seconds" -timeout=60 -rss_limit_mb=3072 -max_len=8192 \
+        -print_final_stats=1 \
             -artifact_prefix="$build/found/$name/" "$build/corpus/$name" "$kept" "$build/seeds/$name" \
             > "$build/$target.log" 2>&1; then
         tail -40 "$build/$target.log"

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
 #
-# bash completion for heddle.  Every list comes from the command itself ('heddle complete ...'), so that a new kernel,
-# family, set or option is completed without a change here.
+# bash completion for heddle.  Every list comes from the command itself ('heddle complete ...'), so that a new
+# kernel, family, set or option is completed without a change here.
 
 _heddle_words() {
     local word=$1
@@ -21,7 +21,8 @@ _heddle_files() {
     compopt -o filenames 2>/dev/null
 }
 
-# A word that contains ':' or '=' reaches us in pieces; put them together and cut what is already there off the answers.
+# A word that contains ':' or '=' reaches us in pieces; put them together and cut what is already there off
+# the answers.
 _heddle_prefix() {
     local whole=$1 piece=$2 i
     local cut=${whole%"$piece"}

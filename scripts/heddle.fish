@@ -36,4 +36,5 @@ complete -c heddle -n '__heddle_is compare report' -F
 complete -c heddle -n '__heddle_is reproduce' -a '(heddle complete experiments)'
 complete -c heddle -n '__heddle_is gen' -a '(heddle complete families; heddle complete members)'
 complete -c heddle -n '__heddle_is info convert mv check bench' -F \
-    -a '(heddle complete sets; heddle complete members; string replace -r "^" gen: (heddle complete families))'
+    -a '(heddle complete sets; heddle complete members
+         string replace -r "^" gen: (heddle complete families))'

@@ -2,14 +2,15 @@
 # SPDX-License-Identifier: MIT
 #
 # The command as a user meets it: bash tests/cli.sh BUILD_DIR SOURCE_DIR.
-# Good lines work and their JSON parses; each kind of broken input gives one clear line on standard error, exit status 2,
-# nothing on standard output and no file.  Ends in 'N passed, N failed, N skipped'.
+# Good lines work and their JSON parses; each kind of broken input gives one clear line on standard error,
+# exit status 2, nothing on standard output and no file.  Ends in 'N passed, N failed, N skipped'.
 set -u
 build=$(cd "$1" && pwd)
 source=$(cd "${2:-.}" && pwd)
 [ -x "$build/heddle" ] || { echo "there is no $build/heddle: build it first"; exit 1; }
 export PATH="$build:$PATH" NO_COLOR=1 LC_ALL=C
-# Looking for leaks takes LeakSanitizer seconds a process on some machines: a few commands are run with it at the end.
+# Looking for leaks takes LeakSanitizer seconds a process on some machines: a few commands are run with it at
+# the end.
 with_leaks=${ASAN_OPTIONS:-}
 export ASAN_OPTIONS="${ASAN_OPTIONS:+$ASAN_OPTIONS:}detect_leaks=0"
 work=$(mktemp -d "${TMPDIR:-/tmp}/heddle-cli-XXXXXX")
@@ -28,7 +29,8 @@ good() { # good NAME WORDS COMMAND...: status 0, WORDS in the output, nothing on
     run "$@"
     [ $rc -eq 0 ] || problem="exit status $rc ($(head -c 300 "$work/err"))"
     [ ! -s "$work/err" ] || problem="standard error: $(head -c 300 "$work/err")"
-    [ -z "$words" ] || grep -qF -- "$words" "$work/out" || problem="$problem no '$words' in: $(head -c 300 "$work/out")"
+    [ -z "$words" ] || grep -qF -- "$words" "$work/out" ||
+        problem="$problem no '$words' in: $(head -c 300 "$work/out")"
     verdict "$name" "$problem"
 }
 
@@ -51,7 +53,8 @@ json() { # json NAME FILE: every line is a JSON value
     [ -n "$python" ] || { skip "$1" 'there is no python3' && return; }
     local problem=''
     while IFS= read -r line; do
-        printf '%s' "$line" | "$python" -m json.tool >/dev/null 2>"$work/err" || problem=$(head -c 300 "$work/err")
+        printf '%s' "$line" | "$python" -m json.tool >/dev/null 2>"$work/err" ||
+            problem=$(head -c 300 "$work/err")
     done <"$2"
     [ -s "$2" ] || problem="there is nothing"
     verdict "$1" "$problem"
@@ -81,15 +84,18 @@ good 'kernels as JSON' '"name":"cpu_csr"' heddle kernels --json
 json 'kernels --json parses' "$work/out"
 good 'kernels --options shows values' '8 16 32' heddle kernels --options
 verdict 'kernels --options has words, zeros, and all that stands behind them' \
-    "$(for line in 'csr_weave +way +auto +auto blocks' 'csr_vector +lanes +0 +0 2 4 8 16 32 64' 'csr_naive_t +cas +0 +0 1'; do
+    "$(for line in 'csr_weave +way +auto +auto blocks' 'csr_vector +lanes +0 +0 2 4 8 16 32 64' \
+        'csr_naive_t +cas +0 +0 1'; do
         grep -qE "^$line *\$" "$work/out" || grep "^${line%% *} " "$work/out"
     done; grep -F '(null)' "$work/out")"
 good 'kernels --options as JSON' '"option":"slice"' heddle kernels --options --json
-verdict 'so has the JSON' "$(grep -qF '"option":"cas","default":"0","values":["0","1"]' "$work/out" || head -c 300 "$work/out")"
+verdict 'so has the JSON' "$(grep -qF '"option":"cas","default":"0","values":["0","1"]' "$work/out" ||
+    head -c 300 "$work/out")"
 json 'kernels --options --json parses' "$work/out"
 good 'kernels --resources says what the compilers said' '' heddle kernels --resources
 verdict 'kernels --resources is a table, or tells why there is none' \
-    "$(grep -qE '^csr_naive .* (sm_|gfx|ptx)|^This build has no device code' "$work/out" || head -c 300 "$work/out")"
+    "$(grep -qE '^csr_naive .* (sm_|gfx|ptx)|^This build has no device code' "$work/out" ||
+        head -c 300 "$work/out")"
 good 'kernels --resources as JSON' '{"resources":[' heddle kernels --resources --json
 json 'kernels --resources --json parses' "$work/out"
 bad 'two tables at once' 'one at a time' heddle kernels --resources --options
@@ -102,7 +108,8 @@ verdict 'what is quiet leaves standard output empty' "$(cat "$work/out")"
 # ---------------------------------------------------------------- products
 matrix s.mtx "${banner}2 3 3\n1 1 2\n1 3 3\n2 2 5\n"
 good 'mv of ones goes to standard output' '5' heddle mv s.mtx
-verdict 'y = A 1 has one number a line' "$([ "$(tr '\n' ' ' <"$work/out")" = '5 5 ' ] || head -c 200 "$work/out")"
+verdict 'y = A 1 has one number a line' \
+    "$([ "$(tr '\n' ' ' <"$work/out")" = '5 5 ' ] || head -c 200 "$work/out")"
 printf '1\n2\n3\n' >x.txt
 good 'mv reads x from a file' '11' heddle mv s.mtx --x x.txt --quiet
 printf '1 2' >x2.txt
@@ -122,28 +129,35 @@ done
 # ---------------------------------------------------------------- check and bench
 good 'check as JSON' '"wrong":0' heddle check s.mtx --json --kernel auto,cpu_csr
 json 'check --json parses' "$work/out"
-good 'check of one type and operation' '2 of 2 combinations verified' heddle check s.mtx --kernel auto,cpu_csr --type f32 --op T
+good 'check of one type and operation' '2 of 2 combinations verified' heddle check s.mtx \
+    --kernel auto,cpu_csr --type f32 --op T
 bad 'check of a type that is none' 'it takes f32 or f64 or c32' heddle check s.mtx --type f8
 bad 'check of an operation that is none' 'H is of complex numbers' heddle check s.mtx --op H
-good 'a matrix can be transposed' 'columns                             400' heddle info transpose:gen:dense:rows=400,cols=300
+good 'a matrix can be transposed' 'columns                             400' \
+    heddle info transpose:gen:dense:rows=400,cols=300
 bad 'but not twice' 'once is enough' heddle info transpose:transpose:gen:dense:n=3
 good 'check of several kinds of matrices' '2 matrices' heddle check s.mtx gen:diagonal:n=10 --kernel cpu_csr
 good 'bench ends in a summary' ' 0 wrong' \
-    heddle bench s.mtx gen:grid2d:n=20 --kernel auto,plan,cpu_csr --type f32,f64 --op N,T --time-limit 0.01 --json r.jsonl
+    heddle bench s.mtx gen:grid2d:n=20 --kernel auto,plan,cpu_csr --type f32,f64 --op N,T --time-limit 0.01 \
+    --json r.jsonl
 verdict 'bench keeps a record for each run and matrix' "$([ "$(wc -l <r.jsonl)" -eq 26 ] || wc -l r.jsonl)"
 verdict 'every record is verified' "$([ "$(grep -c '"verified":true' r.jsonl)" -eq 24 ] || echo 'not 24')"
 json 'bench records parse' r.jsonl
 cp r.jsonl whole.jsonl && head -c -150 whole.jsonl >r.jsonl
 good 'an interrupted bench goes on where its records end' '23 of them were in r.jsonl' \
-    heddle bench s.mtx gen:grid2d:n=20 --kernel auto,plan,cpu_csr --type f32,f64 --op N,T --time-limit 0.01 --json r.jsonl
+    heddle bench s.mtx gen:grid2d:n=20 --kernel auto,plan,cpu_csr --type f32,f64 --op N,T --time-limit 0.01 \
+    --json r.jsonl
 verdict 'and its file is whole again' "$([ "$(wc -l <r.jsonl)" -eq 26 ] || wc -l r.jsonl)"
 json 'records of both parts parse' r.jsonl
-good 'a bench can start over' '2 runs: 2 verified' heddle bench s.mtx --time-limit 0.01 --no-cold --json r.jsonl --fresh
+good 'a bench can start over' '2 runs: 2 verified' heddle bench s.mtx --time-limit 0.01 --no-cold \
+    --json r.jsonl --fresh
 verdict 'which leaves nothing of the old file' "$([ "$(wc -l <r.jsonl)" -eq 3 ] || wc -l r.jsonl)"
-good 'compare finds nothing between a file and itself' '0 slower, 0 faster' heddle compare whole.jsonl whole.jsonl
-# Times that were made up: a machine may stand still in the midst of a run, and the spread is then beyond all that could be slower.
-sed 's/"warm_ms":[^,]*/"warm_ms":1/;s/"warm_min_ms":[^,]*/"warm_min_ms":1/;s/"spread":[^,]*/"spread":0/;s/"repetitions":[^,]*/"repetitions":9/' \
-    whole.jsonl >even.jsonl
+good 'compare finds nothing between a file and itself' '0 slower, 0 faster' \
+    heddle compare whole.jsonl whole.jsonl
+# Times that were made up: a machine may stand still in the midst of a run, and the spread is then beyond all
+# that could be slower.
+sed 's/"warm_ms":[^,]*/"warm_ms":1/;s/"warm_min_ms":[^,]*/"warm_min_ms":1/;s/"spread":[^,]*/"spread":0/
+    s/"repetitions":[^,]*/"repetitions":9/' whole.jsonl >even.jsonl
 sed 's/"warm_ms":1,/"warm_ms":2,/;s/"warm_min_ms":1,/"warm_min_ms":2,/' even.jsonl >slow.jsonl
 gzip -k whole.jsonl
 good 'compare reads packed records' '0 slower, 0 faster' heddle compare whole.jsonl whole.jsonl.gz
@@ -167,38 +181,49 @@ fake=$build/tests/fakes/libfake_cpu_sparse.so
 if [ -f "$fake" ]; then
     export HEDDLE_RSB_LIBRARY="$fake"
     good 'peers end in a comparison' 'Best peer over kernel, warm' \
-        heddle bench s.mtx --device cpu --kernel auto,cpu_csr --peer rsb --time-limit 0.01 --no-cold --json peers.jsonl
-    verdict 'and their records name the library' "$([ "$(grep -c '"peer":"rsb 1"' peers.jsonl)" -eq 2 ] || echo no)"
+        heddle bench s.mtx --device cpu --kernel auto,cpu_csr --peer rsb --time-limit 0.01 --no-cold \
+        --json peers.jsonl
+    verdict 'and their records name the library' \
+        "$([ "$(grep -c '"peer":"rsb 1"' peers.jsonl)" -eq 2 ] || echo no)"
     good 'the comparison takes what was recorded before' 'Best peer over kernel, warm' \
-        heddle bench s.mtx --device cpu --kernel auto,cpu_csr --peer rsb --time-limit 0.01 --no-cold --json peers.jsonl
+        heddle bench s.mtx --device cpu --kernel auto,cpu_csr --peer rsb --time-limit 0.01 --no-cold \
+        --json peers.jsonl
     unset HEDDLE_RSB_LIBRARY
 else
     skip 'peers' "there is no $fake"
 fi
 good 'bench tells what determinism costs' 'times the time, geometric mean of 2' \
-    heddle bench s.mtx gen:grid2d:n=9 --device cpu --kernel auto:deterministic=1,auto --op N,T --time-limit 0.01 --no-cold \
+    heddle bench s.mtx gen:grid2d:n=9 --device cpu --kernel auto:deterministic=1,auto --op N,T \
+    --time-limit 0.01 --no-cold \
     --json twins.jsonl
 good 'a bench that went on tells it, too' '8 runs: 8 verified' \
-    heddle bench s.mtx gen:grid2d:n=9 --device cpu --kernel auto:deterministic=1,auto --op N,T --time-limit 0.01 --no-cold \
+    heddle bench s.mtx gen:grid2d:n=9 --device cpu --kernel auto:deterministic=1,auto --op N,T \
+    --time-limit 0.01 --no-cold \
     --json twins.jsonl
 verdict 'prices of a bench that went on are complete' \
     "$(grep -q 'auto f64 T: .* mean of 2' "$work/out" || head -c 400 "$work/out")"
 good 'mv takes a deterministic choice' '' heddle mv s.mtx --kernel auto:deterministic=1 --device emu
-good 'the limits of the emulator are a table' 'gather  random' heddle bench --limits --device emu --json limits.jsonl
-verdict 'every limit is a record' "$([ "$(grep -c '"record":"limit"' limits.jsonl)" -eq 27 ] || wc -l limits.jsonl)"
+good 'the limits of the emulator are a table' 'gather  random' heddle bench --limits --device emu \
+    --json limits.jsonl
+verdict 'every limit is a record' \
+    "$([ "$(grep -c '"record":"limit"' limits.jsonl)" -eq 27 ] || wc -l limits.jsonl)"
 json 'records of limits parse' limits.jsonl
 good 'limits go to standard output' '"limit":"launch"' heddle bench --limits --device emu --json -
-good 'bench writes records to standard output' '"record":"run"' heddle bench s.mtx --json - --time-limit 0.01 --no-cold
+good 'bench writes records to standard output' '"record":"run"' heddle bench s.mtx \
+    --json - --time-limit 0.01 --no-cold
 json 'records on standard output parse' "$work/out"
-good 'skipped runs tell why' 'skipped: cpu_csr_t' heddle bench s.mtx --kernel cpu_csr_t,cpu_csr --time-limit 0.01
+good 'skipped runs tell why' 'skipped: cpu_csr_t' heddle bench s.mtx --kernel cpu_csr_t,cpu_csr \
+    --time-limit 0.01
 mkdir set && cp s.mtx set/one.mtx && cp s.mtx set/two.mtx
 good 'a directory is a set' '4 runs: 4 verified' heddle bench set:set --time-limit 0.01 --no-cold
 printf 'garbage' >set/broken.mtx
 run heddle bench set:set --time-limit 0.01 --no-cold
 verdict 'a broken file in a set is told, and the others run' \
-    "$([ $rc -eq 2 ] && grep -q '4 verified' "$work/out" && grep -q '1 of 3 matrices' "$work/err" || echo "status $rc")"
+    "$([ $rc -eq 2 ] && grep -q '4 verified' "$work/out" && grep -q '1 of 3 matrices' "$work/err" ||
+        echo "status $rc")"
 run heddle check set:set --kernel cpu_csr --type f64 --op N
-verdict 'and so does check' "$([ $rc -eq 2 ] && grep -q '2 of 3 combinations verified, 0 wrong, 1 skipped' "$work/out" &&
+verdict 'and so does check' \
+    "$([ $rc -eq 2 ] && grep -q '2 of 3 combinations verified, 0 wrong, 1 skipped' "$work/out" &&
     grep -q '1 of 3 matrices' "$work/err" || echo "status $rc")"
 rm -r set
 
@@ -226,7 +251,8 @@ bad 'negative repetitions' '--repetitions' heddle bench a.mtx --repetitions -3
 bad 'bad device' 'gpu' heddle mv a.mtx --device gpu:0
 bad 'bad kernel' "did you mean 'cpu_csr'" heddle mv a.mtx --kernel cpu_crs
 bad 'bad peer' "there is no peer 'cusparze' (there are: cusparse" heddle bench a.mtx --peer cusparze
-bad 'bad algorithm of a peer' "cusparse has no algorithm 'csr_alg9'" heddle bench a.mtx --peer cusparse:csr_alg9
+bad 'bad algorithm of a peer' "cusparse has no algorithm 'csr_alg9'" heddle bench a.mtx \
+    --peer cusparse:csr_alg9
 bad 'bad option of a peer' 'preprocess' heddle bench a.mtx --peer cusparse:csr_alg1:preproces=0
 bad 'compare without records' 'there are no runs in it' heddle compare s.mtx s.mtx
 bad 'compare without a file' 'cannot be read' heddle compare nosuch.jsonl nosuch.jsonl
@@ -303,12 +329,14 @@ if [ -w /dev/full ]; then
         heddle $command >/dev/full 2>"$work/err"
         rc=$?
         verdict "full disk: $command" \
-            "$([ $rc -eq 2 ] && [ "$(wc -l <"$work/err")" -eq 1 ] && grep -q 'standard output' "$work/err" || cat "$work/err")"
+            "$([ $rc -eq 2 ] && [ "$(wc -l <"$work/err")" -eq 1 ] &&
+                grep -q 'standard output' "$work/err" || cat "$work/err")"
     done
 fi
 heddle mv a.mtx 2>"$work/err" | true
 rc=${PIPESTATUS[0]}
-verdict 'a closed pipe' "$([ "$rc" -eq 2 ] || [ "$rc" -eq 0 ] && [ "$(wc -l <"$work/err")" -le 1 ] || echo "status $rc")"
+verdict 'a closed pipe' "$([ "$rc" -eq 2 ] || [ "$rc" -eq 0 ] && [ "$(wc -l <"$work/err")" -le 1 ] ||
+    echo "status $rc")"
 
 # ---------------------------------------------------------------- report
 if heddle version | grep -q 'reports: d3'; then
@@ -318,14 +346,17 @@ if heddle version | grep -q 'reports: d3'; then
 else
     bad 'report says what it misses' 'node-d3' heddle report whole.jsonl -o page.html
 fi
-good 'report draws' 'figures/profile.svg' heddle report whole.jsonl --svg figures --type f32 --op T --baseline cpu_csr
+good 'report draws' 'figures/profile.svg' heddle report whole.jsonl --svg figures --type f32 --op T \
+    --baseline cpu_csr
 for figure in profile gflops speedup means; do
-    parsed=$([ -z "$python" ] || "$python" -c 'import sys, xml.dom.minidom as d; d.parse(sys.argv[1])' figures/$figure.svg 2>&1)
+    parsed=$([ -z "$python" ] || "$python" -c 'import sys, xml.dom.minidom as d; d.parse(sys.argv[1])' \
+        figures/$figure.svg 2>&1)
     verdict "the drawing $figure is XML" "$parsed"
 done
 { cat whole.jsonl; echo '{"schema":1,'; echo '{"schema":7,"record":"run"}'; } >mixed.jsonl
 run heddle report mixed.jsonl --svg figures
-verdict 'wrong lines are named and left out' "$([ $rc -eq 0 ] && grep -q 'mixed.jsonl:27: broken' "$work/err" &&
+verdict 'wrong lines are named and left out' \
+    "$([ $rc -eq 0 ] && grep -q 'mixed.jsonl:27: broken' "$work/err" &&
     grep -q 'mixed.jsonl:28: schema 7' "$work/err" || cat "$work/err")"
 bad 'no records' 'nosuch.jsonl' heddle report nosuch.jsonl --svg figures
 bad 'a folder of records' 'figures: cannot be read: Is a directory' heddle report figures --svg more
@@ -352,9 +383,12 @@ complete_line() { # complete_line WORDS...: what stands in COMPREPLY for the las
 verdict 'a command is completed' "$([ "$(complete_line heddle ben)" = bench ] || complete_line heddle ben)"
 verdict 'a kernel is completed' "$(complete_line heddle mv --kernel cpu_me | grep -q cpu_merge || echo no)"
 verdict 'a family is completed' "$(complete_line heddle gen grid3 | grep -q grid3d || echo no)"
-verdict 'a set is completed behind its colon' "$([ "$(complete_line heddle info set : smo | head -1)" = smoke ] || echo no)"
-verdict 'an experiment is completed' "$([ "$(complete_line heddle reproduce hola-table2)" = hola-table2 ] || echo no)"
-verdict 'an option of a command is completed' "$([ "$(complete_line heddle bench a.mtx --time)" = --time-limit ] || echo no)"
+verdict 'a set is completed behind its colon' \
+    "$([ "$(complete_line heddle info set : smo | head -1)" = smoke ] || echo no)"
+verdict 'an experiment is completed' \
+    "$([ "$(complete_line heddle reproduce hola-table2)" = hola-table2 ] || echo no)"
+verdict 'an option of a command is completed' \
+    "$([ "$(complete_line heddle bench a.mtx --time)" = --time-limit ] || echo no)"
 
 # ---------------------------------------------------------------- the manual
 manual=$(sed 's/\\-/-/g; s/\\f[BIR]//g' "$source/docs/heddle.1")

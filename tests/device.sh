@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
 #
-# The build of device code: what the compilers say becomes rows, a spill ends the build unless it is accepted, and (where
-# clang or nvcc is there) the PTX and the code objects are what they claim to be.
+# The build of device code: what the compilers say becomes rows, a spill ends the build unless it is accepted,
+# and (where clang or nvcc is there) the PTX and the code objects are what they claim to be.
 set -u
 build=$1 source=$(cd "$2" && pwd) passed=0 failed=0 skipped=0
 good() { passed=$((passed + 1)); }
@@ -17,11 +17,16 @@ expect() { # file, text, what it shows
 # A compiler that makes PTX, and says what ptxas would say of it; SPILL is the number of bytes.
 cat >"$scratch/nvcc" <<'FAKE'
 #!/bin/sh
-while [ $# -gt 0 ]; do case $1 in -o) out=$2; shift ;; -arch=*) arch=${1#-arch=} ;; --keep-dir) steps=$2; shift ;; esac; shift; done
+while [ $# -gt 0 ]; do
+  case $1 in -o) out=$2; shift ;; -arch=*) arch=${1#-arch=} ;; --keep-dir) steps=$2; shift ;; esac
+  shift
+done
 [ -z "${BROKEN:-}" ] || { echo "page.c(7): error: identifier \"weave\" is undefined"; exit 2; }
 echo 'page.c(3): warning: comparison is always false' >&2
-{ printf '//\n.visible .entry weave__f64_i32(\n\t.reg .b64 \t%%rd<9>;\n\tred.global.add.f64 [%%rd7], %%fd1;\t// adds\n'
-  printf '\tadd.s64 %%rd8, %%rd7, %%tid1;\n.visible .entry weave_fix__f64_i32(\n\tatom.shared.add.f32 %%f1, [%%rd1], %%f2;\n'
+{ printf '//\n.visible .entry weave__f64_i32(\n\t.reg .b64 \t%%rd<9>;\n'
+  printf '\tred.global.add.f64 [%%rd7], %%fd1;\t// adds\n'
+  printf '\tadd.s64 %%rd8, %%rd7, %%tid1;\n.visible .entry weave_fix__f64_i32(\n'
+  printf '\tatom.shared.add.f32 %%f1, [%%rd1], %%f2;\n'
 } >"$steps/page.ptx"
 echo binary >"$out"
 cat <<SAYS >&2
@@ -39,14 +44,19 @@ FAKE
 chmod +x "$scratch/nvcc"
 out=$scratch/weave__f64_i32.sm_90.cubin ptx=$scratch/weave__f64_i32.compute_90.ptx
 : >"$scratch/accepted"
-nvcc_fake() { compile nvcc weave f64_i32 sm_90 "$scratch/accepted" "$out" "$scratch/nvcc" >"$scratch/said" 2>&1; }
+nvcc_fake() {
+  compile nvcc weave f64_i32 sm_90 "$scratch/accepted" "$out" "$scratch/nvcc" >"$scratch/said" 2>&1
+}
 
 nvcc_fake && good || { bad "a page without spills does not build:"; cat "$scratch/said"; }
-expect "$out.resources" '{"weave", "f64_i32", "sm_90", 40, 2048, 0, "hardware"},' "a kernel with atomics in global memory"
-expect "$out.resources" '{"weave_fix", "f64_i32", "sm_90", 8, 0, 0, "loop"},' "a kernel with atomics in shared memory"
+expect "$out.resources" '{"weave", "f64_i32", "sm_90", 40, 2048, 0, "hardware"},' \
+  "a kernel with atomics in global memory"
+expect "$out.resources" '{"weave_fix", "f64_i32", "sm_90", 8, 0, 0, "loop"},' \
+  "a kernel with atomics in shared memory"
 [ "$(wc -l <"$out.resources")" -eq 2 ] && good || bad "not one row per kernel"
 expect "$scratch/said" 'comparison is always false' "a warning of the compiler"
-[ "$(wc -l <"$scratch/said")" -eq 1 ] && good || { bad "a build says more than its warnings:"; cat "$scratch/said"; }
+[ "$(wc -l <"$scratch/said")" -eq 1 ] && good ||
+  { bad "a build says more than its warnings:"; cat "$scratch/said"; }
 
 # PTX beside it, as the compiler made it.
 expect "$ptx" 'red.global.add.f64 [%rd7], %fd1;' "the PTX beside a cubin"
@@ -71,10 +81,12 @@ nvcc_fake
 printf '%s;%s' "$out" "$ptx" >"$scratch/list"
 pack() { sh "$source/cmake/device-pack.sh" "$1" "$scratch/list" "$scratch/a.pack"; }
 pack none && good || bad "nothing is packed"
-expect "$scratch/a.pack" "heddle-pack none $(tail -n +2 "$scratch/a.pack" | wc -c) " "the first line of a pack"
+expect "$scratch/a.pack" "heddle-pack none $(tail -n +2 "$scratch/a.pack" | wc -c) " \
+  "the first line of a pack"
 expect "$scratch/a.pack" "$(cksum <"$out") weave__f64_i32" "the directory of a pack"
 for how in gzip xz; do
-  command -v $how >/dev/null || { skipped=$((skipped + 1)) && echo "skipped: $how packs: there is no $how" && continue; }
+  command -v $how >/dev/null ||
+    { skipped=$((skipped + 1)) && echo "skipped: $how packs: there is no $how" && continue; }
   tail -n +2 "$scratch/a.pack" >"$scratch/raw"
   pack "$(command -v $how)" && tail -n +2 "$scratch/a.pack" | $how -dc | cmp -s - "$scratch/raw" && good ||
     bad "$how packs something else"
@@ -86,7 +98,8 @@ expect "$scratch/said" "cannot pack with 'lz4'" "the refusal"
 # What this build has made.
 for file in "$build"/device/*__*.ptx; do
   case $file in *'*'* | *.compute_*) continue ;; esac
-  grep -q '^\.version 7\.0' "$file" && grep -q '^\.target sm_80' "$file" && good || bad "$file: not PTX 7.0 for sm_80"
+  grep -q '^\.version 7\.0' "$file" && grep -q '^\.target sm_80' "$file" && good ||
+    bad "$file: not PTX 7.0 for sm_80"
 done
 for file in "$build"/device/*.co; do
   [ -e "$file" ] || continue

@@ -1,13 +1,14 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
 #
-# The pages that docs/adding-a-kernel.md shows are taken from its text and do what it says: with their row in kernels.def and
-# nothing else they compile (host half and device half, as C without a warning; by the device compilers that are here), and
-# the GPU's computes the right product on the emulator.  They get names of their own for that, so that the same holds in a tree where
-# somebody has followed the document.  Every GPU page of the tree compiles the same way.
+# The pages that docs/adding-a-kernel.md shows are taken from its text and do what it says: with their row in
+# kernels.def and nothing else they compile (host half and device half, as C without a warning; by the device
+# compilers that are here), and the GPU's computes the right product on the emulator.  They get names of their
+# own for that, so that the same holds in a tree where somebody has followed the document.  Every GPU page of
+# the tree compiles the same way.
 #
-# With HEDDLE_SLOW_TESTS=1 the document is followed to the letter: a copy of the tree with the two pages and the two rows is built, and
-# the tests that it names pass there, as does this one.
+# With HEDDLE_SLOW_TESTS=1 the document is followed to the letter: a copy of the tree with the two pages and
+# the two rows is built, and the tests that it names pass there, as does this one.
 set -u
 build=$(cd "$1" && pwd) passed=0 failed=0 scratch=$(mktemp -d)
 cd "$2" || exit 2
@@ -28,7 +29,8 @@ try() { # what it shows, command...
 block() {
   awk -v name="$1:" '/^```c$/ { inside = 1; text = ""; next }
                      /^```$/ { if (inside && found) { printf "%s", text; exit } inside = found = 0; next }
-                     inside { text = text $0 "\n"; if (index($0, " * " name) == 1) found = 1 }' docs/adding-a-kernel.md
+                     inside { text = text $0 "\n"; if (index($0, " * " name) == 1) found = 1 }' \
+                       docs/adding-a-kernel.md
 }
 
 rows=('KERNEL(cpu_plain, cpu, real)' 'KERNEL(gpu_plain, gpu, real)')
@@ -47,14 +49,18 @@ flags=(-std=c11 -Wall -Wextra -Wpedantic -Werror -O1 -D_POSIX_C_SOURCE=200809L -
 types=(-Delem=double -Dreal=double -Doff=int32_t -DVARIANT_NAME=f64_i32)
 host() { try "$1, host half" "$cc" "${flags[@]}" -c "$1" -o "$2"; }
 emulated() { # page, object
-  try "$1, device half" "$cc" "${flags[@]}" "${types[@]}" -DHEDDLE_DEVICE -DSIMT_EMU -DPAGE_NAME="$(basename "$1" .c)" \
+  try "$1, device half" "$cc" "${flags[@]}" "${types[@]}" -DHEDDLE_DEVICE -DSIMT_EMU \
+    -DPAGE_NAME="$(basename "$1" .c)" \
     -ffp-contract=off -c "$1" -o "$2"
 }
 
-# Once as the tree is, and once as if its author had added both kernels: what is in kernels.def already does not matter.
+# Once as the tree is, and once as if its author had added both kernels: what is in kernels.def already does
+# not matter.
 for before in "" "$(printf '%s\n' "${rows[@]}")"; do
-  { cat src/kernel/kernels.def; [ -n "$before" ] && grep -qF "${rows[0]}" src/kernel/kernels.def || echo "$before"
-    printf 'KERNEL(documented_cpu_plain, cpu, real)\nKERNEL(documented_gpu_plain, gpu, real)\n'; } >"$scratch/kernel/kernels.def"
+  { cat src/kernel/kernels.def; [ -n "$before" ] && grep -qF "${rows[0]}" src/kernel/kernels.def ||
+    echo "$before"
+    printf 'KERNEL(documented_cpu_plain, cpu, real)\nKERNEL(documented_gpu_plain, gpu, real)\n'; } \
+      >"$scratch/kernel/kernels.def"
   host "$scratch/kernel/documented_cpu_plain.c" "$scratch/cpu_plain.o"
   try "cpu_plain, device half" "$cc" "${flags[@]}" "${types[@]}" -DHEDDLE_DEVICE -DISA_NAME=generic \
     -c "$scratch/kernel/documented_cpu_plain.c" -o "$scratch/cpu_plain.device.o"
@@ -62,14 +68,17 @@ for before in "" "$(printf '%s\n' "${rows[@]}")"; do
   emulated "$scratch/kernel/documented_gpu_plain.c" "$scratch/gpu_plain.emu.o"
 done
 if [ -n "$clang" ]; then
-  device=("$clang" -DHEDDLE_DEVICE "${types[@]}" -DPAGE_NAME=documented_gpu_plain -I"$scratch" -Isrc -Iinclude -O3 -Wall -Wextra -Werror)
+  device=("$clang" -DHEDDLE_DEVICE "${types[@]}" -DPAGE_NAME=documented_gpu_plain -I"$scratch" -Isrc
+    -Iinclude -O3 -Wall -Wextra -Werror)
   targets=$("$clang" -print-targets 2>/dev/null)
   if grep -q nvptx64 <<<"$targets"; then
-    try "gpu_plain, PTX" "${device[@]}" -x cuda --cuda-device-only --cuda-gpu-arch=sm_80 -nocudainc -nocudalib \
+    try "gpu_plain, PTX" "${device[@]}" -x cuda --cuda-device-only --cuda-gpu-arch=sm_80 \
+      -nocudainc -nocudalib \
       --cuda-path=/nowhere --cuda-feature=+ptx70 -S "$scratch/kernel/documented_gpu_plain.c" -o "$scratch/out"
   fi
   if grep -q amdgcn <<<"$targets"; then
-    try "gpu_plain, gfx90a" "${device[@]}" -x hip --offload-device-only --offload-arch=gfx90a -nogpuinc -nogpulib -S \
+    try "gpu_plain, gfx90a" "${device[@]}" -x hip --offload-device-only --offload-arch=gfx90a -nogpuinc \
+      -nogpulib -S \
       "$scratch/kernel/documented_gpu_plain.c" -o "$scratch/out"
   fi
 fi
@@ -96,7 +105,8 @@ int main(int argc, char **argv)
     double y[3];
     if (argc < 2 || gpu_open(&d.gpu, argv[1]) != HEDDLE_OK)
         return 2;
-    struct work w = {.kernel = &documented_gpu_plain, .page = documented_gpu_plain.name, .device = &d, .variant = VARIANT_f64_i32};
+    struct work w = {.kernel = &documented_gpu_plain, .page = documented_gpu_plain.name, .device = &d,
+                     .variant = VARIANT_f64_i32};
     w.value = HEDDLE_F64;
     w.product = (struct product){.rows = 3, .cols = 3, .nnz = 4, .x = there(&d, x, sizeof x),
                                  .y = (void *)(uintptr_t)there(&d, before, sizeof before)};
@@ -105,14 +115,16 @@ int main(int argc, char **argv)
     w.product.array[CSR_VAL] = there(&d, val, sizeof val);
     scalar_put(w.product.alpha, w.value, 2);
     scalar_put(w.product.beta, w.value, 3);
-    if (documented_gpu_plain.launch(&w) != HEDDLE_OK || device_read(&d, y, w.product.y, sizeof y) != HEDDLE_OK)
+    if (documented_gpu_plain.launch(&w) != HEDDLE_OK ||
+        device_read(&d, y, w.product.y, sizeof y) != HEDDLE_OK)
         return printf("%s\n", heddle_last_error()), 2;
     printf("%g %g %g\n", y[0], y[1], y[2]);
     return y[0] != want[0] || y[1] != want[1] || y[2] != want[2];
 }
 RUN
 read -ra libraries <<<"$(sed -n 's/^Libs.private: *//p' "$build/heddle.pc.in")"
-try "a program with the page" "$cc" "${flags[@]}" "$scratch/run.c" "$scratch/gpu_plain.o" "$scratch"/gpu_plain.emu.o \
+try "a program with the page" "$cc" "${flags[@]}" "$scratch/run.c" "$scratch/gpu_plain.o" \
+  "$scratch"/gpu_plain.emu.o \
   "$build/libheddle_tools.a" "${libraries[@]}" -ldl -lpthread -o "$scratch/run"
 for wave in 32 64; do
   try "gpu_plain on waves of $wave lanes" "$scratch/run" "emu:wave=$wave"
@@ -134,11 +146,13 @@ follow() {
     block $name >"$tree/src/kernel/$name.c"
   done
   printf '%s\n' "${rows[@]}" >>"$tree/src/kernel/kernels.def"
-  cmake -S "$tree" -B "$there" -DCMAKE_BUILD_TYPE=Release -DHEDDLE_TESTS=ON -DHEDDLE_CUDA_COMPILER=none -DHEDDLE_HIP_COMPILER=none \
+  cmake -S "$tree" -B "$there" -DCMAKE_BUILD_TYPE=Release -DHEDDLE_TESTS=ON -DHEDDLE_CUDA_COMPILER=none \
+    -DHEDDLE_HIP_COMPILER=none \
     "-DCMAKE_C_COMPILER_LAUNCHER=$(sed -n 's/^CMAKE_C_COMPILER_LAUNCHER:[A-Z]*=//p' "$cache")" &&
     cmake --build "$there" -j "$(nproc)" --target heddle_command heddle_tools test_kernels test_kernels_gpu &&
     "$there/heddle" kernels | grep -q cpu_plain && "$there/heddle" kernels | grep -q gpu_plain &&
-    HEDDLE_TEST_KERNELS=cpu_plain "$there/tests/test_kernels" && HEDDLE_TEST_KERNELS=gpu_plain "$there/tests/test_kernels_gpu" &&
+    HEDDLE_TEST_KERNELS=cpu_plain "$there/tests/test_kernels" &&
+    HEDDLE_TEST_KERNELS=gpu_plain "$there/tests/test_kernels_gpu" &&
     env -u HEDDLE_SLOW_TESTS bash "$tree/tests/documented.sh" "$there" "$tree"
 }
 if [ -n "${HEDDLE_SLOW_TESTS:-}" ] && ! grep -qF "${rows[0]}" src/kernel/kernels.def; then

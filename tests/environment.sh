@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
 #
-# A program that runs with more rights than its caller has (setuid) opens no library and loads no file that the caller's
-# environment names.
+# A program that runs with more rights than its caller has (setuid) opens no library and loads no file that
+# the caller's environment names.
 set -u
 build=$1 source=$2
 . "$source/tests/verdict.bash"

@@ -1,10 +1,11 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
 #
-# The examples are built as a user's project is, from the installed tree, by their Makefile and by their CMakeLists.txt, without
-# a warning; they run on the CPU and on the emulator; and their results have the properties that they should have.  In a build
-# with sanitizers they are built with them too, so that what they do to memory is watched.  HEDDLE_TEST_DEVICES ("cuda:0") runs
-# them there too, and cg_graph; HEDDLE_SLOW_TESTS makes the picture of the README again.
+# The examples are built as a user's project is, from the installed tree, by their Makefile and by their
+# CMakeLists.txt, without a warning; they run on the CPU and on the emulator; and their results have the
+# properties that they should have.  In a build with sanitizers they are built with them too, so that what
+# they do to memory is watched.  HEDDLE_TEST_DEVICES ("cuda:0") runs them there too, and cg_graph;
+# HEDDLE_SLOW_TESTS makes the picture of the README again.
 set -u
 build=$(cd "$1" && pwd) passed=0 failed=0 scratch=$(mktemp -d)
 cd "$2" || exit 2
@@ -26,16 +27,19 @@ source=$PWD
 cp -r examples "$scratch/examples"
 cd "$scratch/examples" || exit 2
 rm -f cg bicg pagerank tomography cg_graph tomography.png
-flags="-O2 -g -Wall -Wextra -Wpedantic -Wshadow -Wconversion -Werror${sanitize:+ -fsanitize=$sanitize -fno-sanitize-recover=all}"
+flags="-O2 -g -Wall -Wextra -Wpedantic -Wshadow -Wconversion -Werror"
+[ -z "$sanitize" ] || flags="$flags -fsanitize=$sanitize -fno-sanitize-recover=all"
 pkg_config="pkg-config --define-variable=prefix=$prefix"
 if command -v pkg-config >/dev/null; then
   try "make, by pkg-config" make CFLAGS="$flags" PKG_CONFIG="$pkg_config"
 else # without it, as it would say
-  try "make, without pkg-config" make CFLAGS="$flags" HEDDLE_CFLAGS="-I$prefix/include" HEDDLE_LIBS="-L$libdir -lheddle" \
+  try "make, without pkg-config" make CFLAGS="$flags" HEDDLE_CFLAGS="-I$prefix/include" \
+    HEDDLE_LIBS="-L$libdir -lheddle" \
     LIBDIR="$libdir"
 fi
 if [ -z "$sanitize" ]; then
-  try "cmake, by find_package" sh -c "cmake -S . -B cmake -DCMAKE_PREFIX_PATH='$prefix' && cmake --build cmake"
+  try "cmake, by find_package" sh -c \
+    "cmake -S . -B cmake -DCMAKE_PREFIX_PATH='$prefix' && cmake --build cmake"
   try "what cmake made runs" cmake/cg cpu gen:grid2d:n=10
 fi
 
@@ -47,15 +51,18 @@ ends() { # status, command...: its output is left in $out
   local status=$?
   [ $status -eq "$want" ] && good || bad "$* ended with $status, not $want: $out"
 }
-number() { awk -v key="$1" '$1 == key { print $2; found = 1; exit } END { if (!found) print "none" }' <<<"$out"; }
+number() {
+  awk -v key="$1" '$1 == key { print $2; found = 1; exit } END { if (!found) print "none" }' <<<"$out"
+}
 holds() { # what is claimed, a condition of awk on numbers of the output: holds "words" residual '< 1e-9'
   local value
   value=$(number "$2")
-  [ "$value" != none ] && awk -v v="$value" "BEGIN { exit !(v + 0 == v && v $3) }" && good || bad "$1: $2 is $value, not $3"
+  [ "$value" != none ] && awk -v v="$value" "BEGIN { exit !(v + 0 == v && v $3) }" && good ||
+    bad "$1: $2 is $value, not $3"
 }
 
-# A web of eleven pages, ten of which link to the first, which links to none.  With d = 0.85 it is solved by hand: the others
-# have 1 / (11 + 8.5) each, the first 9.5 times that.
+# A web of eleven pages, ten of which link to the first, which links to none.  With d = 0.85 it is solved by
+# hand: the others have 1 / (11 + 8.5) each, the first 9.5 times that.
 {
   echo "%%MatrixMarket matrix coordinate real general"
   echo "11 11 10"
@@ -74,7 +81,8 @@ solves() { # device, matrix of cg, points of bicg, graph, side and steps of the 
   holds "ranks on $1 are probabilities" sum "> 1 - 1e-9 && v < 1 + 1e-9"
   holds "ranks on $1 stay" moved "< 1e-9"
   ends 0 ./pagerank "$1" star.mtx
-  grep -q "page 1 rank 0.487179" <<<"$out" && grep -q "page 2 rank 0.051282" <<<"$out" && good || bad "pagerank $1 star.mtx: $out"
+  grep -q "page 1 rank 0.487179" <<<"$out" && grep -q "page 2 rank 0.051282" <<<"$out" && good ||
+    bad "pagerank $1 star.mtx: $out"
   ends 0 ./tomography "$1" "$5" "$6" "$1.png"
   holds "on $1 SIRT is nearer than back-projection" sirt "< 0.7 * $(number back-projection)"
   awk '$1 == "step" { if (seen && ($4 >= d || $6 >= e)) bad = 1; d = $4; e = $6; seen++ }
@@ -99,14 +107,15 @@ ends 1 ./tomography cpu 16 20 nowhere/picture.png
 # ---------------------------------------------------------------- pictures
 if command -v python3 >/dev/null; then
   cat >picture.py <<'PY'
-"""picture.py WIDTH HEIGHT FILE [OTHER]: the PNG is sound and of that size; that of OTHER differs from it by little."""
+"""picture.py WIDTH HEIGHT FILE [OTHER]: the PNG is sound and of that size; OTHER's differs by little."""
 import struct, sys, zlib
 def grey(path):
     data, at, parts = open(path, "rb").read(), 8, {}
     assert data[:8] == b"\x89PNG\r\n\x1a\n"
     while at < len(data):
         length, name = struct.unpack(">I4s", data[at:at + 8])
-        assert struct.unpack(">I", data[at + 8 + length:at + 12 + length])[0] == zlib.crc32(data[at + 4:at + 8 + length]), name
+        checksum, = struct.unpack(">I", data[at + 8 + length:at + 12 + length])
+        assert checksum == zlib.crc32(data[at + 4:at + 8 + length]), name
         parts[name] = data[at + 8:at + 8 + length]
         at += 12 + length
     width, height = struct.unpack(">II", parts[b"IHDR"][:8])

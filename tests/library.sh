@@ -9,7 +9,8 @@ bad() { failed=$((failed + 1)); echo "$*"; }
 scratch=$(mktemp -d)
 trap 'rm -rf "$scratch"' EXIT
 
-foreign=$(ldd "$build/libheddle.so" | awk '{print $1}' | grep -vE '^(linux-vdso|/lib.*/ld-linux|libc\.|libm\.|libz\.|liblzma\.|libpthread\.)')
+foreign=$(ldd "$build/libheddle.so" | awk '{print $1}' |
+    grep -vE '^(linux-vdso|/lib.*/ld-linux|libc\.|libm\.|libz\.|liblzma\.|libpthread\.)')
 [ -z "$foreign" ] && good || bad "the library links more than it may: $foreign"
 
 shown=$(nm -D --defined-only "$build/libheddle.so" | awk '{print $3}' | grep -v '^heddle_')
@@ -25,8 +26,8 @@ absent=$(comm -23 <(echo "$declared") <(echo "$defined"))
 readelf -d "$build/libheddle.so" | grep -q 'SONAME.*libheddle.so.[0-9]' && good || bad "no soname"
 strip -o "$scratch/stripped" "$build/libheddle.so"
 ! grep -qF "$(realpath "$source")/" "$scratch/stripped" && good || bad "the library tells where it was built"
-# With everything in it (CPU, emulator, two architectures of NVIDIA's and PTX, four of AMD's) it stays under 8 MB.  Deflate, which
-# packs where liblzma is not there, may take half as much again.
+# With everything in it (CPU, emulator, two architectures of NVIDIA's and PTX, four of AMD's) it stays under 8
+# MB.  Deflate, which packs where liblzma is not there, may take half as much again.
 set_in_cache() { grep -oP "^$1:[^=]*=\K.*" "$build/CMakeCache.txt"; }
 size=$(stat -c %s "$scratch/stripped") most=8000000
 if [ "$(set_in_cache CMAKE_BUILD_TYPE)" = Release ] && [ -z "$(set_in_cache HEDDLE_SANITIZE)" ]; then

@@ -1,8 +1,8 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
 #
-# tests/mutate at work: bash tests/mutate.sh BUILD_DIR SOURCE_DIR.  In the build as it is: a bug of the verifier is planted and caught, and
-# the verdict is kept; a kernel's as well.
+# tests/mutate at work: bash tests/mutate.sh BUILD_DIR SOURCE_DIR.  In the build as it is: a bug of the
+# verifier is planted and caught, and the verdict is kept; a kernel's as well.
 set -u
 build=$(cd "$1" && pwd)
 source=$(cd "${2:-.}" && pwd)
@@ -31,7 +31,8 @@ tries() { # tries NAME WORDS OPTION...: the second time, from what was kept
 }
 one=(--only verify/judge --pattern '== to !=' --seed 1 --count 1)
 tries "a bug of the verifier is caught" "caught  " "${one[@]}"
-tries "a bug of a kernel is caught" "csr_naive.c" --only kernel/csr_naive.c --pattern '\+= to =' --seed 1 --count 1
+tries "a bug of a kernel is caught" "csr_naive.c" --only kernel/csr_naive.c --pattern '\+= to =' \
+    --seed 1 --count 1
 tries "a verdict is kept" "host: 1 caught, 0 missed" --only verify/judge --pattern '== to !=' --summary
 verdict "the build is left as it was" "$(cd "$build" && ls tests/test_verify >/dev/null || echo gone)"
 told

@@ -1,9 +1,9 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
 #
-# Records are what docs/record.schema.json says: bash tests/schema.sh BUILD_DIR SOURCE_DIR.
-# Validated by Python's jsonschema where it is installed, else by the few keywords that tests/schema.py knows itself.  Broken
-# records must be found by it, so that a validator that finds nothing does not pass.
+# Records are what docs/record.schema.json says: bash tests/schema.sh BUILD_DIR SOURCE_DIR.  Validated by
+# Python's jsonschema where it is installed, else by the few keywords that tests/schema.py knows itself.
+# Broken records must be found by it, so that a validator that finds nothing does not pass.
 set -u
 build=$(cd "$1" && pwd)
 source=$(cd "${2:-.}" && pwd)
@@ -24,18 +24,22 @@ broken() { ! valid "$@"; }
 printf '%%%%MatrixMarket matrix coordinate real general\n0 0 0\n' >"$work/empty.mtx"
 printf 'garbage' >"$work/garbage.mtx"
 library=$build/tests/fakes/libfake_cusparse.so
-"$build/heddle" bench gen:grid2d:n=12 set:smoke/band "$work/empty.mtx" "$work/garbage.mtx" --kernel auto,plan,cpu_csr_t \
+"$build/heddle" bench gen:grid2d:n=12 set:smoke/band "$work/empty.mtx" "$work/garbage.mtx" \
+    --kernel auto,plan,cpu_csr_t \
     --device cpu --type f32,f64 --op N,T --time-limit 0.01 --json "$work/r.jsonl" >/dev/null 2>&1
-[ ! -f "$library" ] || HEDDLE_CUSPARSE_LIBRARY=$library "$build/heddle" bench gen:diagonal:n=20 --kernel auto --device emu \
+[ ! -f "$library" ] || HEDDLE_CUSPARSE_LIBRARY=$library "$build/heddle" bench gen:diagonal:n=20 \
+    --kernel auto --device emu \
     --peer cusparse --op N,T --no-cold --repetitions 2 --time-limit 0.01 --json - >"$work/p.jsonl" 2>/dev/null
-"$build/heddle" bench gen:diagonal:n=20 --kernel auto --peer cusparse --device cpu --no-cold --time-limit 0.01 \
+"$build/heddle" bench gen:diagonal:n=20 --kernel auto --peer cusparse --device cpu --no-cold \
+    --time-limit 0.01 \
     --json "$work/s.jsonl" >/dev/null 2>&1
 for device in cpu:threads=2 emu:wave=64; do
     "$build/heddle" bench --limits --memory 100k --device $device --json "$work/l.jsonl" >/dev/null 2>&1
 done
 holds 'records of a bench are valid' valid "$work/r.jsonl"
 holds 'records of limits are valid' valid "$work/l.jsonl"
-[ ! -f "$library" ] || holds 'records of peers are valid, and nothing else is on standard output' valid "$work/p.jsonl"
+[ ! -f "$library" ] || holds 'records of peers are valid, and nothing else is on standard output' valid \
+    "$work/p.jsonl"
 holds 'records of skipped peers are valid' valid "$work/s.jsonl"
 for file in "$source"/bench/results/*.jsonl.xz; do
     xz -dc "$file" | sed -n '1~60p' >"$work/c.jsonl"

@@ -43,8 +43,8 @@ template <typename T> struct Rows : Peer {
 };
 } // namespace
 
-extern "C" void *peer_new(int64_t m, int64_t n, int64_t nnz, const int *ptr, const int *col, const void *val, int type, int op,
-                          int threads)
+extern "C" void *peer_new(int64_t m, int64_t n, int64_t nnz, const int *ptr, const int *col, const void *val,
+                          int type, int op, int threads)
 {
     Eigen::setNbThreads(threads);
     switch (type) { // as subject/describe.h counts them

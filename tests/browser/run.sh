@@ -1,9 +1,9 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
 #
-# The page of `heddle report` in a real browser: bash tests/browser/run.sh BUILD_DIR [NAME].  Needs chromium (scripts/setup
-# browser) and, once, PyPI for playwright, which drives it.  Screenshots are left in BUILD_DIR/browser.  Ends in
-# 'N passed, N failed, N skipped'.
+# The page of `heddle report` in a real browser: bash tests/browser/run.sh BUILD_DIR [NAME].  Needs chromium
+# (scripts/setup browser) and, once, PyPI for playwright, which drives it.  Screenshots are left in
+# BUILD_DIR/browser.  Ends in 'N passed, N failed, N skipped'.
 set -u
 here=$(cd "$(dirname "$0")" && pwd)
 build=$(cd "${1:-build}" && pwd) || exit 2

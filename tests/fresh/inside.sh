@@ -13,7 +13,8 @@ apt-get update -qq >apt.log 2>&1 || { cat apt.log; exit 1; }
 fetch gcc g++ clang lld libc6-dev make cmake pkg-config
 verdict "dpkg -i" "$(said dpkg -i ./*.deb)"
 verdict "the command runs" "$(said heddle check gen:grid2d:n=9)"
-verdict "the command runs on the emulator" "$(said heddle check gen:grid2d:n=9 --device emu --kernel csr_vector)"
+verdict "the command runs on the emulator" \
+    "$(said heddle check gen:grid2d:n=9 --device emu --kernel csr_vector)"
 verdict "the library is found" "$(ldconfig -p | grep -q libheddle.so || echo "ldconfig does not know it")"
 
 # The README's example, with what it leaves to the reader.
@@ -32,7 +33,8 @@ by_pkg_config() { # by_pkg_config COMPILER KIND FLAGS...
     local compiler=$1 kind=$2 libs
     shift 2
     libs=$(pkg-config --libs heddle)
-    [ "$kind" = shared ] || libs="-Wl,-Bstatic -lheddle -Wl,-Bdynamic $(pkg-config --static --libs heddle | sed 's/-lheddle//')"
+    [ "$kind" = shared ] || libs="-Wl,-Bstatic -lheddle -Wl,-Bdynamic $(pkg-config --static --libs heddle |
+        sed 's/-lheddle//')"
     # shellcheck disable=SC2046,SC2086
     "$compiler" "$@" readme.c $(pkg-config --cflags heddle) $libs -o readme && ./readme
 }
@@ -40,7 +42,8 @@ by_find_package() { # by_find_package COMPILER TARGET FLAGS...: a C++ project
     local compiler=$1 target=$2
     shift 2
     rm -rf cmake
-    cmake -S consumer/cxx -B cmake -DCMAKE_CXX_COMPILER="$compiler" "-DCMAKE_CXX_FLAGS=$*" -DTARGET="$target" &&
+    cmake -S consumer/cxx -B cmake -DCMAKE_CXX_COMPILER="$compiler" "-DCMAKE_CXX_FLAGS=$*" \
+        -DTARGET="$target" &&
         cmake --build cmake && cmake/program
 }
 every_way() { # every_way KIND TARGET
@@ -52,7 +55,8 @@ every_way() { # every_way KIND TARGET
             verdict "pkg-config, $1, gcc $flags" "$(said by_pkg_config gcc "$1" $flags)"
             verdict "pkg-config, $1, clang $flags" "$(said by_pkg_config clang "$1" $flags -fuse-ld=lld)"
             verdict "find_package, $1, g++ $flags" "$(said by_find_package g++ "$2" $flags)"
-            verdict "find_package, $1, clang++ $flags" "$(said by_find_package clang++ "$2" $flags -fuse-ld=lld)"
+            verdict "find_package, $1, clang++ $flags" \
+                "$(said by_find_package clang++ "$2" $flags -fuse-ld=lld)"
         }
     done
 }
@@ -62,5 +66,6 @@ grep -q 'heddle::static_needs_libz_which_is_not_here' log || problem=$(cat log)
 verdict "static without zlib1g-dev: what is missing is named" "${problem:-}"
 fetch zlib1g-dev liblzma-dev # what libheddle-dev recommends
 every_way static heddle::heddle_static
-verdict "dpkg -r" "$(said dpkg -r heddle libheddle-dev "$(dpkg-query -W -f '${Package}\n' 'libheddle[0-9]*' | head -n 1)")"
+verdict "dpkg -r" \
+    "$(said dpkg -r heddle libheddle-dev "$(dpkg-query -W -f '${Package}\n' 'libheddle[0-9]*' | head -n 1)")"
 told

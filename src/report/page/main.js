@@ -13,7 +13,8 @@ function setTheme(at) {
   button.setAttribute("aria-label",
     `Colours: ${themes[themeAt] === "system" ? "as the system" : themes[themeAt]}`);
   button.firstElementChild.textContent = { system: "◐", light: "☀", dark: "☾" }[themes[themeAt]];
-  try { localStorage.setItem("heddle-theme", themes[themeAt]); } catch { /* a page opened from a file may not keep anything */ }
+  try { localStorage.setItem("heddle-theme", themes[themeAt]); }
+  catch { /* a page opened from a file may not keep anything */ }
 }
 
 function storedTheme() {

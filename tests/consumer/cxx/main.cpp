@@ -15,7 +15,8 @@ int main()
     desc.row_ptr = row_ptr.data(), desc.col = col.data(), desc.val = val.data();
     heddle *h = nullptr;
     heddle_matrix *A = nullptr;
-    if (heddle_open(&h, "auto") || heddle_csr(&A, h, &desc) || heddle_mv(h, HEDDLE_N, nullptr, A, x.data(), nullptr, y.data())) {
+    if (heddle_open(&h, "auto") || heddle_csr(&A, h, &desc) ||
+        heddle_mv(h, HEDDLE_N, nullptr, A, x.data(), nullptr, y.data())) {
         std::fprintf(stderr, "%s\n", heddle_last_error());
         return 1;
     }
