@@ -3,8 +3,7 @@
 """documents.py BUILD SOURCE: prints a line for everything that a document names and the tree does not have.
 
 Links and their anchors, files of the repository between backticks, commands of heddle with their options,
-targets of make; and records in bench/results that no document cites; and lines of more than 110 columns, but
-for tables and long links.
+targets of make; and records in bench/results that no document cites.
 """
 import pathlib
 import re
@@ -86,16 +85,6 @@ def commands(document, text):
                 says(document, f"there is no target 'make {found[1]}'")
 
 
-def widths(document, text):
-    """Pages that are being written have their say later."""
-    if document.stem in ("csr_weave", "csr_weft", "tmpl", "cpu_tmpl", "bundle", "python", "petsc"):
-        return
-    for number, line in enumerate(re.sub(r"^```.*?^```", lambda m: re.sub(r".+", "", m[0]), text,
-                                         flags=re.M | re.S).split("\n"), 1):
-        if len(line) > 110 and not line.lstrip().startswith(("|", "!")) and "](" not in line:
-            says(document, f"line {number} has {len(line)} columns")
-
-
 everything = ""
 for document in documents:
     text = document.read_text()
@@ -103,7 +92,6 @@ for document in documents:
     links(document, text)
     files(document, text)
     commands(document, text)
-    widths(document, text)
 for record in (source / "bench/results").iterdir():
     checked += 1
     if record.name not in everything:

@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: MIT
 #
 # A folder of src includes only from itself and from folders above it in the list; every source has its SPDX
-# line; every allocation goes through base/memory; no file of code is longer than 500 lines, and no folder of
-# src has more than 45 files.
+# line; every allocation goes through base/memory; no file of code is longer than 500 lines, no line of text
+# longer than 110 columns, and no folder of src has more than 45 files.
 set -u
 cd "$2" || exit 2
 order="base matrix io gen simt gpu format run convert kernel plan api verify subject bench report terminal
@@ -37,6 +37,16 @@ long=$(files | sed 's|^\./||' | grep -E '^(src|tests|examples|fuzz|petsc|python|
   grep -E '\.(c|h|cu|cpp|sh|py)$' | xargs wc -l |
        awk '$1 > 500 && $2 != "total" { print $2 ": " $1 " lines" }')
 [ -z "$long" ] && good || bad "longer than 500 lines: $long"
+
+# Not counted: data and what programs write; rows of tables, which are one line each; links.
+data='\.(svg|jsonl|xz|json|ipynb|html|accepted)$|^docs/reproduce/|^fuzz/corpus/|^tests/petsc/programs$'
+data="$data|^(Makefile|CMakeLists.txt|tests/CMakeLists.txt|cmake/.*|python/.*|src/bench/peers/peers.def)$"
+data="$data|^(scripts/(check|setup)|bench/mm\.(cu|awk))$" # these two lines: not yet
+rows='^[^:]*\.md:[0-9]+: *\||^[^:]*\.def:[0-9]+:[A-Z]+\('
+export LC_ALL=C.UTF-8 # columns are characters
+wide=$(files | sed 's|^\./||' | grep -vE "$data" | xargs grep -InHE '^.{111}' | grep -vE "$rows" |
+  sed -E 's|https?://[^ ]*||; s/\]\([^)]*\)/]/g' | grep -oE '^[^:]*:[0-9]+:.{111}' | cut -d: -f1,2)
+[ -z "$wide" ] && good || bad "longer than 110 columns: $wide"
 full=$(find src -type f | sed 's|/[^/]*$||' | sort | uniq -c | awk '$1 > 45 { print $2 ": " $1 " files" }')
 [ -z "$full" ] && good || bad "too many files in a folder: $full"
 echo "$passed passed, $failed failed, ${skipped:-0} skipped"
