@@ -86,7 +86,7 @@ HEDDLE_API const char *heddle_build_info(void);
 /* -------------------------------------------------------- types ------------------------------- */
 
 typedef enum heddle_type {
-    HEDDLE_TYPE_DEFAULT = 0, /* values: HEDDLE_F64; offsets and indices: HEDDLE_I32 */
+    HEDDLE_TYPE_DEFAULT = 0, /* values: HEDDLE_F64; offsets, indices: HEDDLE_I32; vectors: see below */
     HEDDLE_F32 = 1,
     HEDDLE_F64 = 2,
     HEDDLE_F16 = 3,  /* IEEE half precision: of values only, held as 16 bits */
@@ -105,7 +105,7 @@ typedef struct heddle_types {
     heddle_type value;  /* of val: HEDDLE_F64 by default */
     heddle_type offset; /* of row_ptr or col_ptr: HEDDLE_I32 or HEDDLE_I64 */
     heddle_type index;  /* of row and col: HEDDLE_I32, or HEDDLE_I64 (narrowed into a copy at creation) */
-    heddle_type vector; /* of x, y, alpha and beta */
+    heddle_type vector; /* of x, y, alpha and beta: as above */
 } heddle_types;
 
 /* op(A) = A, its transpose, or its conjugate transpose (the same as T for real types; T of a complex matrix
@@ -212,8 +212,9 @@ HEDDLE_API heddle_status heddle_set_debug(heddle *h, int on);
 
 /* With `on` not 0, heddle_mv gives bitwise the same result every run on the same device and options, as a
  * deterministic plan does, but with nothing prepared.  It costs time where Heddle's own choice adds in the
- * order of arrival, and then the handle holds up to 24 bytes for each entry of y; this is so on GPUs,
- * mostly for the transposed product.  Call it before matrices are created, or heddle_reserve them again.
+ * order of arrival, and then the handle holds up to 24 bytes for each entry of y (complex: 48); this is so
+ * on GPUs, mostly for the transposed product.  Call it before matrices are created, or heddle_reserve them
+ * again.
  * On a CPU products are repeatable in any case. */
 HEDDLE_API heddle_status heddle_set_deterministic(heddle *h, int on);
 
@@ -364,7 +365,8 @@ HEDDLE_API heddle_status heddle_format_bytes(heddle *h, const heddle_matrix *A, 
  * What is promised:
  *   beta = 0     y is written and never read: NaN in y does not survive.
  *   alpha = 0    y = beta y; neither A nor x is read, or (scalars on the device) whatever they hold.
- *   NaN and Inf  in A or x follow IEEE arithmetic in exactly the rows that touch them.
+ *   NaN and Inf  in A or x follow IEEE arithmetic in exactly the rows that touch them; in complex numbers
+ *                they may spread from one part to the other.
  *   sizes of 0   are valid; x or y may be NULL where its length is 0.
  *   overlap      of x and y is rejected.
  *   on error     y is as it was (found before the launch), or undefined (HEDDLE_DEVICE_ERROR).
@@ -373,8 +375,9 @@ HEDDLE_API heddle_status heddle_format_bytes(heddle *h, const heddle_matrix *A, 
 HEDDLE_API heddle_status heddle_mv(heddle *h, heddle_op op, const void *alpha, const heddle_matrix *A,
                                    const void *x, const void *beta, void *y);
 
-/* Y = alpha op(A) X + beta Y for any number of vectors: the columns of X and of Y.  A is read once for
- * many of them, so that this takes far less time than a heddle_mv for each.
+/* Y = alpha op(A) X + beta Y for any number of vectors: the columns of X and of Y.  Where values and
+ * vectors are both HEDDLE_F32 or both HEDDLE_F64, A is read once for many of them, so that this takes far
+ * less time than a heddle_mv for each; with other types one vector is multiplied after another.
  *   vectors      how many, from 0 on; 1 is heddle_mv, to the last bit.
  *   X, Y         entry j of vector v is X[j + v * ldx] (HEDDLE_COLUMN_MAJOR) or X[j * ldx + v]
  *                (HEDDLE_ROW_MAJOR), with ldx at least the length of a column, or of a row; 0 means just
@@ -481,9 +484,9 @@ HEDDLE_API heddle_status heddle_plan_info(const heddle_plan *p, heddle_op op, he
 /* -------------------------------------------------------- kernels ----------------------------- */
 
 typedef struct heddle_kernel_desc {
-    const char *name;   /* "cpu_csr" */
-    const char *format; /* "csr" */
-    const char *ops; /* "N", "T" or "NT", relative to the storage: a CSC matrix is the CSR of its transpose */
+    const char *name;    /* "cpu_csr" */
+    const char *format;  /* "csr" */
+    const char *ops;     /* "N", "T" (and H) or "NT", relative to the storage: CSC is CSR of the transpose */
     const char *device;  /* "cpu" */
     const char *source;  /* where the algorithm comes from */
     const char *options; /* "slice=8 window=512": names and defaults, "" when there are none */
@@ -532,15 +535,16 @@ HEDDLE_API heddle_status heddle_read(heddle_matrix **A, heddle *h, const char *p
 HEDDLE_API heddle_status heddle_write(heddle *h, const heddle_matrix *A, const char *path);
 
 /* Vectors: Matrix Market arrays (one column) or coordinate vectors, and plain text (numbers, white space
- * between them; a complex number is two).  heddle_read_vector allocates *x for *n numbers of the type
- * asked for: heddle_free gives it back.  A file that is small beside what it describes is refused as
- * heddle_read does it; unpacked, and with every number written out, any vector can be read. */
+ * between them; a complex number is two).  heddle_read_vector allocates *x for *n numbers of `type`, which
+ * is one that vectors have: heddle_free gives it back.  A file that is small beside what it describes is
+ * refused as heddle_read does it; unpacked, and with every number written out, any vector can be read. */
 HEDDLE_API heddle_status heddle_read_vector(void **x, int64_t *n, heddle_type type, const char *path);
 HEDDLE_API heddle_status heddle_write_vector(const void *x, int64_t n, heddle_type type, const char *path);
 HEDDLE_API void heddle_free(void *x);
 
 /* Makes a matrix of a family: "grid3d:n=100,dof=3".  The same spec gives the same matrix on every machine
- * and with any number of threads; `heddle gen --list` shows families and parameters.
+ * and with any number of threads; `heddle gen --list` shows families and parameters.  `value` is the type
+ * of its values; those of a complex type are real numbers, unless the spec has values=complex.
  * Errors: HEDDLE_BAD_ARGUMENT with the reason. */
 HEDDLE_API heddle_status heddle_generate(heddle_matrix **A, heddle *h, const char *family, heddle_type value);
 
