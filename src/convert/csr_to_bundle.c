@@ -237,12 +237,7 @@ static void clear(const struct device *d, struct found *f)
 
 static struct work work_of(const struct device *d, const struct csr *A, int64_t height)
 {
-    struct work w = {.page = "csr_to_bundle",
-                     .device = d,
-                     .variant = variant_of(moved_type(A->value), A->offset),
-                     .value = A->value};
-    w.product = (struct product){
-        .rows = A->rows, .cols = A->cols, .nnz = A->nnz, .array = {A->row_ptr, A->col, A->val}};
+    struct work w = work_moving("csr_to_bundle", d, A);
     w.product.dim[BUNDLE_HEIGHT] = height;
     return w;
 }

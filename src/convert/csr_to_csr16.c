@@ -56,16 +56,6 @@ KERNEL(csr_to_csr16_fill)(struct product p)
 #else
 #include "convert/service.h"
 
-static struct work work_of(const struct device *d, const struct csr *A)
-{
-    struct work w = {.page = "csr_to_csr16",
-                     .device = d,
-                     .variant = variant_of(moved_type(A->value), A->offset),
-                     .value = A->value};
-    w.product = (struct product){.rows = A->rows, .cols = A->cols, .array = {A->row_ptr, A->col, A->val}};
-    return w;
-}
-
 static heddle_status find_units(struct work *w)
 {
     heddle_status status;
@@ -79,7 +69,7 @@ done:
 heddle_status gpu_csr16_count(const struct device *d, struct counted *c, const struct csr *A)
 {
     heddle_status status;
-    struct work w = work_of(d, A);
+    struct work w = work_moving("csr_to_csr16", d, A);
     TRY(find_units(&w));
     TRY(device_read(d, &c->positions, (const int64_t *)w.product.workspace + A->rows, sizeof c->positions));
     c->positions *= CSR16_UNIT;
@@ -91,7 +81,7 @@ done:
 heddle_status gpu_csr_to_csr16(const struct device *d, struct stored *s, const struct csr *A)
 {
     heddle_status status;
-    struct work w = work_of(d, A);
+    struct work w = work_moving("csr_to_csr16", d, A);
     TRY(find_units(&w));
     w.product.y = s->array[CSR16_FIRST];
     TRY(gpu_run_over(&w, "csr_to_csr16_first", A->rows + 1));

@@ -12,13 +12,15 @@
  *            between them, and from then on the next row is tried first: row_ptr in caches.
  * Order      bitwise the arrays that src/format makes.
  */
-#ifdef HEDDLE_DEVICE
-#include "run/gpu_page.h"
-#include "simt/collective.h"
+#include "format/layout.h"
 
 /* Behind the arrays of the source stand those of the result; what is filled first is the `y` of a kernel
  * of its own. */
 enum { TO_TILE_PTR = CSR_VAL + 1, TO_DESCRIPTOR, TO_EMPTY_OFFSET, TO_COL, TO_VAL };
+
+#ifdef HEDDLE_DEVICE
+#include "run/gpu_page.h"
+#include "simt/collective.h"
 
 KERNEL(csr_to_csr5_empty)(struct product p)
 {
@@ -124,17 +126,13 @@ KERNEL(csr_to_csr5)(struct product p)
 heddle_status gpu_csr_to_csr5(const struct device *d, struct stored *s, const struct csr *A)
 {
     heddle_status status = HEDDLE_OK;
-    struct work w = {.page = "csr_to_csr5",
-                     .device = d,
-                     .variant = variant_of(moved_type(A->value), A->offset),
-                     .value = A->value};
-    w.product = (struct product){.rows = A->rows,
-                                 .cols = A->cols,
-                                 .nnz = A->nnz,
-                                 .array = {A->row_ptr, A->col, A->val, s->array[CSR5_TILE_PTR],
-                                           s->array[CSR5_DESCRIPTOR], s->array[CSR5_EMPTY_OFFSET],
-                                           s->array[CSR5_COL], s->array[CSR5_VAL]},
-                                 .y = s->array[CSR5_EMPTY]};
+    struct work w = work_moving("csr_to_csr5", d, A);
+    w.product.array[TO_TILE_PTR] = s->array[CSR5_TILE_PTR];
+    w.product.array[TO_DESCRIPTOR] = s->array[CSR5_DESCRIPTOR];
+    w.product.array[TO_EMPTY_OFFSET] = s->array[CSR5_EMPTY_OFFSET];
+    w.product.array[TO_COL] = s->array[CSR5_COL];
+    w.product.array[TO_VAL] = s->array[CSR5_VAL];
+    w.product.y = s->array[CSR5_EMPTY];
     for (int i = 0; i < FORMAT_DIMS; i++)
         w.product.dim[i] = s->dim[i];
     if (s->dim[CSR5_EMPTY_ROWS] > 0) {

@@ -8,11 +8,13 @@
  *            row apart, what a lane needs next is in the line that it has just read.
  * Order      bitwise the arrays that src/format makes.
  */
-#ifdef HEDDLE_DEVICE
-#include "run/gpu_page.h"
+#include "format/layout.h"
 
 /* Behind the arrays of the source stand those of the result. */
 enum { TO_COL = CSR_VAL + 1, TO_VAL, TO_LENGTH };
+
+#ifdef HEDDLE_DEVICE
+#include "run/gpu_page.h"
 
 KERNEL(csr_to_ell)(struct product p)
 {
@@ -37,17 +39,12 @@ KERNEL(csr_to_ell)(struct product p)
 
 heddle_status gpu_csr_to_ell(const struct device *d, struct stored *s, const struct csr *A)
 {
-    struct work w = {.page = "csr_to_ell",
-                     .device = d,
-                     .variant = variant_of(moved_type(A->value), A->offset),
-                     .value = A->value};
-    w.product =
-        (struct product){.rows = A->rows,
-                         .cols = A->cols,
-                         .nnz = A->nnz,
-                         .dim = {s->dim[ELL_WIDTH]},
-                         .array = {A->row_ptr, A->col, A->val, s->array[ELL_COL], s->array[ELL_VAL],
-                                   s->format == format_at(FORMAT_ellr) ? s->array[ELLR_LENGTH] : NULL}};
+    struct work w = work_moving("csr_to_ell", d, A);
+    w.product.dim[ELL_WIDTH] = s->dim[ELL_WIDTH];
+    w.product.array[TO_COL] = s->array[ELL_COL];
+    w.product.array[TO_VAL] = s->array[ELL_VAL];
+    if (s->format == format_at(FORMAT_ellr))
+        w.product.array[TO_LENGTH] = s->array[ELLR_LENGTH];
     return gpu_run_over(&w, "csr_to_ell", A->rows);
 }
 #endif

@@ -80,17 +80,6 @@ KERNEL(csr_to_hyb_rest)(struct product p)
 #else
 #include "convert/service.h"
 
-static struct work work_of(const struct device *d, const struct csr *A)
-{
-    struct work w = {.page = "csr_to_hyb",
-                     .device = d,
-                     .variant = variant_of(moved_type(A->value), A->offset),
-                     .value = A->value};
-    w.product = (struct product){
-        .rows = A->rows, .cols = A->cols, .nnz = A->nnz, .array = {A->row_ptr, A->col, A->val}};
-    return w;
-}
-
 /* A few blocks a multiprocessor, as each adds its bins to those of all. */
 static heddle_status count_bins(struct work *w, int32_t count[BINS])
 {
@@ -112,7 +101,7 @@ static heddle_status find_length(const struct device *d, int64_t *length, const 
     heddle_lengths lengths;
     int32_t count[BINS];
     int64_t shift = 0;
-    struct work w = work_of(d, A);
+    struct work w = work_moving("csr_to_hyb", d, A);
     *length = 0;
     TRY(gpu_row_lengths(d, &lengths, A));
     TRY(device_alloc(d, &w.product.workspace, BINS * sizeof *count));
@@ -148,7 +137,7 @@ heddle_status gpu_hyb_count(const struct device *d, struct counted *c, const str
                             const int64_t *option)
 {
     heddle_status status = HEDDLE_OK;
-    struct work w = work_of(d, A);
+    struct work w = work_moving("csr_to_hyb", d, A);
     int64_t length;
     *c = (struct counted){0};
     if (A->nnz == 0)
@@ -165,7 +154,7 @@ done:
 heddle_status gpu_csr_to_hyb(const struct device *d, struct stored *s, const struct csr *A)
 {
     heddle_status status;
-    struct work w = work_of(d, A);
+    struct work w = work_moving("csr_to_hyb", d, A);
     TRY(gpu_csr_to_ell(d, s, A));
     if (s->dim[HYB_REST] == 0)
         return HEDDLE_OK;

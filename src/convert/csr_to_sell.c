@@ -278,17 +278,11 @@ KERNEL(csr_to_sell_fill)(struct product p)
 
 static struct work work_of(const struct device *d, const struct csr *A, const struct stored *s)
 {
-    struct work w = {.page = "csr_to_sell",
-                     .device = d,
-                     .variant = variant_of(moved_type(A->value), A->offset),
-                     .value = A->value};
-    w.product = (struct product){.rows = A->rows,
-                                 .cols = A->cols,
-                                 .nnz = A->nnz,
-                                 .dim = {s->dim[SELL_HEIGHT], s->dim[SELL_WINDOW], s->dim[SELL_SLICES]},
-                                 .array = {A->row_ptr, A->col, A->val, s->array[SELL_SLICE_PTR],
-                                           s->array[SELL_COL_PTR], s->array[SELL_BASE], s->array[SELL_FULL],
-                                           s->array[SELL_LENGTH]}};
+    struct work w = work_moving("csr_to_sell", d, A);
+    for (int i = SELL_HEIGHT; i <= SELL_SLICES; i++)
+        w.product.dim[i] = s->dim[i];
+    for (int i = SELL_SLICE_PTR; i <= SELL_LENGTH; i++)
+        w.product.array[TO_SLICE_PTR + i - SELL_SLICE_PTR] = s->array[i];
     return w;
 }
 

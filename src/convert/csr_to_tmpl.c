@@ -333,12 +333,7 @@ static void clear(const struct device *d, struct templates *t)
 
 static struct work work_of(const struct device *d, const struct csr *A, int64_t height, int valued)
 {
-    struct work w = {.page = "csr_to_tmpl",
-                     .device = d,
-                     .variant = variant_of(moved_type(A->value), A->offset),
-                     .value = A->value};
-    w.product = (struct product){
-        .rows = A->rows, .cols = A->cols, .nnz = A->nnz, .array = {A->row_ptr, A->col, A->val}};
+    struct work w = work_moving("csr_to_tmpl", d, A);
     w.product.dim[TMPL_HEIGHT] = height;
     w.product.fact[VALUED] = valued;
     w.product.dim[LANES] = lanes_for(d, A->rows, A->nnz);

@@ -280,12 +280,8 @@ heddle_status gpu_csr_transpose(const struct device *d, struct csr *B, const str
 {
     heddle_status status;
     struct entries e = {0};
-    struct work w = {.page = "csr_transpose",
-                     .device = d,
-                     .variant = variant_of(moved_type(A->value), A->offset),
-                     .value = A->value};
+    struct work w = work_moving("csr_transpose", d, A);
     int passes = 1;
-    w.product = (struct product){.rows = A->rows, .cols = A->cols, .nnz = A->nnz};
     if (A->nnz == 0)
         return gpu_coo_to_csr(d, B, NULL);
     while (passes < 4 && (A->cols - 1) >> (8 * passes))

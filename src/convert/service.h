@@ -7,6 +7,17 @@
 
 #include "run/launch.h"
 
+/* What a page is given that moves the entries of a CSR matrix, whatever they are. */
+static inline struct work work_moving(const char *page, const struct device *d, const struct csr *A)
+{
+    return (struct work){
+        .page = page,
+        .device = d,
+        .variant = variant_of(moved_type(A->value), A->offset),
+        .value = A->value,
+        .product = {.rows = A->rows, .cols = A->cols, .nnz = A->nnz, .array = {A->row_ptr, A->col, A->val}}};
+}
+
 /* scale: y = beta y, n entries of a vector for a matrix with such values; beta = 0 writes zeros and reads
  * nothing; beta_at, where that is not NULL, is where beta lies on the device instead.  Does not wait. */
 heddle_status gpu_scale(const struct device *d, heddle_type value, void *y, int64_t n, double _Complex beta,

@@ -216,6 +216,21 @@ DEVICE void balance(const struct product *p)
         balance_share(p, w, mark);
 }
 
+/* The kernels of a page, of which `multiply` is named by it. */
+#define BALANCE_KERNELS(page, multiply)                                                                      \
+    KERNEL_BOUND(multiply, BALANCE_BLOCK)(struct product p)                                                  \
+    {                                                                                                        \
+        balance(&p);                                                                                         \
+    }                                                                                                        \
+    KERNEL(page##_scale)(struct product p)                                                                   \
+    {                                                                                                        \
+        balance_scale(&p);                                                                                   \
+    }                                                                                                        \
+    KERNEL(page##_starts)(struct product p)                                                                  \
+    {                                                                                                        \
+        balance_starts(&p);                                                                                  \
+    }
+
 #else
 #include "kernel/kernel.h"
 
@@ -234,26 +249,36 @@ static inline int64_t balance_held(const struct work *w, int64_t over)
     return 8 + (balance_waves(w, over) + 1) * (int64_t)(sizeof(int64_t) + sizeof(int32_t));
 }
 
-static inline heddle_status balance_prepare(struct work *w, const char *starts, int64_t over, int64_t whole)
+static inline double balance_cost(const struct work *w, const struct stored *s)
+{
+    return cost_of_streams(w, s) + (double)work_held(w);
+}
+
+/* What BALANCE_KERNELS makes, in its order. */
+enum { BALANCE_MULTIPLY, BALANCE_SCALE, BALANCE_STARTS };
+
+static inline heddle_status balance_prepare(struct work *w, const char *const *entries, int64_t over,
+                                            int64_t whole)
 {
     heddle_status status;
     int64_t *fact = w->product.fact;
     fact[BALANCE_WAVES] = balance_waves(w, over);
     fact[BALANCE_WHOLE] = whole;
     TRY(device_fill(w->device, w->product.prepared, 0, sizeof(int64_t)));
-    TRY(gpu_run_over(w, starts, fact[BALANCE_WAVES] + 1));
+    TRY(gpu_run_over(w, entries[BALANCE_STARTS], fact[BALANCE_WAVES] + 1));
     TRY(device_read(w->device, &fact[BALANCE_SPLIT], w->product.prepared, sizeof(int64_t)));
 done:
     return status;
 }
 
-static inline heddle_status balance_launch(const struct work *w, const char *scale, const char *multiply)
+static inline heddle_status balance_launch(const struct work *w, const char *const *entries)
 {
     heddle_status status = HEDDLE_OK;
     const int64_t *fact = w->product.fact, in_block = BALANCE_BLOCK / gpu_info_of(w->device->gpu)->wave;
     if (fact[BALANCE_SPLIT] > 0 && !beta_is_one(w))
-        TRY(gpu_run_over(w, scale, fact[BALANCE_WAVES]));
-    TRY(gpu_run(w, multiply, (fact[BALANCE_WAVES] + in_block - 1) / in_block, BALANCE_BLOCK, 0));
+        TRY(gpu_run_over(w, entries[BALANCE_SCALE], fact[BALANCE_WAVES]));
+    TRY(gpu_run(w, entries[BALANCE_MULTIPLY], (fact[BALANCE_WAVES] + in_block - 1) / in_block, BALANCE_BLOCK,
+                0));
 done:
     return status;
 }

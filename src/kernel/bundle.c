@@ -131,16 +131,9 @@ static heddle_status applies(const struct work *w)
 
 static heddle_status launch(const struct work *w)
 {
-    heddle_status status = HEDDLE_OK;
-    struct work part = *w;
-    struct product *p = &part.product;
-    int64_t slices = BLOCK / gpu_info_of(w->device->gpu)->wave,
-            blocks = (p->dim[BUNDLE_SLICES] + slices - 1) / slices,
-            most = gpu_most_blocks(w->device->gpu, BLOCK);
-    for (p->first = 0; p->first < blocks; p->first += (int32_t)most)
-        TRY(gpu_run(&part, "bundle", blocks - p->first < most ? blocks - p->first : most, BLOCK, 0));
-done:
-    return status;
+    const int64_t slices = BLOCK / gpu_info_of(w->device->gpu)->wave,
+                  blocks = (w->product.dim[BUNDLE_SLICES] + slices - 1) / slices;
+    return gpu_run_blocks(w, (struct launch){"bundle", blocks, BLOCK}, 0);
 }
 
 const struct kernel bundle = {

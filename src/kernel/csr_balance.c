@@ -20,20 +20,7 @@
 #include "kernel/balance.h"
 #ifdef HEDDLE_DEVICE
 
-KERNEL(csr_balance_starts)(struct product p)
-{
-    balance_starts(&p);
-}
-
-KERNEL(csr_balance_scale)(struct product p)
-{
-    balance_scale(&p);
-}
-
-KERNEL_BOUND(csr_balance, BALANCE_BLOCK)(struct product p)
-{
-    balance(&p);
-}
+BALANCE_KERNELS(csr_balance, csr_balance)
 
 #else
 
@@ -53,17 +40,12 @@ static int64_t held(const struct work *w)
 
 static heddle_status prepare(struct work *w)
 {
-    return balance_prepare(w, entries[2], w->option[OVER], w->option[WHOLE]);
+    return balance_prepare(w, entries, w->option[OVER], w->option[WHOLE]);
 }
 
 static heddle_status launch(const struct work *w)
 {
-    return balance_launch(w, entries[1], entries[0]);
-}
-
-static double cost(const struct work *w, const struct stored *s)
-{
-    return cost_of_streams(w, s) + (double)held(w);
+    return balance_launch(w, entries);
 }
 
 const struct kernel csr_balance = {
@@ -79,6 +61,6 @@ const struct kernel csr_balance = {
     .held = held,
     .prepare = prepare,
     .launch = launch,
-    .cost = cost,
+    .cost = balance_cost,
 };
 #endif

@@ -27,20 +27,7 @@ KERNEL(csr_ginkgo_classical4)(struct product p)
     classical(&p, CLASSICAL_ROWS);
 }
 
-KERNEL(csr_ginkgo_starts)(struct product p)
-{
-    balance_starts(&p);
-}
-
-KERNEL(csr_ginkgo_scale)(struct product p)
-{
-    balance_scale(&p);
-}
-
-KERNEL_BOUND(csr_ginkgo_balance, BALANCE_BLOCK)(struct product p)
-{
-    balance(&p);
-}
+BALANCE_KERNELS(csr_ginkgo, csr_ginkgo_balance)
 
 #else
 
@@ -56,6 +43,8 @@ static const struct option options[] = {
 
 static const char *const entries[] = {"csr_ginkgo_classical1", "csr_ginkgo_classical4", "csr_ginkgo_balance",
                                       "csr_ginkgo_scale",      "csr_ginkgo_starts",     NULL};
+
+enum { BALANCED = 2 }; /* where those of BALANCE_KERNELS begin */
 
 static int64_t held(const struct work *w)
 {
@@ -84,7 +73,7 @@ static heddle_status prepare(struct work *w)
 {
     heddle_status status;
     TRY(choose(w));
-    TRY(w->product.fact[WAY] == BALANCE ? balance_prepare(w, entries[4], 0, BALANCE_FULL)
+    TRY(w->product.fact[WAY] == BALANCE ? balance_prepare(w, entries + BALANCED, 0, BALANCE_FULL)
                                         : classical_prepare(w, 0, 0));
 done:
     return status;
@@ -92,13 +81,8 @@ done:
 
 static heddle_status launch(const struct work *w)
 {
-    return w->product.fact[WAY] == BALANCE ? balance_launch(w, entries[3], entries[2])
+    return w->product.fact[WAY] == BALANCE ? balance_launch(w, entries + BALANCED)
                                            : classical_launch(w, entries[0], entries[1]);
-}
-
-static double cost(const struct work *w, const struct stored *s)
-{
-    return cost_of_streams(w, s) + (double)held(w);
 }
 
 const struct kernel csr_ginkgo = {
@@ -114,6 +98,6 @@ const struct kernel csr_ginkgo = {
     .held = held,
     .prepare = prepare,
     .launch = launch,
-    .cost = cost,
+    .cost = balance_cost,
 };
 #endif

@@ -200,7 +200,7 @@ DEVICE void multiply_part(const struct product *p, const int npt, const int way)
     SHARED(uint32_t, ends, HOLA_BLOCK * HOLA_NPT / 4);
     SHARED(uint32_t, ranked, HOLA_BLOCK);
     SHARED(int32_t, counts, HOLA_BLOCK / WAVE);
-    const int64_t part = p->fact[HOLA_PART] + simt_block_id();
+    const int64_t part = p->first + simt_block_id();
     const int64_t wave_begin = (part * simt_block_size() + simt_wave_id() * WAVE) * npt;
     struct share b = {.ends = ends, .ranked = ranked, .counts = counts};
     struct terms t;
@@ -239,9 +239,7 @@ static const char *const entries[] = {
 
 static heddle_status launch(const struct work *w)
 {
-    const char *entry =
-        entries[(hola_npt(w) == 8) * 4 + w->option[HOLA_OPTION_OWN] * 2 + w->option[HOLA_OPTION_SORT]];
-    return hola_launch(w, "csr_hola_deal", w->product.rows, entry);
+    return hola_launch(w, entries, w->product.rows);
 }
 
 /* row_ptr is read twice. */

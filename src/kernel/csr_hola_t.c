@@ -119,7 +119,7 @@ DEVICE void add_part(const struct product *p, const int npt, const int sort, con
     SHARED(uint32_t, ends, HOLA_BLOCK * HOLA_NPT / 4);
     SHARED(uint32_t, ranked, HOLA_BLOCK);
     SHARED(int32_t, counts, HOLA_BLOCK / WAVE);
-    const int64_t part = p->fact[HOLA_PART] + simt_block_id();
+    const int64_t part = p->first + simt_block_id();
     const int64_t wave_begin = (part * simt_block_size() + simt_wave_id() * WAVE) * npt;
     struct share b = {.ends = ends, .ranked = ranked, .counts = counts};
     idx c[HOLA_NPT];
@@ -161,15 +161,13 @@ ADD_PART(csr_hola_t8_sort_cas, 8, 1, 1)
 static const struct option options[] = {HOLA_OPTIONS, {"cas", 0, VALUES(0, 1)}, {0}};
 
 static const char *const entries[] = {
-    "csr_hola_t4",     "csr_hola_t4_cas",  "csr_hola_t4_sort",     "csr_hola_t4_sort_cas", "csr_hola_t8",
-    "csr_hola_t8_cas", "csr_hola_t8_sort", "csr_hola_t8_sort_cas", "csr_hola_t_deal",      NULL};
+    "csr_hola_t4",      "csr_hola_t4_sort", "csr_hola_t4_cas",      "csr_hola_t4_sort_cas", "csr_hola_t8",
+    "csr_hola_t8_sort", "csr_hola_t8_cas",  "csr_hola_t8_sort_cas", "csr_hola_t_deal",      NULL};
 
 static heddle_status launch(const struct work *w)
 {
     const struct product *p = &w->product;
-    const char *entry =
-        entries[(hola_npt(w) == 8) * 4 + w->option[HOLA_OPTION_SORT] * 2 + w->option[HOLA_OPTION_OWN]];
-    return hola_launch(w, "csr_hola_t_deal", p->rows > p->cols ? p->rows : p->cols, entry);
+    return hola_launch(w, entries, p->rows > p->cols ? p->rows : p->cols);
 }
 
 /* row_ptr is read twice. */

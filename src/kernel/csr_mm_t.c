@@ -202,15 +202,7 @@ done:
 
 static heddle_status launch(const struct work *w)
 {
-    heddle_status status = HEDDLE_OK;
-    if (w->product.fact[LOOK_BAD])
-        return look_refused();
-    for (int64_t first = 0; first < w->product.vectors; first += VECTORS_MOST) {
-        struct work some = mm_some(w, first);
-        TRY(launch_some(&some));
-    }
-done:
-    return status;
+    return mm_launch_all(w, launch_some);
 }
 
 const struct kernel csr_mm_t = {

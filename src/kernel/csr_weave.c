@@ -301,18 +301,10 @@ static heddle_status launch_rows(const struct work *w, int lanes)
 
 static heddle_status launch_blocks(const struct work *w)
 {
-    heddle_status status = HEDDLE_OK;
-    const struct gpu *gpu = w->device->gpu;
-    const int64_t blocks = w->product.fact[LOOK_BLOCKS], most = gpu_most_blocks(gpu, BLOCK);
     struct work told = *w;
-    told.product.fact[WEAVE_AHEAD] = (int64_t)gpu_info_of(gpu)->multiprocessors * RESIDENT;
-    for (int64_t first = 0; first < blocks; first += most) {
-        told.product.first = (int32_t)first;
-        TRY(gpu_run(&told, "csr_weave_blocks", blocks - first < most ? blocks - first : most, BLOCK,
-                    w->product.fact[LOOK_TILE] * (int64_t)vector_size(w->value)));
-    }
-done:
-    return status;
+    told.product.fact[WEAVE_AHEAD] = (int64_t)gpu_info_of(w->device->gpu)->multiprocessors * RESIDENT;
+    return gpu_run_blocks(&told, (struct launch){"csr_weave_blocks", w->product.fact[LOOK_BLOCKS], BLOCK},
+                          w->product.fact[LOOK_TILE] * (int64_t)vector_size(w->value));
 }
 
 static heddle_status launch(const struct work *w)

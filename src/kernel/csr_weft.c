@@ -456,24 +456,13 @@ static struct launch scale_of(const struct work *w)
 
 static heddle_status launch(const struct work *w)
 {
-    heddle_status status = HEDDLE_OK;
-    const int64_t most = gpu_most_blocks(w->device->gpu, BLOCK);
     if (w->product.fact[LOOK_BAD])
         return look_refused();
     const enum way way = way_of(w);
-    const int64_t blocks = blocks_for(w, way);
+    const struct launch add = {entries[way], blocks_for(w, way), BLOCK};
     struct work told = *w;
     told.product.fact[LOOK_OWN] = look_together(w);
-    for (int64_t first = 0; first < blocks; first += most) {
-        const struct launch add = {entries[way], blocks - first < most ? blocks - first : most, BLOCK};
-        told.product.first = (int32_t)first;
-        if (first == 0 && !beta_is_one(w))
-            TRY(gpu_run_pair(&told, scale_of(w), add));
-        else
-            TRY(gpu_run(&told, add.entry, add.grid, add.block, 0));
-    }
-done:
-    return status;
+    return beta_is_one(w) ? gpu_run_blocks(&told, add, 0) : gpu_run_blocks_behind(&told, scale_of(w), add);
 }
 
 const struct kernel csr_weft = {

@@ -26,11 +26,8 @@
 #define HOLA_NPT 8     /* entries a thread at most */
 #define HOLA_ROWS 4    /* rows whose offsets a thread has under way */
 
-/* In product.fact. */
-enum {
-    HOLA_PER_BLOCK, /* entries a block, a power of two */
-    HOLA_PART       /* the part of block 0 */
-};
+/* In product.fact: entries a block, a power of two. */
+enum { HOLA_PER_BLOCK };
 
 #ifdef HEDDLE_DEVICE
 #include "run/gpu_page.h"
@@ -453,24 +450,21 @@ static inline int64_t hola_workspace(const struct work *w)
     return (hola_parts(w) + 1) * (int64_t)sizeof(int32_t);
 }
 
-/* Both kernels of a page; `items` of the first are rows or entries of y.  The second takes a block a part,
- * which saves it the registers of a loop; where the parts are more than a grid may have, it is launched
- * again for the rest. */
-static inline heddle_status hola_launch(const struct work *w, const char *deal, int64_t items,
-                                        const char *entry)
+/* The kernels of a page: one for every npt, option of its own and sort, in this order, and the one that comes
+ * first; `items` of that are rows or entries of y.  The second takes a block a part, which saves it the
+ * registers of a loop; where the parts are more than a grid may have, it is launched again for the rest. */
+enum { HOLA_DEAL = 8 };
+static inline heddle_status hola_launch(const struct work *w, const char *const *entries, int64_t items)
 {
     heddle_status status = HEDDLE_OK;
     struct work with = *w;
-    int block = (int)w->option[HOLA_OPTION_BLOCK];
-    int64_t per_block = (int64_t)hola_npt(w) * block, parts = w->product.parts,
-            most = gpu_most_blocks(w->device->gpu, block);
-    int64_t *fact = with.product.fact;
-    fact[HOLA_PER_BLOCK] = per_block;
-    TRY(gpu_run_over(&with, deal, (items + HOLA_ROWS - 1) / HOLA_ROWS));
-    for (fact[HOLA_PART] = 0; fact[HOLA_PART] < parts; fact[HOLA_PART] += most) {
-        int64_t grid = parts - fact[HOLA_PART] < most ? parts - fact[HOLA_PART] : most;
-        TRY(gpu_run(&with, entry, grid, block, per_block * (int64_t)type_size(w->value)));
-    }
+    const int block = (int)w->option[HOLA_OPTION_BLOCK], npt = hola_npt(w);
+    const int64_t per_block = (int64_t)npt * block,
+                  entry = (npt == 8) * 4 + w->option[HOLA_OPTION_OWN] * 2 + w->option[HOLA_OPTION_SORT];
+    with.product.fact[HOLA_PER_BLOCK] = per_block;
+    TRY(gpu_run_over(&with, entries[HOLA_DEAL], (items + HOLA_ROWS - 1) / HOLA_ROWS));
+    TRY(gpu_run_blocks(&with, (struct launch){entries[entry], w->product.parts, block},
+                       per_block * (int64_t)type_size(w->value)));
 done:
     return status;
 }

@@ -130,14 +130,20 @@ static inline struct work mm_some(const struct work *w, int64_t first)
 /* Launches `entry` for all row blocks and tiles of so many vectors. */
 static inline heddle_status mm_launch(struct work *w, const char *entry, int64_t tile)
 {
-    heddle_status status = HEDDLE_OK;
-    const int64_t most = gpu_most_blocks(w->device->gpu, BLOCK),
-                  tiles = (w->product.vectors + tile - 1) / tile,
-                  blocks = w->product.fact[LOOK_BLOCKS] * tiles;
+    const int64_t tiles = (w->product.vectors + tile - 1) / tile;
     w->product.dim[MM_TILES] = tiles;
-    for (int64_t first = 0; first < blocks; first += most) {
-        w->product.first = first;
-        TRY(gpu_run(w, entry, mm_smaller(blocks - first, most), BLOCK, 0));
+    return gpu_run_blocks(w, (struct launch){entry, w->product.fact[LOOK_BLOCKS] * tiles, BLOCK}, 0);
+}
+
+/* The launch of a page: all vectors, by what launches some of them. */
+static inline heddle_status mm_launch_all(const struct work *w, heddle_status (*launch_some)(struct work *))
+{
+    heddle_status status = HEDDLE_OK;
+    if (w->product.fact[LOOK_BAD])
+        return look_refused();
+    for (int64_t first = 0; first < w->product.vectors; first += VECTORS_MOST) {
+        struct work some = mm_some(w, first);
+        TRY(launch_some(&some));
     }
 done:
     return status;

@@ -135,21 +135,16 @@ static heddle_status height_applies(const struct work *w)
  * and mostly one. */
 static heddle_status launch_tmpl(const struct work *w, const char *entry, int64_t waves, int64_t each)
 {
-    heddle_status status = HEDDLE_OK;
     const struct gpu_info *info = gpu_info_of(w->device->gpu);
     struct work part = *w;
     struct product *p = &part.product;
-    int64_t lanes = 1, rest = p->dim[TMPL_REST], slices = BLOCK / info->wave * each / waves,
-            most = gpu_most_blocks(w->device->gpu, BLOCK);
+    int64_t lanes = 1, rest = p->dim[TMPL_REST], slices = BLOCK / info->wave * each / waves;
     while (lanes < info->wave && 2 * lanes * rest < p->dim[TMPL_ENTRIES])
         lanes *= 2;
     p->fact[REST_LANES] = lanes;
     p->fact[REST_BLOCKS] = (rest * lanes + BLOCK - 1) / BLOCK;
     int64_t blocks = p->fact[REST_BLOCKS] + (p->dim[TMPL_SLICES] + slices - 1) / slices;
-    for (p->first = 0; p->first < blocks; p->first += (int32_t)most)
-        TRY(gpu_run(&part, entry, blocks - p->first < most ? blocks - p->first : most, BLOCK, 0));
-done:
-    return status;
+    return gpu_run_blocks(&part, (struct launch){entry, blocks, BLOCK}, 0);
 }
 #endif
 

@@ -131,25 +131,41 @@ heddle_status gpu_run_filling(const struct work *w, const char *entry, int64_t i
     return run(w, filling(w, entry, items));
 }
 
-/* Unless `ahead` is NULL, the first launch makes a pair with it. */
-static heddle_status run_rows(const struct work *w, const struct launch *ahead, const char *entry,
-                              int64_t lanes)
+/* All blocks of a launch, whose grid may be larger than any: product.first begins with 0 and counts `each`
+ * for a block.  Unless `ahead` is NULL, the first launch makes a pair with it, without shared memory. */
+static heddle_status run_all(const struct work *w, const struct launch *ahead, struct launch all,
+                             int64_t each, int64_t shared)
 {
     heddle_status status = HEDDLE_OK;
-    const int block = gpu_arch(w->device->gpu)->block;
-    const int64_t rows = w->product.rows, each = block / lanes, most = gpu_most_blocks(w->device->gpu, block);
     struct work part = *w;
-    for (int64_t row = 0, grid; row < rows; row += grid * each) {
-        grid = (rows - row + each - 1) / each;
-        grid = grid < most ? grid : most;
-        part.product.first = (int32_t)row;
-        if (row == 0 && ahead)
-            TRY(gpu_run_pair(&part, *ahead, (struct launch){entry, grid, block}));
+    for (int64_t block = 0, grid; block < all.grid; block += grid) {
+        grid = gpu_grid(w, all.grid - block, all.block);
+        part.product.first = (int32_t)(block * each);
+        if (block == 0 && ahead)
+            TRY(gpu_run_pair(&part, *ahead, (struct launch){all.entry, grid, all.block}));
         else
-            TRY(gpu_run(&part, entry, grid, block, 0));
+            TRY(gpu_run(&part, all.entry, grid, all.block, shared));
     }
 done:
     return status;
+}
+
+heddle_status gpu_run_blocks(const struct work *w, struct launch all, int64_t shared)
+{
+    return run_all(w, NULL, all, 1, shared);
+}
+
+heddle_status gpu_run_blocks_behind(const struct work *w, struct launch ahead, struct launch all)
+{
+    return run_all(w, &ahead, all, 1, 0);
+}
+
+static heddle_status run_rows(const struct work *w, const struct launch *ahead, const char *entry,
+                              int64_t lanes)
+{
+    const int block = gpu_arch(w->device->gpu)->block;
+    const int64_t each = block / lanes;
+    return run_all(w, ahead, (struct launch){entry, (w->product.rows + each - 1) / each, block}, each, 0);
 }
 
 heddle_status gpu_run_rows(const struct work *w, const char *entry, int64_t lanes)

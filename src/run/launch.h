@@ -36,6 +36,11 @@ struct launch {
     int block;
 };
 heddle_status gpu_run_pair(const struct work *w, struct launch first, struct launch second);
+/* As many launches as it takes where a grid is too small for all blocks, of which there may be none:
+ * product.first is the number of the first block of each launch. */
+heddle_status gpu_run_blocks(const struct work *w, struct launch all, int64_t shared);
+/* The same as a pair with `ahead`. */
+heddle_status gpu_run_blocks_behind(const struct work *w, struct launch ahead, struct launch all);
 heddle_status gpu_run_over(const struct work *w, const char *entry, int64_t items);
 /* gpu_run_over with no more threads than are resident, for items that are less work than a thread's
  * beginning and end. */

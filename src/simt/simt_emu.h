@@ -123,36 +123,16 @@ SIMT_SHUFFLE(c64, c64)
 #undef SIMT_SHUFFLE
 
 /* The function of a family that fits the type of `value`. */
-#define SIMT_TYPED(family, value)                                                                            \
-    _Generic((value), int32_t                                                                                \
-             : family##_i32, uint32_t                                                                        \
-             : family##_u32, int64_t                                                                         \
-             : family##_i64, uint64_t                                                                        \
-             : family##_u64, float                                                                           \
-             : family##_f32, double                                                                          \
-             : family##_f64, c32                                                                             \
-             : family##_c32, c64                                                                             \
-             : family##_c64)
-#define SIMT_TYPED_INTEGER(family, value)                                                                    \
-    _Generic((value), int32_t                                                                                \
-             : family##_i32, uint32_t                                                                        \
-             : family##_u32, int64_t                                                                         \
-             : family##_i64, uint64_t                                                                        \
-             : family##_u64)
-#define SIMT_TYPED_REAL(family, value)                                                                       \
-    _Generic((value), float : family##_f32, double : family##_f64, c32 : family##_c32, c64 : family##_c64)
+#define SIMT_INTEGERS(family)                                                                                \
+    int32_t:                                                                                                 \
+    family##_i32, uint32_t : family##_u32, int64_t : family##_i64, uint64_t : family##_u64
+#define SIMT_REALS(family) float : family##_f32, double : family##_f64, c32 : family##_c32, c64 : family##_c64
+#define SIMT_TYPED(family, value) _Generic((value), SIMT_INTEGERS(family), SIMT_REALS(family))
+#define SIMT_TYPED_INTEGER(family, value) _Generic((value), SIMT_INTEGERS(family))
+#define SIMT_TYPED_REAL(family, value) _Generic((value), SIMT_REALS(family))
 /* What is only loaded may also have 16 bits. */
 #define SIMT_TYPED_LOAD(family, value)                                                                       \
-    _Generic((value), uint16_t                                                                               \
-             : family##_u16, int32_t                                                                         \
-             : family##_i32, uint32_t                                                                        \
-             : family##_u32, int64_t                                                                         \
-             : family##_i64, uint64_t                                                                        \
-             : family##_u64, float                                                                           \
-             : family##_f32, double                                                                          \
-             : family##_f64, c32                                                                             \
-             : family##_c32, c64                                                                             \
-             : family##_c64)
+    _Generic((value), uint16_t : family##_u16, SIMT_INTEGERS(family), SIMT_REALS(family))
 
 #define simt_shfl(value, from, lanes) SIMT_TYPED(simt_shuffle, value)(SIMT_SITE, EMU_SHFL, value, from, lanes)
 #define simt_shfl_up(value, by, lanes)                                                                       \
