@@ -15,7 +15,10 @@
 /* ---- kernels ---- */
 
 #define ENTRIES_MOST 20000 /* larger matrices take the emulator too long */
-#define SMALL 300          /* rows of matrices that every option meets */
+#define SMALL 300          /* rows of matrices that every option and every type meets */
+#define OTHER_VARIANTS                                                                                       \
+    (1u << VARIANT_c32_i32 | 1u << VARIANT_c64_i32 | 1u << VARIANT_f16_i32 | 1u << VARIANT_bf16_i32 |        \
+     1u << VARIANT_f32v64_i32)
 
 /* Two numbers of the trial's type on the device; where kernels look, and what they would find in the
  * product itself: other numbers. */
@@ -87,7 +90,7 @@ static void try_matrix(const struct device *d, const struct awkward *w, int vari
         if (kernel_at(k)->device == DEVICE_gpu && awkward_wants(kernel_at(k)->name) &&
             kernel_has(kernel_at(k), t.A.value) && (op == HEDDLE_N || kernel_at(k)->ops & OPS_T)) {
             t.kernel = kernel_at(k)->name;
-            if (w->rows <= SMALL && w->cols <= SMALL && !trial_brief())
+            if (w->rows <= SMALL && w->cols <= SMALL && !trial_brief() && TWO_VARIANTS >> variant & 1)
                 try_options(&t, at, nan, want);
             try_kernel(&t, at, nan, want);
         }
@@ -107,10 +110,10 @@ static void try_all(const struct device *d)
             entries += awkward[m].length(i, awkward[m].rows, awkward[m].cols);
         if (awkward[m].rows > most || awkward[m].cols > most || entries > ENTRIES_MOST)
             continue;
-        for (int op = HEDDLE_N; op <= HEDDLE_T; op++)
-            for (int variant = 0; variant < VARIANT_COUNT; variant++)
-                if (TWO_VARIANTS >> variant & 1)
-                    try_matrix(d, &awkward[m], variant, (heddle_op)op);
+        const unsigned variants = awkward[m].rows <= SMALL ? TWO_VARIANTS | OTHER_VARIANTS : TWO_VARIANTS;
+        for (int variant = 0; variant < VARIANT_COUNT; variant++)
+            for (int op = HEDDLE_N; variants >> variant & 1 && op <= (int)trial_last_op(variant); op++)
+                try_matrix(d, &awkward[m], variant, (heddle_op)op);
     }
 }
 
@@ -123,36 +126,76 @@ TEST(every_kernel_reads_its_scalars_on_the_device)
 
 static const char *const devices[] = {"emu:wave=32", "emu:wave=64", "cpu"};
 
+static const heddle_type pairs[][2] = {{HEDDLE_F64, HEDDLE_F64},  {HEDDLE_C32, HEDDLE_C32},
+                                       {HEDDLE_C64, HEDDLE_C64},  {HEDDLE_F16, HEDDLE_F32},
+                                       {HEDDLE_BF16, HEDDLE_F32}, {HEDDLE_F32, HEDDLE_F64}};
+enum { PAIRS = sizeof pairs / sizeof pairs[0] };
+
 /* A small matrix and vectors on the device of a handle; on a CPU that is the host. */
 struct scene {
     heddle *h;
     heddle_matrix *A;
-    double *x, *y, *alpha, *beta; /* 4 entries, 4 entries, and a number each */
+    heddle_type type;           /* of vectors and scalars */
+    void *x, *y, *alpha, *beta; /* two vectors of 4 entries, likewise, and a number each */
 };
 
-static double *on_the_device(heddle *h, int64_t n)
+static void *on_the_device(heddle *h, int64_t n)
 {
     void *p;
-    CHECK_OK(device_alloc(&h->device, &p, n * 8));
+    CHECK_OK(device_alloc(&h->device, &p, n * (int64_t)sizeof(double _Complex)));
     return p;
 }
 
-static void put(const heddle *h, double *there, double value)
+static void *place(const struct scene *s, void *p, int64_t i)
 {
-    CHECK_OK(device_copy(&h->device, there, &value, 8));
-    CHECK_OK(device_sync(&h->device));
+    return (char *)p + i * (int64_t)type_size(s->type);
 }
 
-static void scene_new(struct scene *s, const char *device, heddle_format format)
+static void put(const struct scene *s, void *there, double _Complex value)
+{
+    double _Complex here;
+    value_put(&here, s->type, 0, value);
+    CHECK_OK(device_copy(&s->h->device, there, &here, (int64_t)type_size(s->type)));
+    CHECK_OK(device_sync(&s->h->device));
+}
+
+/* The matrix of small.h, times 1 + i where it is complex. */
+static double _Complex factor_of(heddle_type type)
+{
+    return awkward_complex(1, is_complex(type));
+}
+
+static heddle_matrix *make_typed(heddle *h, heddle_format format, const heddle_type pair[2])
+{
+    const double *const from[] = {val, csc_val, coo_val};
+    const heddle_types types = {.value = pair[0], .vector = pair[1]};
+    heddle_matrix *A = NULL;
+    double _Complex values[5];
+    heddle_csr_desc csr = csr_desc();
+    heddle_csc_desc csc = csc_desc();
+    heddle_coo_desc coo = coo_desc();
+    for (int i = 0; i < 5; i++)
+        value_put(values, pair[0], i, factor_of(pair[0]) * from[format][i]);
+    csr.val = csc.val = coo.val = values;
+    csr.types = csc.types = coo.types = types;
+    csr.copy = csc.copy = coo.copy = 1;
+    CHECK_OK(format == HEDDLE_CSR   ? heddle_csr(&A, h, &csr)
+             : format == HEDDLE_CSC ? heddle_csc(&A, h, &csc)
+                                    : heddle_coo(&A, h, &coo));
+    return A;
+}
+
+static void scene_new(struct scene *s, const char *device, heddle_format format, const heddle_type pair[2])
 {
     s->h = open_cpu(device);
-    s->A = make_from(s->h, format, 0);
-    s->x = on_the_device(s->h, 4);
-    s->y = on_the_device(s->h, 4);
+    s->A = make_typed(s->h, format, pair);
+    s->type = pair[1];
+    s->x = on_the_device(s->h, 8);
+    s->y = on_the_device(s->h, 8);
     s->alpha = on_the_device(s->h, 1);
     s->beta = on_the_device(s->h, 1);
-    for (int i = 0; i < 4; i++)
-        put(s->h, s->x + i, i + 1);
+    for (int i = 0; i < 8; i++)
+        put(s, place(s, s->x, i), i < 4 ? i + 1 : 2 * (i - 3));
     CHECK_OK(heddle_set_scalars(s->h, HEDDLE_ON_DEVICE));
 }
 
@@ -166,50 +209,92 @@ static void scene_free(struct scene *s)
     heddle_close(s->h);
 }
 
-/* A x is 7, 0, 31 for x = 1, 2, 3, 4, and Aᵀ x is 10, 12, 2, 15 for x = 1, 2, 3. */
-static void multiply_as(struct scene *s, heddle_plan *plan, heddle_op op, const double *alpha,
-                        const double *beta, double want_alpha, double want_beta)
+/* How the product is asked for, and with what. */
+struct asked {
+    heddle_plan *plan; /* NULL: at once */
+    heddle_op op;
+    int vectors; /* 1 or 2 */
+};
+
+static heddle_status ask(const struct scene *s, struct asked a, const void *alpha, const void *beta)
+{
+    if (a.vectors == 2)
+        return a.plan ? heddle_plan_mm(a.plan, a.op, alpha, 2, HEDDLE_COLUMN_MAJOR, s->x, 4, beta, s->y, 4)
+                      : heddle_mm(s->h, a.op, alpha, s->A, 2, HEDDLE_COLUMN_MAJOR, s->x, 4, beta, s->y, 4);
+    return a.plan ? heddle_plan_mv(a.plan, a.op, alpha, s->x, beta, s->y)
+                  : heddle_mv(s->h, a.op, alpha, s->A, s->x, beta, s->y);
+}
+
+/* A x is 7, 0, 31 for x = 1, 2, 3, 4, and Aᵀ x is 10, 12, 2, 15 for x = 1, 2, 3; the second vector is twice
+ * the first, and all that times factor_of. */
+static void multiply_as(struct scene *s, struct asked a, const void *alpha, const void *beta,
+                        double _Complex want_alpha, double _Complex want_beta)
 {
     static const double product[2][4] = {{7, 0, 31, 0}, {10, 12, 2, 15}};
-    const int n = op == HEDDLE_N ? 3 : 4;
-    double got[4];
-    for (int i = 0; i < 4; i++)
-        put(s->h, s->y + i, want_beta == 0 ? NAN : 100 * i);
-    CHECK_OK(plan ? heddle_plan_mv(plan, op, alpha, s->x, beta, s->y)
-                  : heddle_mv(s->h, op, alpha, s->A, s->x, beta, s->y));
+    const int n = a.op == HEDDLE_N ? 3 : 4;
+    const double _Complex one = factor_of(s->type), factor = a.op == HEDDLE_H ? ~one : one;
+    double _Complex got[8];
+    for (int i = 0; i < 8; i++)
+        put(s, place(s, s->y, i), want_beta == 0 ? NAN : 100 * (i % 4));
+    CHECK_OK(ask(s, a, alpha, beta));
     CHECK_OK(heddle_sync(s->h));
-    CHECK_OK(device_read(&s->h->device, got, s->y, n * 8));
-    for (int i = 0; i < n; i++)
-        CHECK_THAT(got[i] == want_alpha * product[op != HEDDLE_N][i] + want_beta * 100 * i,
-                   "op %d, alpha %g, beta %g: y[%d] = %g", op, want_alpha, want_beta, i, got[i]);
+    CHECK_OK(device_read(&s->h->device, got, s->y, 8 * (int64_t)type_size(s->type)));
+    for (int v = 0; v < a.vectors; v++)
+        for (int i = 0; i < n; i++) {
+            const double _Complex sum = (v + 1) * product[a.op != HEDDLE_N][i] * factor,
+                                  is = value_at(got, s->type, 4 * v + i);
+            CHECK_THAT(is == want_alpha * sum + want_beta * (100. * i),
+                       "%s, op %d, alpha %g%+gi, beta %g%+gi: y[%d] = %g%+gi", value_name(s->type), a.op,
+                       __real__ want_alpha, __imag__ want_alpha, __real__ want_beta, __imag__ want_beta, i,
+                       __real__ is, __imag__ is);
+        }
+}
+
+/* Real numbers, or with an imaginary part where the scene has one. */
+static double _Complex scalar_for(const struct scene *s, const double number[2])
+{
+    return awkward_complex(number[0], is_complex(s->type) ? number[1] : 0);
+}
+
+static void multiply_all(struct scene *s, struct asked a)
+{
+    static const double numbers[][2][2] = {{{1, 0}, {0, 0}}, {{2, -1}, {1, 0}}, {{-1, 0}, {3, 2}},
+                                           {{0, 0}, {2, 0}}, {{0, 0}, {0, 0}},  {{0, 2}, {0, -1}}};
+    for (int i = 0; i < (is_complex(s->type) ? 6 : 5); i++) {
+        const double _Complex alpha = scalar_for(s, numbers[i][0]), beta = scalar_for(s, numbers[i][1]);
+        put(s, s->alpha, alpha);
+        put(s, s->beta, beta);
+        multiply_as(s, a, s->alpha, s->beta, alpha, beta);
+        multiply_as(s, a, s->alpha, NULL, alpha, 0);
+        multiply_as(s, a, NULL, s->beta, 1, beta);
+        multiply_as(s, a, NULL, NULL, 1, 0);
+    }
+}
+
+static void every_product(const char *device, heddle_format format, const heddle_type pair[2],
+                          int deterministic)
+{
+    struct scene s;
+    heddle_plan *plan;
+    const heddle_plan_options options = {.ops = HEDDLE_PLAN_N | HEDDLE_PLAN_T, .expected_products = 1};
+    scene_new(&s, device, format, pair);
+    CHECK_OK(heddle_set_deterministic(s.h, deterministic));
+    CHECK_OK(heddle_reserve(s.h, s.A));
+    CHECK_OK(heddle_plan_create(&plan, s.h, s.A, &options));
+    for (heddle_op op = HEDDLE_N; op <= HEDDLE_H; op = (heddle_op)(op + 1))
+        for (int i = 0; i < 4; i++)
+            multiply_all(&s, (struct asked){i % 2 ? plan : NULL, op, 1 + i / 2});
+    heddle_plan_free(plan);
+    scene_free(&s);
 }
 
 TEST(a_handle_takes_scalars_of_the_device_in_every_product)
 {
-    static const double numbers[][2] = {{1, 0}, {2, 1}, {-1, 3}, {0, 2}, {0, 0}};
-    for (int i = 0; i < 9; i++)
-        for (int deterministic = 0; deterministic <= 1; deterministic++) {
-            struct scene s;
-            heddle_plan *plan;
-            heddle_plan_options options = {.ops = HEDDLE_PLAN_N | HEDDLE_PLAN_T, .expected_products = 1};
-            scene_new(&s, devices[i / 3], (heddle_format)(i % 3));
-            CHECK_OK(heddle_set_deterministic(s.h, deterministic));
-            CHECK_OK(heddle_reserve(s.h, s.A));
-            CHECK_OK(heddle_plan_create(&plan, s.h, s.A, &options));
-            for (int k = 0; k < 20; k++) {
-                const double *number = numbers[k / 4];
-                heddle_op op = k % 2 ? HEDDLE_T : HEDDLE_N;
-                heddle_plan *p = k / 2 % 2 ? plan : NULL;
-                put(s.h, s.alpha, number[0]);
-                put(s.h, s.beta, number[1]);
-                multiply_as(&s, p, op, s.alpha, s.beta, number[0], number[1]);
-                multiply_as(&s, p, op, s.alpha, NULL, number[0], 0);
-                multiply_as(&s, p, op, NULL, s.beta, 1, number[1]);
-                multiply_as(&s, p, op, NULL, NULL, 1, 0);
-            }
-            heddle_plan_free(plan);
-            scene_free(&s);
-        }
+    for (int i = 0; i < 3; i++)
+        EACH_FORMAT(format)
+    for (int pair = 0; pair < PAIRS; pair++)
+        for (int deterministic = 0; deterministic <= 1; deterministic++)
+            every_product(devices[i], format, pairs[pair], deterministic);
 }
 
 /* x and y may stay on the host, where y is copied from in any case: beta is not known here. */
@@ -217,11 +302,11 @@ TEST(vectors_of_the_host_are_multiplied_with_scalars_of_the_device)
 {
     for (int i = 0; i < 4; i++) {
         struct scene s;
-        scene_new(&s, devices[i / 2], HEDDLE_CSR);
+        scene_new(&s, devices[i / 2], HEDDLE_CSR, pairs[0]);
         const double x[] = {1, 2, 3, 4}, beta = i % 2 ? 2 : 0;
         double y[] = {1, beta == 0 ? NAN : 2, 3};
-        put(s.h, s.alpha, -1);
-        put(s.h, s.beta, beta);
+        put(&s, s.alpha, -1);
+        put(&s, s.beta, beta);
         CHECK_OK(heddle_mv(s.h, HEDDLE_N, s.alpha, s.A, x, s.beta, y));
         CHECK(y[0] == -7 + beta && y[1] == 2 * beta && y[2] == -31 + 3 * beta);
         scene_free(&s);
@@ -235,12 +320,12 @@ TEST(a_matrix_without_entries_leaves_beta_y)
         heddle_matrix *empty;
         const int32_t no_rows[5] = {0};
         double got[4];
-        scene_new(&s, devices[i], HEDDLE_CSR);
+        scene_new(&s, devices[i], HEDDLE_CSR, pairs[0]);
         CHECK_OK(heddle_csr(&empty, s.h, &(heddle_csr_desc){.rows = 4, .cols = 4, .row_ptr = no_rows}));
-        put(s.h, s.alpha, NAN);
-        put(s.h, s.beta, 3);
+        put(&s, s.alpha, NAN);
+        put(&s, s.beta, 3);
         for (int k = 0; k < 4; k++)
-            put(s.h, s.y + k, k);
+            put(&s, place(&s, s.y, k), k);
         CHECK_OK(heddle_mv(s.h, HEDDLE_N, s.alpha, empty, s.x, s.beta, s.y));
         CHECK_OK(heddle_sync(s.h));
         CHECK_OK(device_read(&s.h->device, got, s.y, sizeof got));
@@ -255,20 +340,34 @@ TEST(scalars_that_kernels_cannot_read_are_refused_before_y_is_touched)
     const double one = 1;
     double got;
     struct scene s;
-    scene_new(&s, "emu", HEDDLE_CSR);
-    put(s.h, s.y, 5);
+    scene_new(&s, "emu", HEDDLE_CSR, pairs[0]);
+    put(&s, s.y, 5);
     CHECK_FAILS(heddle_set_scalars(s.h, (heddle_where)2), HEDDLE_BAD_ARGUMENT, "not 2");
     CHECK_FAILS(heddle_set_scalars(NULL, HEDDLE_ON_HOST), HEDDLE_BAD_ARGUMENT, "NULL");
     CHECK_FAILS(heddle_mv(s.h, HEDDLE_N, &one, s.A, s.x, NULL, s.y), HEDDLE_BAD_ARGUMENT, "alpha (");
     CHECK_FAILS(heddle_mv(s.h, HEDDLE_N, NULL, s.A, s.x, &one, s.y), HEDDLE_BAD_ARGUMENT, "beta (");
     CHECK_FAILS(heddle_mv(s.h, HEDDLE_N, (char *)s.alpha + 4, s.A, s.x, NULL, s.y), HEDDLE_BAD_ARGUMENT,
                 "alpha is not aligned");
-    CHECK_FAILS(heddle_mv(s.h, HEDDLE_N, NULL, s.A, s.x, s.y + 2, s.y), HEDDLE_BAD_ARGUMENT,
+    CHECK_FAILS(heddle_mv(s.h, HEDDLE_N, NULL, s.A, s.x, place(&s, s.y, 2), s.y), HEDDLE_BAD_ARGUMENT,
                 "beta lies in y");
     CHECK_OK(device_read(&s.h->device, &got, s.y, 8));
     CHECK(got == 5);
-    CHECK_OK(heddle_mv(s.h, HEDDLE_N, s.x, s.A, s.x, s.y + 3, s.y)); /* N has three entries of y */
+    CHECK_OK(heddle_mv(s.h, HEDDLE_N, s.x, s.A, s.x, place(&s, s.y, 3), s.y)); /* N has three entries of y */
     CHECK_OK(heddle_set_scalars(s.h, HEDDLE_ON_HOST));
     CHECK_OK(heddle_mv(s.h, HEDDLE_N, &one, s.A, s.x, NULL, s.y));
     scene_free(&s);
+}
+
+TEST(scalars_of_every_type_are_aligned_to_it_and_lie_apart_from_y)
+{
+    for (int i = 0; i < PAIRS; i++) {
+        struct scene s;
+        scene_new(&s, "emu", HEDDLE_CSR, pairs[i]);
+        CHECK_FAILS(heddle_mv(s.h, HEDDLE_N, (char *)s.alpha + type_size(s.type) / 2, s.A, s.x, NULL, s.y),
+                    HEDDLE_BAD_ARGUMENT, "alpha is not aligned");
+        CHECK_FAILS(heddle_mv(s.h, HEDDLE_N, NULL, s.A, s.x, place(&s, s.y, 2), s.y), HEDDLE_BAD_ARGUMENT,
+                    "beta lies in y");
+        CHECK_OK(heddle_mv(s.h, HEDDLE_N, NULL, s.A, s.x, place(&s, s.y, 3), s.y));
+        scene_free(&s);
+    }
 }
