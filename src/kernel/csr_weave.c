@@ -14,9 +14,9 @@
  *            - one row, by all threads;
  *            - a piece of a long row, likewise; whoever comes last adds the pieces up.  Nobody waits for
  *              anybody.
- *            Where every row is so short that its lanes have all of it under way at once, or all are long
- *            and about as long as each other, there is nothing to balance: then these read it directly,
- *            and nobody needs row blocks.
+ *            Where every row is so short that its lanes have done it in two rounds, or all are long and
+ *            about as long as each other, there is nothing to balance: then these read it directly, and
+ *            nobody needs row blocks.
  * Memory     val and col are streamed past the caches, each once and by whole lines; x is gathered.  A
  *            product waits for memory three times in a row: for the row block (or the offsets, where rows
  *            are read directly), for the entries, and for x; offsets come beside the entries.  While a
