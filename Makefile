@@ -4,30 +4,40 @@
 PREFIX ?= /usr/local
 JOBS ?= $(shell nproc)
 SECONDS ?= 60
-BUILD = cmake --preset $(1) -DCMAKE_INSTALL_PREFIX=$(PREFIX) -DHEDDLE_TESTS=ON $(2) $(CMAKE_ARGS) >/dev/null && cmake --build --preset $(1) -j $(JOBS)
-# Kernels for which GPUs, ARCHS=all, native or none: what is installed serves all from the A100 on, unless the caller says
-# otherwise; for the tests an architecture of each vendor does and, without a GPU, two variants, in which each type occurs; for
-# the demo, which is about the CPU, those of this machine, so that a first look does not wait for hundreds of kernels.
+BUILD = cmake --preset $(1) -DCMAKE_INSTALL_PREFIX=$(PREFIX) -DHEDDLE_TESTS=ON $(2) $(CMAKE_ARGS) >/dev/null \
+        && cmake --build --preset $(1) -j $(JOBS)
+# What tells that there are GPUs in this machine, or nothing.
+NVIDIA = $(shell nvidia-smi -L 2>/dev/null)
+ROCM = $(wildcard /opt/rocm/bin/rocm_agent_enumerator)
+# Kernels for which GPUs, ARCHS=all, native or none: what is installed serves all from the A100 on, unless the
+# caller says otherwise; for the tests an architecture of each vendor does and, without a GPU, two variants,
+# in which each type occurs; for the demo, which is about the CPU, those of this machine, so that a first look
+# does not wait for hundreds of kernels.
 ARCHS ?= all
-ARCHS_all = -DHEDDLE_CUDA_COMPILER=auto -DHEDDLE_HIP_COMPILER=auto "-DHEDDLE_CUDA_ARCH=80;90" -UHEDDLE_HIP_ARCH -UHEDDLE_DEVICE_VARIANTS
-ARCHS_one = -DHEDDLE_CUDA_COMPILER=auto -DHEDDLE_HIP_COMPILER=auto -DHEDDLE_CUDA_ARCH=90 -DHEDDLE_HIP_ARCH=gfx942 \
-            $(if $(shell nvidia-smi -L 2>/dev/null),-UHEDDLE_DEVICE_VARIANTS,"-DHEDDLE_DEVICE_VARIANTS=f64_i32;f32_o64")
-ARCHS_native = $(if $(shell nvidia-smi -L 2>/dev/null),-DHEDDLE_CUDA_COMPILER=auto -DHEDDLE_CUDA_ARCH=native,-DHEDDLE_CUDA_COMPILER=none) \
-               $(if $(wildcard /opt/rocm/bin/rocm_agent_enumerator),-DHEDDLE_HIP_COMPILER=auto -DHEDDLE_HIP_ARCH=native,-DHEDDLE_HIP_COMPILER=none)
+ARCHS_all = -DHEDDLE_CUDA_COMPILER=auto -DHEDDLE_HIP_COMPILER=auto "-DHEDDLE_CUDA_ARCH=80;90" \
+            -UHEDDLE_HIP_ARCH -UHEDDLE_DEVICE_VARIANTS
+ARCHS_one = -DHEDDLE_CUDA_COMPILER=auto -DHEDDLE_HIP_COMPILER=auto -DHEDDLE_CUDA_ARCH=90 \
+            -DHEDDLE_HIP_ARCH=gfx942 \
+            $(if $(NVIDIA),-UHEDDLE_DEVICE_VARIANTS,"-DHEDDLE_DEVICE_VARIANTS=f64_i32;f32_o64")
+ARCHS_native = \
+  $(if $(NVIDIA),-DHEDDLE_CUDA_COMPILER=auto -DHEDDLE_CUDA_ARCH=native,-DHEDDLE_CUDA_COMPILER=none) \
+  $(if $(ROCM),-DHEDDLE_HIP_COMPILER=auto -DHEDDLE_HIP_ARCH=native,-DHEDDLE_HIP_COMPILER=none)
 ARCHS_none = -DHEDDLE_CUDA_COMPILER=none -DHEDDLE_HIP_COMPILER=none
 $(if $(filter $(ARCHS),all native none),,$(error ARCHS=$(ARCHS): must be all, native or none))
 
 .PHONY: help setup build demo check check-full bench install deb python python-docs coverage fuzz clean
 
 help:
-	@echo "make demo        build, multiply small matrices with every kernel: a line a matrix, and a page with every run"
+	@echo "make demo        build, multiply small matrices with every kernel: a line each, a page with all runs"
 	@echo "make check       build and run all tests, also under AddressSanitizer and UndefinedBehaviorSanitizer"
-	@echo "make check-full  the same with every type, architecture and size (also under the sanitizers), and ThreadSanitizer,"
+	@echo "make check-full  the same with every type, architecture and size, under ThreadSanitizer as well,"
 	@echo "                 reports in a browser, packages in a new Debian, planted bugs, fuzzing"
 	@echo "make bench       time every kernel over set:paper on this machine (CPU), records in bench.jsonl"
-	@echo "make install     build and install under PREFIX ($(PREFIX)); ARCHS=native: kernels for this machine's GPUs alone; none: for none"
-	@echo "make deb         Debian packages of library, development files and command in build/packages; ARCHS as for install"
-	@echo "make python      the Python package: a wheel in build/wheels, installed in a fresh environment and tested"
+	@echo "make install     build and install under PREFIX ($(PREFIX)); ARCHS=native: kernels for this machine's"
+	@echo "                 GPUs alone; none: for none"
+	@echo "make deb         Debian packages of library, development files and command in build/packages;"
+	@echo "                 ARCHS as for install"
+	@echo "make python      the Python package: a wheel in build/wheels, tested in a new environment"
 	@echo "make python-docs the reference of the Python package, in build/python-docs"
 	@echo "make coverage    statement coverage of the tests, per folder"
 	@echo "make fuzz        fuzz the file readers and the API, SECONDS=$(SECONDS) each"
@@ -43,7 +53,8 @@ build:
 
 demo: setup
 	@echo "building (what the build says goes to build/demo.log)" && mkdir -p build
-	@{ $(call BUILD,release,$(ARCHS_native) -DHEDDLE_TESTS=OFF); } >build/demo.log 2>&1 || { tail -n 30 build/demo.log; exit 1; }
+	@{ $(call BUILD,release,$(ARCHS_native) -DHEDDLE_TESTS=OFF); } >build/demo.log 2>&1 || \
+	  { tail -n 30 build/demo.log; exit 1; }
 	@scripts/demo build
 
 check:
@@ -60,7 +71,7 @@ check-full:
 	@HEDDLE_SLOW_TESTS=1 scripts/check build build-asan build-tsan
 	@bash tests/browser/run.sh build
 	@bash tests/fresh/run.sh build
-	@tests/mutate --seconds 180 --jobs $(JOBS) --least 90 # a small sample, of another day's choice each day: it may be unlucky
+	@tests/mutate --seconds 180 --jobs $(JOBS) --least 90 # a small sample, another each day: it may be unlucky
 	@fuzz/run.sh $(SECONDS)
 
 bench: build
@@ -82,7 +93,8 @@ python:
 # What torch's part says is there with PYTHON_EXTRAS=torch.
 python-docs: python
 	@build/python/bin/python -m pip install -q --disable-pip-version-check pdoc
-	@cd build/python && bin/python -m pdoc heddle $$(bin/python -c 'import torch' 2>/dev/null || echo '!heddle.torch') '!heddle.__main__' -o ../python-docs
+	@cd build/python && bin/python -m pdoc heddle \
+	  $$(bin/python -c 'import torch' 2>/dev/null || echo '!heddle.torch') '!heddle.__main__' -o ../python-docs
 
 coverage:
 	@scripts/setup build check

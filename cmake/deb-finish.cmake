@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
 #
-# Run by cpack between installing the components and packing them: what Debian asks of a package and of nothing else.  Manual pages
-# and changelogs are compressed (-n: the same input gives the same package).
+# Run by cpack between installing the components and packing them: what Debian asks of a package and of
+# nothing else.  Manual pages and changelogs are compressed (-n: the same input gives the same package).
 string(TIMESTAMP date "%a, %d %b %Y %H:%M:%S +0000" UTC)
 file(GLOB trees LIST_DIRECTORIES true ${CPACK_TEMPORARY_INSTALL_DIRECTORY}/*)
 foreach(tree IN LISTS trees)

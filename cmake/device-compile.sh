@@ -3,11 +3,12 @@
 #
 # device-compile.sh KIND PAGE VARIANT TARGET ACCEPTED OUT COMPILER...
 #
-# Compiles one device binary to OUT and writes OUT.resources: a row of struct gpu_resource per kernel, from what the compiler
-# itself says.  KIND is nvcc (ptxas tells registers and spills), ptx (nobody knows them before the driver compiles) or hip (the
-# metadata in the assembly tells).  Fails, and leaves no OUT, on a spill that no line "KERNEL VARIANT TARGET" of the file
-# ACCEPTED covers (* stands for anything).
-# The PTX that nvcc made on its way to a cubin stays beside it, PAGE__VARIANT.compute_90.ptx beside PAGE__VARIANT.sm_90.cubin.
+# Compiles one device binary to OUT and writes OUT.resources: a row of struct gpu_resource per kernel, from
+# what the compiler itself says.  KIND is nvcc (ptxas tells registers and spills), ptx (nobody knows them
+# before the driver compiles) or hip (the metadata in the assembly tells).  Fails, and leaves no OUT, on a
+# spill that no line "KERNEL VARIANT TARGET" of the file ACCEPTED covers (* stands for anything).
+# The PTX that nvcc made on its way to a cubin stays beside it, PAGE__VARIANT.compute_90.ptx beside
+# PAGE__VARIANT.sm_90.cubin.
 set -eu
 kind=$1 page=$2 variant=$3 target=$4 accepted=$5 out=$6
 shift 6
@@ -31,15 +32,16 @@ ptx)
   ;;
 hip)
   run "$@" -S -o "$out.s"
-  # Not stripped: the loader of ROCm looks for kernels in .symtab.  Of the two tables of hashes that lld would make, AMD's code objects
-  # have .hash.
+  # Not stripped: the loader of ROCm looks for kernels in .symtab.  Of the two tables of hashes that lld would
+  # make, AMD's code objects have .hash.
   run "$1" --target=amdgcn-amd-amdhsa -mcpu="$target" -Wl,--hash-style=sysv "$out.s" -o "$out"
   mv "$out.s" "$out.asm"
   ;;
 *) echo "device-compile.sh: unknown kind '$kind'" >&2; exit 2 ;;
 esac
 
-awk -v kind="$kind" -v variant="$variant" -v target="$target" -f "$here/device-resources.awk" "$out.asm" "$out.log" >"$out.rows"
+awk -v kind="$kind" -v variant="$variant" -v target="$target" \
+  -f "$here/device-resources.awk" "$out.asm" "$out.log" >"$out.rows"
 [ "$kind" = ptx ] || grep -v '^ptxas info\|^ *[0-9]* bytes stack frame' "$out.log" >&2 || true
 rm -f "$out.asm" "$out.log"
 
@@ -49,5 +51,6 @@ if ! awk -v page="$page" -f "$here/device-spills.awk" "$out.accepted" "$out.rows
   rm -f "$out" "$out.rows" "$out.accepted"
   exit 1
 fi
-awk '{ printf "{\"%s\", \"%s\", \"%s\", %s, %s, %s, \"%s\"},\n", $1, $2, $3, $4, $5, $6, $7 }' "$out.rows" >"$out.resources"
+awk '{ printf "{\"%s\", \"%s\", \"%s\", %s, %s, %s, \"%s\"},\n", $1, $2, $3, $4, $5, $6, $7 }' \
+  "$out.rows" >"$out.resources"
 rm -f "$out.rows" "$out.accepted"

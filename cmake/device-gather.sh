@@ -1,7 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
 #
-# device-gather.sh LIST OUT: puts the files of a ;-separated list together, leaving OUT alone if nothing has changed.
+# device-gather.sh LIST OUT: puts the files of a ;-separated list together, leaving OUT alone
+# if nothing has changed.
 set -eu
 list=$1 out=$2
 : >"$out.new"

@@ -3,8 +3,8 @@
 #
 # device-pack.sh HOW LIST OUT: puts the device binaries of a ;-separated list into one file for the library.
 #
-#   heddle-pack xz 1234567 5432          how it is compressed, bytes of what follows when it is unpacked, and bytes of the
-#                                        directory with which that begins
+#   heddle-pack xz 1234567 5432          how it is compressed, bytes of what follows when it is unpacked, and
+#                                        bytes of the directory with which that begins
 #   3915528286 12345 csr_vector__f64_i32 a line of the directory per binary: what cksum says, and its name
 #   ...                                  the binaries, one behind the other
 #

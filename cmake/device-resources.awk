@@ -1,10 +1,12 @@
 # SPDX-License-Identifier: MIT
 #
-# Reads the assembly of a device binary, then the compiler's messages, and writes a line per kernel and architecture:
+# Reads the assembly of a device binary, then the compiler's messages, and writes a line per kernel and
+# architecture:
 #   kernel variant target registers shared spills atomics
-# spills: bytes a thread in local memory, registers that ran out or an array indexed at run time: they cost the same.
-# atomics: how floating-point numbers are added to memory.  NVIDIA has an instruction for global memory; in shared memory the
-# assembler makes a loop of it, whatever PTX says.  AMD's own assembly shows which it is.
+# spills: bytes a thread in local memory, registers that ran out or an array indexed at run time: they
+# cost the same.
+# atomics: how floating-point numbers are added to memory.  NVIDIA has an instruction for global memory; in
+# shared memory the assembler makes a loop of it, whatever PTX says.  AMD's own assembly shows which it is.
 
 # "csr_vector__f64_i32" is the kernel csr_vector.
 function plain(symbol) { sub("__" variant "$", "", symbol); return symbol }
@@ -40,9 +42,9 @@ kind == "nvcc" && /Used [0-9]+ registers/ {
   row(kernel, arch, registers, shared, spills)
 }
 
-# AMD: instructions stand between a kernel's label and the end of its function; the metadata at the end has a list of kernels,
-# the name of each in the middle of its entry.  Scalar registers that run out are kept in lanes of vector registers, which is no
-# memory; those that find no lane are counted in the private segment.
+# AMD: instructions stand between a kernel's label and the end of its function; the metadata at the end has a
+# list of kernels, the name of each in the middle of its entry.  Scalar registers that run out are kept in
+# lanes of vector registers, which is no memory; those that find no lane are counted in the private segment.
 kind == "hip" && /^[A-Za-z_][A-Za-z0-9_$]*:/ { kernel = $1; sub(":.*", "", kernel) }
 kind == "hip" && /^\t(global|flat|buffer|ds)_/ {
   if ($1 ~ /cmpswap|cmpst/) note(kernel, "loop")

@@ -3,10 +3,11 @@
 # How sources become objects.  Three kinds:
 #   src/FOLDER/*.c            once;
 #   src/FOLDER/*_typed.c      once per row of variants.def, with elem, real, off and VARIANT_NAME defined;
-#   src/kernel/cpu/NAME.c     a page with a row KERNEL(NAME, cpu, SET) in kernels.def: its host half once, its device half
-#                             (HEDDLE_DEVICE) once per variant of the SET (sets.def) and instruction set of isas.def, or with
-#                             KERNEL(NAME, cpu_real, SET) once per type of numbers and instruction set; table.c is compiled once
-#                             per variant and holds the table of the others.
+#   src/kernel/cpu/NAME.c     a page with a row KERNEL(NAME, cpu, SET) in kernels.def: its host half once, its
+#                             device half (HEDDLE_DEVICE) once per variant of the SET (sets.def) and
+#                             instruction set of isas.def, or with KERNEL(NAME, cpu_real, SET) once per type
+#                             of numbers and instruction set; table.c is compiled once per variant and holds
+#                             the table of the others.
 # Pages of kernels.def lie in src/kernel or in a folder of it, those of services.def in src/convert.
 # The .def files are the only lists; this file reads the same rows as the preprocessor does.
 include(CheckCCompilerFlag)
@@ -14,7 +15,8 @@ include(cmake/heddle-device.cmake)
 
 set(library_folders base matrix io gen gpu format run convert kernel kernel/* plan api)
 
-# rows(OUT FILE MACRO): the arguments of each MACRO(...) row, commas turned to "|", so that a row stays one list item.
+# rows(OUT FILE MACRO): the arguments of each MACRO(...) row, commas turned to "|", so that a row stays one
+# list item.
 function(heddle_rows out file macro)
   set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${file})
   file(STRINGS ${file} lines REGEX "^${macro}\\(")
@@ -61,7 +63,8 @@ function(heddle_page_file out page)
                   ${CMAKE_SOURCE_DIR}/src/kernel/*/${page}.c)
   list(LENGTH found count)
   if(NOT count EQUAL 1)
-    message(FATAL_ERROR "${page} has a row, but not one page: ${count} files in src/kernel and src/convert are called so")
+    message(FATAL_ERROR "${page} has a row, but not one page: "
+                        "${count} files in src/kernel and src/convert are called so")
   endif()
   set(${out} ${found} PARENT_SCOPE)
 endfunction()
@@ -150,7 +153,8 @@ macro(heddle_library_objects)
       # Kernels may fuse a multiplication with an addition: it is faster and rounds less.
       set(cpu_defines HEDDLE_DEVICE ISA_NAME=${isa} REAL_NAME=${number} ${cpu_sets})
       set(cpu_options -ffp-contract=fast ${isa_flags})
-      heddle_objects(heddle_cpu_${variant}_${isa} SOURCES ${cpu_pages} DEFINES ${types} ${cpu_defines} OPTIONS ${cpu_options})
+      heddle_objects(heddle_cpu_${variant}_${isa} SOURCES ${cpu_pages}
+                     DEFINES ${types} ${cpu_defines} OPTIONS ${cpu_options})
       if(variant MATCHES "_i32$" AND cpu_real_pages) # for 64-bit offsets as well
         set(types_real ${types})
         list(FILTER types_real INCLUDE REGEX "^(elem|real)=")
@@ -163,14 +167,15 @@ macro(heddle_library_objects)
   heddle_emu_library_objects()
 endmacro()
 
-# ---------------------------------------------------------------------- emulator pages --------------------------------
+# ---------------------------------------------------------------------- emulator pages --------------------
 #
-# A page with a row KERNEL(NAME, gpu, SET), or SERVICE(NAME, SET) in services.def, is compiled for the emulator once per variant of
-# the SET, as C, and serves both wave widths; a second time, for the tests, with -fsanitize=thread, whose calls are renamed to the emulator's own
-# hooks (src/gpu/emu_hooks.c).
+# A page with a row KERNEL(NAME, gpu, SET), or SERVICE(NAME, SET) in services.def, is compiled for the
+# emulator once per variant of the SET, as C, and serves both wave widths; a second time, for the tests, with
+# -fsanitize=thread, whose calls are renamed to the emulator's own hooks (src/gpu/emu_hooks.c).
 
-# A release compiles them at -O1, which takes a quarter of the time of -O3: the emulator spends its own time between fibres.  A caller who
-# names another level than CMake's own -O3 in CMAKE_C_FLAGS_RELEASE has it everywhere.
+# A release compiles them at -O1, which takes a quarter of the time of -O3: the emulator spends its own time
+# between fibres.  A caller who names another level than CMake's own -O3 in CMAKE_C_FLAGS_RELEASE has it
+# everywhere.
 set(emu_level "")
 if(CMAKE_C_FLAGS_RELEASE MATCHES "-O3")
   set(emu_level $<$<CONFIG:Release>:-O1>)
@@ -206,7 +211,8 @@ function(heddle_emu_pages out name variant_rows pages)
     add_library(${target} OBJECT ${files})
     target_link_libraries(${target} PRIVATE heddle_flags)
     target_compile_definitions(${target} PRIVATE ${types} HEDDLE_DEVICE SIMT_EMU)
-    # Fibres and ThreadSanitizer do not go together; what the tests of the emulator look for is not its business.
+    # Fibres and ThreadSanitizer do not go together; what the tests of the emulator look for is not its
+    # business.
     target_compile_options(${target} PRIVATE -ffp-contract=off -fno-sanitize=thread ${emu_level})
     list(APPEND targets ${target})
   endforeach()
@@ -219,8 +225,8 @@ if(HEDDLE_TELLS_VOLATILE)
   set(heddle_tells_volatile --param=tsan-distinguish-volatile=1)
 endif()
 
-# heddle_emu_hooked(OUT NAME VARIANTS PAGES): one object with the hooked builds of all pages, whatever sanitizer the rest of
-# the build has.
+# heddle_emu_hooked(OUT NAME VARIANTS PAGES): one object with the hooked builds of all pages, whatever
+# sanitizer the rest of the build has.
 function(heddle_emu_hooked out name variant_rows pages)
   set(objects "")
   set(targets "")
@@ -234,9 +240,10 @@ function(heddle_emu_hooked out name variant_rows pages)
     endif()
     add_library(${target} OBJECT ${files})
     target_include_directories(${target} PRIVATE ${CMAKE_SOURCE_DIR}/include ${CMAKE_SOURCE_DIR}/src)
-    target_compile_definitions(${target} PRIVATE ${types} HEDDLE_DEVICE SIMT_EMU SIMT_HOOKED _POSIX_C_SOURCE=200809L)
-    target_compile_options(${target} PRIVATE -Wall -Wextra -O1 -g -ffp-contract=off -fno-trapping-math -fsanitize=thread
-                           ${heddle_tells_volatile})
+    target_compile_definitions(${target} PRIVATE ${types} HEDDLE_DEVICE SIMT_EMU SIMT_HOOKED
+                               _POSIX_C_SOURCE=200809L)
+    target_compile_options(${target} PRIVATE -Wall -Wextra -O1 -g -ffp-contract=off -fno-trapping-math
+                           -fsanitize=thread ${heddle_tells_volatile})
     list(APPEND objects $<TARGET_OBJECTS:${target}>)
     list(APPEND targets ${target})
   endforeach()
@@ -250,13 +257,15 @@ function(heddle_emu_hooked out name variant_rows pages)
   set(${out} ${object} PARENT_SCOPE)
 endfunction()
 
-# The pages of kernels.def into HEDDLE_OBJECTS, with the list that keeps them in an archive; heddle_emu_page_files names them.
+# The pages of kernels.def into HEDDLE_OBJECTS, with the list that keeps them in an archive;
+# heddle_emu_page_files names them.
 macro(heddle_emu_library_objects)
   heddle_rows(emu_rows ${CMAKE_SOURCE_DIR}/src/kernel/kernels.def KERNEL)
   list(FILTER emu_rows INCLUDE REGEX "[|]gpu[|]")
   heddle_rows(emu_services ${CMAKE_SOURCE_DIR}/src/convert/services.def SERVICE)
   list(APPEND emu_rows ${emu_services})
-  if(HEDDLE_FUZZ) # is about readers and arguments; instrumented pages would double its build and see no fuzzed input
+  # Fuzzing is about readers and arguments; instrumented pages would double its build and see no fuzzed input.
+  if(HEDDLE_FUZZ)
     set(emu_rows "")
   endif()
   set(heddle_emu_page_files "")

@@ -1,26 +1,36 @@
 # SPDX-License-Identifier: MIT
 #
-# How the device half of a page becomes binaries in the library.  Every row KERNEL(PAGE, gpu, SET) of kernels.def and every row
-# SERVICE(PAGE, SET) of services.def x every variant of the SET is compiled into the folder `device` of the build, one file each:
+# How the device half of a page becomes binaries in the library.  Every row KERNEL(PAGE, gpu, SET) of
+# kernels.def and every row SERVICE(PAGE, SET) of services.def x every variant of the SET is compiled into the
+# folder `device` of the build, one file each:
 #   NVIDIA  PAGE__VARIANT.sm_90.cubin        by nvcc, one per architecture of HEDDLE_CUDA_ARCH
 #           PAGE__VARIANT.compute_80.ptx     by nvcc, PTX of the lowest for GPUs to come
-#           PAGE__VARIANT.ptx                by clang where there is no nvcc (or `both`): no SDK is looked at, its version is 7.0
+#           PAGE__VARIANT.ptx                by clang where there is no nvcc (or `both`): no SDK is looked at,
+#                                            its version is 7.0
 #   AMD     PAGE__VARIANT.gfx90a.co          by clang and lld, one per architecture of HEDDLE_HIP_ARCH
-# Beside each stands FILE.resources, the compiler's own account of registers, shared memory and spills; a spill that is not
-# listed in src/kernel/spills.accepted ends the build.  All binaries of a target go into one pack, TARGET.pack, which is
-# embedded with .incbin: together they need a tenth of the room.  HEDDLE_MODULE_DIR=build/device would
-# load the same from there.  `cmake --build build --target csr_vector_device` builds one page alone.
+# Beside each stands FILE.resources, the compiler's own account of registers, shared memory and spills; a
+# spill that is not listed in src/kernel/spills.accepted ends the build.  All binaries of a target go into one
+# pack, TARGET.pack, which is embedded with .incbin: together they need a tenth of the room.
+# HEDDLE_MODULE_DIR=build/device would load the same from there.
+# `cmake --build build --target csr_vector_device` builds one page alone.
 #
 # Everything is optional: with neither compiler the library has its CPU kernels and the emulator.
-set(HEDDLE_CUDA_COMPILER auto CACHE STRING "Compiler of NVIDIA code: auto (nvcc, else clang), nvcc, clang, both, none")
-set(HEDDLE_CUDA_ARCH "80;90" CACHE STRING "Compute capabilities to compile for (80;90), or native: this machine's")
-set(HEDDLE_HIP_COMPILER auto CACHE STRING "Compiler of AMD code: auto (clang if it can), clang, none")
-set(HEDDLE_HIP_ARCH "gfx906;gfx90a;gfx942;gfx1100" CACHE STRING "AMD architectures to compile for, or native: this machine's")
-set(HEDDLE_DEVICE_VARIANTS "" CACHE STRING "Numeric variants to compile, of variants.def (all): for tests that run on no GPU")
-set(HEDDLE_DEVICE_PAGES "" CACHE STRING "Sources of further pages to compile, for trying one out before it has its row")
+set(HEDDLE_CUDA_COMPILER auto CACHE STRING
+    "Compiler of NVIDIA code: auto (nvcc, else clang), nvcc, clang, both, none")
+set(HEDDLE_CUDA_ARCH "80;90" CACHE STRING
+    "Compute capabilities to compile for (80;90), or native: this machine's")
+set(HEDDLE_HIP_COMPILER auto CACHE STRING
+    "Compiler of AMD code: auto (clang if it can), clang, none")
+set(HEDDLE_HIP_ARCH "gfx906;gfx90a;gfx942;gfx1100" CACHE STRING
+    "AMD architectures to compile for, or native: this machine's")
+set(HEDDLE_DEVICE_VARIANTS "" CACHE STRING
+    "Numeric variants to compile, of variants.def (all): for tests that run on no GPU")
+set(HEDDLE_DEVICE_PAGES "" CACHE STRING
+    "Sources of further pages to compile, for trying one out before it has its row")
 
 find_program(HEDDLE_NVCC nvcc HINTS /usr/local/cuda/bin)
-find_program(HEDDLE_CLANG NAMES clang-22 clang-21 clang-20 clang-19 clang-18 clang-17 clang-16 clang HINTS /opt/rocm/llvm/bin)
+find_program(HEDDLE_CLANG NAMES clang-22 clang-21 clang-20 clang-19 clang-18 clang-17 clang-16 clang
+             HINTS /opt/rocm/llvm/bin)
 
 if(POLICY CMP0116)
   cmake_policy(SET CMP0116 NEW) # dependency files may name paths from anywhere
@@ -32,23 +42,26 @@ set(device_pack_script ${CMAKE_SOURCE_DIR}/cmake/device-pack.sh)
 set(device_accepted ${CMAKE_SOURCE_DIR}/src/kernel/spills.accepted)
 set(device_common -O3 -DHEDDLE_DEVICE -I${CMAKE_SOURCE_DIR}/src -I${CMAKE_SOURCE_DIR}/include)
 set(device_nvcc_flags -x cu)
+# PTX 7.0 is for CUDA 11.0 and every later driver.  Loops are unrolled as nvcc does: one over a small array
+# that stays a loop keeps the array in memory.
 set(device_ptx_flags -x cuda --cuda-device-only -nocudainc -nocudalib --cuda-path=${CMAKE_BINARY_DIR}/no-sdk
-                     -Wno-unknown-cuda-version --cuda-gpu-arch=sm_80 --cuda-feature=+ptx70 # CUDA 11.0 and every later driver
-                     -mllvm -unroll-threshold=1000) # as nvcc: a loop over a small array that stays a loop keeps it in memory
+                     -Wno-unknown-cuda-version --cuda-gpu-arch=sm_80 --cuda-feature=+ptx70
+                     -mllvm -unroll-threshold=1000)
 
 # How packs are compressed: by what the library can read.
 find_program(HEDDLE_XZ xz)
 find_program(HEDDLE_GZIP gzip)
 # Without a symbol that tells where it was compiled: the same source gives the same binary.
-set(device_hip_flags -x hip --offload-device-only -nogpuinc -nogpulib --no-gpu-bundle-output -munsafe-fp-atomics -fuse-cuid=none)
+set(device_hip_flags -x hip --offload-device-only -nogpuinc -nogpulib --no-gpu-bundle-output
+                     -munsafe-fp-atomics -fuse-cuid=none)
 
-# Does this compiler, given these arguments and a kernel of one line, do its work?  That also finds out whether it is new
-# enough, has the target built in, and finds its linker.
+# Does this compiler, given these arguments and a kernel of one line, do its work?  That also finds out
+# whether it is new enough, has the target built in, and finds its linker.
 function(heddle_device_works out kind target)
   file(MAKE_DIRECTORY ${device_dir}/try)
   file(WRITE ${device_dir}/try/try.c "extern \"C\" __attribute__((global)) void try_me(int *p) { *p = 1; }\n")
-  execute_process(COMMAND sh ${device_script} ${kind} try none ${target} ${device_accepted} ${device_dir}/try/try.${kind}
-                          ${ARGN} ${device_dir}/try/try.c
+  execute_process(COMMAND sh ${device_script} ${kind} try none ${target} ${device_accepted}
+                          ${device_dir}/try/try.${kind} ${ARGN} ${device_dir}/try/try.c
                   RESULT_VARIABLE failed OUTPUT_QUIET ERROR_QUIET)
   if(failed)
     set(${out} FALSE PARENT_SCOPE)
@@ -107,7 +120,8 @@ macro(heddle_device_choose_cuda)
     endif()
   endif()
   if(NOT device_cuda AND NOT HEDDLE_CUDA_COMPILER MATCHES "^(auto|none)$")
-    message(FATAL_ERROR "HEDDLE_CUDA_COMPILER=${HEDDLE_CUDA_COMPILER}: that compiler is not here, or cannot make PTX")
+    message(FATAL_ERROR "HEDDLE_CUDA_COMPILER=${HEDDLE_CUDA_COMPILER}: "
+                        "that compiler is not here, or cannot make PTX")
   endif()
 endmacro()
 
@@ -122,11 +136,13 @@ macro(heddle_device_choose_hip)
     endif()
   endif()
   if(NOT device_hip AND HEDDLE_HIP_COMPILER STREQUAL "clang")
-    message(FATAL_ERROR "HEDDLE_HIP_COMPILER=clang: no clang from 16 on with the AMDGPU target and lld is here")
+    message(FATAL_ERROR "HEDDLE_HIP_COMPILER=clang: "
+                        "no clang from 16 on with the AMDGPU target and lld is here")
   endif()
 endmacro()
 
-# One binary: compiles it for its target.  KIND is nvcc, ptx or hip, TARGET sm_90, ptx or gfx90a; TYPES a row of variants.def.
+# One binary: compiles it for its target.  KIND is nvcc, ptx or hip, TARGET sm_90, ptx or gfx90a; TYPES a row
+# of variants.def.
 function(heddle_device_binary page source kind target types)
   heddle_types(defines "${types}")
   list(POP_FRONT defines variant)
@@ -204,13 +220,15 @@ function(heddle_device_pack driver target holds)
                "    {\"${driver}\", \"${target}\", \"${holds}\", ${symbol}, ${symbol}_end},\n")
 endfunction()
 
-# A list in a file, which is touched only when the list changes: on a command line it would outgrow that one day.
+# A list in a file, which is touched only when the list changes: on a command line it would
+# outgrow that one day.
 function(heddle_device_list name files)
   file(WRITE ${device_dir}/${name}.new "${files}")
   configure_file(${device_dir}/${name}.new ${device_dir}/${name} COPYONLY)
 endfunction()
 
-# In the order in which a driver is offered them: machine code, newest first; nvcc's PTX; clang's, which older drivers take.
+# In the order in which a driver is offered them: machine code, newest first; nvcc's PTX; clang's, which older
+# drivers take.
 macro(heddle_device_packs)
   set(device_pack_how none)
   if(LibLZMA_FOUND AND HEDDLE_XZ)
@@ -235,8 +253,8 @@ macro(heddle_device_packs)
   endforeach()
 endmacro()
 
-# Tells, where it will take a while, how long the binaries that are not there yet will need: a core takes 2.5 s for one, on
-# average (nvcc 13).  A notice, because who hides what CMake finds still wants to know it.
+# Tells, where it will take a while, how long the binaries that are not there yet will need: a core takes
+# 2.5 s for one, on average (nvcc 13).  A notice, because who hides what CMake finds still wants to know it.
 function(heddle_device_foretell)
   get_property(files GLOBAL PROPERTY device_resources)
   set(missing 0)
@@ -251,21 +269,26 @@ function(heddle_device_foretell)
     list(JOIN device_cuda_archs ", sm_" nvidia)
     set(nvidia "sm_${nvidia}")
     list(JOIN device_hip ", " amd)
-    message(NOTICE "Kernels for GPUs: ${missing} binaries to compile (NVIDIA: ${device_cuda} ${nvidia}; AMD: ${amd}), about "
-                   "${minutes} minutes on ${cores} cores.\n"
-                   "  make ... ARCHS=native compiles for the GPUs of this machine alone, ARCHS=none for none.")
+    message(NOTICE "Kernels for GPUs: ${missing} binaries to compile "
+                   "(NVIDIA: ${device_cuda} ${nvidia}; AMD: ${amd}), "
+                   "about ${minutes} minutes on ${cores} cores.\n"
+                   "  make ... ARCHS=native compiles for the GPUs of this machine alone, "
+                   "ARCHS=none for none.")
   endif()
 endfunction()
 
-# kernel_rows and variant_rows are those of heddle-build.cmake; afterwards HEDDLE_OBJECTS has the packs and their table, and
-# device_tool_sources what the command has beyond the library: the compilers' account.  Services come first in a pack, then
-# kernels as kernels.def has them: the library unpacks no further than it needs.
+# kernel_rows and variant_rows are those of heddle-build.cmake; afterwards HEDDLE_OBJECTS has the packs and
+# their table, and device_tool_sources what the command has beyond the library: the compilers' account.
+# Services come first in a pack, then kernels as kernels.def has them: the library unpacks no further
+# than it needs.
 macro(heddle_device_objects)
   heddle_device_choose_cuda()
   heddle_device_choose_hip()
   set(device_headers "")
-  if(NOT CMAKE_GENERATOR MATCHES "Ninja" AND CMAKE_VERSION VERSION_LESS 3.20) # no dependency files: all headers count
-    file(GLOB device_headers CONFIGURE_DEPENDS src/simt/*.h src/run/*.h src/convert/*.h src/kernel/*.h src/kernel/*/*.h src/format/*.h)
+  # Without dependency files all headers count.
+  if(NOT CMAKE_GENERATOR MATCHES "Ninja" AND CMAKE_VERSION VERSION_LESS 3.20)
+    file(GLOB device_headers CONFIGURE_DEPENDS src/simt/*.h src/run/*.h src/convert/*.h
+         src/kernel/*.h src/kernel/*/*.h src/format/*.h)
   endif()
   heddle_rows(device_rows ${CMAKE_SOURCE_DIR}/src/convert/services.def SERVICE)
   heddle_rows(device_kernels ${CMAKE_SOURCE_DIR}/src/kernel/kernels.def KERNEL)
@@ -296,7 +319,8 @@ macro(heddle_device_objects)
   configure_file(cmake/device-packs.c.in ${device_dir}/packs.c @ONLY)
   configure_file(cmake/device-resources.c.in ${device_dir}/resources.c @ONLY)
   heddle_device_list(resources.list "${device_resources}")
-  add_custom_command(OUTPUT ${device_dir}/resources.inc DEPENDS ${device_resources} ${device_dir}/resources.list
+  add_custom_command(OUTPUT ${device_dir}/resources.inc
+                     DEPENDS ${device_resources} ${device_dir}/resources.list
                      COMMAND sh ${CMAKE_SOURCE_DIR}/cmake/device-gather.sh ${device_dir}/resources.list
                              ${device_dir}/resources.inc VERBATIM)
   set_property(SOURCE ${device_dir}/packs.c PROPERTY OBJECT_DEPENDS "${device_packs}")
@@ -311,6 +335,6 @@ macro(heddle_device_objects)
   heddle_device_foretell()
   list(LENGTH device_targets device_pages)
   get_filename_component(device_packer ${device_pack_how} NAME)
-  message(STATUS "Device code: ${device_pages} pages; NVIDIA: ${device_cuda} (${device_cuda_archs}); AMD: ${device_hip}; "
-                 "packed by ${device_packer}")
+  message(STATUS "Device code: ${device_pages} pages; NVIDIA: ${device_cuda} (${device_cuda_archs}); "
+                 "AMD: ${device_hip}; packed by ${device_packer}")
 endmacro()

@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: MIT
 #
-# Eigen as a peer of `heddle bench --peer eigen`: a small library around its headers, where they and a C++ compiler are.  Compiled for
-# this machine, as its users do, it stays in the build folder, where the command finds it beside itself.
+# Eigen as a peer of `heddle bench --peer eigen`: a small library around its headers, where they and a C++
+# compiler are.  Compiled for this machine, as its users do, it stays in the build folder, where the command
+# finds it beside itself.
 include(CheckLanguage)
 check_language(CXX)
 find_path(HEDDLE_EIGEN_HEADERS Eigen/Sparse PATH_SUFFIXES eigen3)

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: MIT
 #
-# Debian packages, by `make deb`: libheddle0.2, libheddle-dev and heddle, one for each component of heddle-install.cmake.
+# Debian packages, by `make deb`: libheddle0.2, libheddle-dev and heddle, one for each component of
+# heddle-install.cmake.
 set(abi ${PROJECT_VERSION_MAJOR}.${PROJECT_VERSION_MINOR})
 set(CPACK_GENERATOR DEB)
 set(CPACK_PACKAGE_VENDOR "The Heddle authors")
@@ -37,7 +38,8 @@ ${about}This package has the shared library.")
 
 set(CPACK_DEBIAN_DEVELOPMENT_PACKAGE_NAME libheddle-dev)
 set(CPACK_DEBIAN_DEVELOPMENT_PACKAGE_SECTION libdevel)
-set(CPACK_DEBIAN_DEVELOPMENT_PACKAGE_DEPENDS "libheddle${abi} (= ${PROJECT_VERSION}-${CPACK_DEBIAN_PACKAGE_RELEASE})")
+set(CPACK_DEBIAN_DEVELOPMENT_PACKAGE_DEPENDS
+    "libheddle${abi} (= ${PROJECT_VERSION}-${CPACK_DEBIAN_PACKAGE_RELEASE})")
 set(static_packages zlib1g-dev) # what static linking alone needs
 if(LibLZMA_FOUND)
   string(APPEND static_packages ", liblzma-dev")
@@ -59,11 +61,13 @@ set(copyright_own "Heddle ${PROJECT_VERSION}\n\n${licence}")
 set(copyright_command "${copyright_own}")
 if(report_licence)
   file(READ ${report_licence} d3_licence)
-  string(APPEND copyright_command "\n\nThe command heddle contains d3, which it writes into its pages:\n\n${d3_licence}")
+  string(APPEND copyright_command
+         "\n\nThe command heddle contains d3, which it writes into its pages:\n\n${d3_licence}")
 endif()
 file(WRITE ${CMAKE_BINARY_DIR}/copyright "${copyright_own}")
 file(WRITE ${CMAKE_BINARY_DIR}/copyright-command "${copyright_command}")
-install(FILES ${CMAKE_BINARY_DIR}/copyright-command RENAME copyright DESTINATION ${CMAKE_INSTALL_DATADIR}/doc/heddle)
+install(FILES ${CMAKE_BINARY_DIR}/copyright-command RENAME copyright
+        DESTINATION ${CMAKE_INSTALL_DATADIR}/doc/heddle)
 install(FILES ${CMAKE_BINARY_DIR}/copyright DESTINATION ${CMAKE_INSTALL_DATADIR}/doc/libheddle${abi}
         COMPONENT library EXCLUDE_FROM_ALL)
 install(FILES ${CMAKE_BINARY_DIR}/copyright DESTINATION ${CMAKE_INSTALL_DATADIR}/doc/libheddle-dev

@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: MIT
 #
-# What `heddle report` writes into its pages is inside the command: template, style and script from src/report/page, and the
-# drawing library d3, which is found here (Debian: node-d3).  Without it everything is built, and `heddle report` says so.
-# d3 is passed on, in every page and in the command, and so its licences must be too: d3 without their text is not used.
+# What `heddle report` writes into its pages is inside the command: template, style and script from
+# src/report/page, and the drawing library d3, which is found here (Debian: node-d3).  Without it everything
+# is built, and `heddle report` says so.  d3 is passed on, in every page and in the command, and so its
+# licences must be too: d3 without their text is not used.
 set(HEDDLE_D3 "auto" CACHE STRING "d3.min.js, version 5 to 7, beside its LICENSE: auto, none, or its path")
 
 set(report_drawing "")
@@ -19,8 +20,9 @@ elseif(NOT HEDDLE_D3 STREQUAL "none")
   endif()
 endif()
 
-# The licences of d3 and of the modules that it is made of: Debian's, where it is Debian's d3; else LICENSE beside the file or one
-# folder up (npm), with those of the modules beside that.  Most of it is the same text, which is kept once.
+# The licences of d3 and of the modules that it is made of: Debian's, where it is Debian's d3; else LICENSE
+# beside the file or one folder up (npm), with those of the modules beside that.  Most of it is the same text,
+# which is kept once.
 set(report_licence "")
 if(report_drawing)
   get_filename_component(report_d3 ${report_drawing} DIRECTORY)
@@ -31,13 +33,16 @@ if(report_drawing)
   endif()
   if(report_licences)
     set(report_licence ${CMAKE_BINARY_DIR}/d3-licence.txt)
-    execute_process(COMMAND awk -v RS= -v ORS=\n\n "!seen[$0]++" ${report_licences} OUTPUT_FILE ${report_licence})
+    execute_process(COMMAND awk -v RS= -v ORS=\n\n "!seen[$0]++" ${report_licences}
+                    OUTPUT_FILE ${report_licence})
     message(STATUS "Reports: drawn with ${report_drawing}")
   elseif(HEDDLE_D3 STREQUAL "auto")
-    message(STATUS "Reports: ${report_drawing} has no licence beside it and is not used; `heddle report` draws with --svg only")
+    message(STATUS "Reports: ${report_drawing} has no licence beside it and is not used; "
+                   "`heddle report` draws with --svg only")
     set(report_drawing "")
   else()
-    message(FATAL_ERROR "HEDDLE_D3=${HEDDLE_D3}: d3 may only be passed on with its licence: put its LICENSE into ${report_d3}")
+    message(FATAL_ERROR "HEDDLE_D3=${HEDDLE_D3}: d3 may only be passed on with its licence: "
+                        "put its LICENSE into ${report_d3}")
   endif()
 else()
   message(STATUS "Reports: no d3 is here (Debian: node-d3), so `heddle report` draws with --svg only")
@@ -58,7 +63,8 @@ function(heddle_report_part name)
 endfunction()
 
 set(report_dir ${CMAKE_SOURCE_DIR}/src/report/page)
-set(report_scripts data state groups compare colours plot draw controls profile speed speedup means costs matrices matrix about main)
+set(report_scripts data state groups compare colours plot draw controls
+    profile speed speedup means costs matrices matrix about main)
 list(TRANSFORM report_scripts PREPEND ${report_dir}/)
 list(TRANSFORM report_scripts APPEND .js)
 heddle_report_part(template ${report_dir}/page.html)
