@@ -131,17 +131,17 @@ def peers_for(libs, desc, ptr, col, val, op):
     A.has_sorted_indices = True
     B = A if op == "N" else A.T
     found = {"scipy": (lambda x, y: B @ x, lambda: None)}
-    def add(name, lib, number):
+    def add(name, lib, number, *vectors):
         peer = lib.peer_new(c.c_int64(desc.rows), c.c_int64(desc.cols), c.c_int64(desc.nnz),
                             c.c_void_p(ptr.ctypes.data), c.c_void_p(col.ctypes.data),
-                            c.c_void_p(val.ctypes.data), int(f64), number, THREADS)
+                            c.c_void_p(val.ctypes.data), int(f64), number, THREADS, *vectors)
         if peer:
             found[name] = (lambda x, y: lib.peer_run(c.c_void_p(peer), c.c_void_p(x.ctypes.data),
                                                      c.c_void_p(y.ctypes.data)),
                            lambda: lib.peer_free(c.c_void_p(peer)))
-    add("eigen", eigen, 0 if op == "N" else 1)
+    add("eigen", eigen, 0 if op == "N" else 1, 1, 0)
     if op == "T":
-        add("eigen_copy", eigen, 2)
+        add("eigen_copy", eigen, 2, 1, 0)
     if rsb:
         add("librsb", rsb, 0 if op == "N" else 1)
     return found

@@ -40,6 +40,8 @@ _heddle_value() { # _heddle_value OPTION WORD
     --device | -d) _heddle_words "$2" "$(heddle complete devices)" ;;
     --type | -t) _heddle_list "$2" "f32 f64 c32 c64 f16 bf16 f32v64" ;;
     --op) _heddle_list "$2" "N T H" ;;
+    --layout) _heddle_list "$2" "rows columns" ;;
+    --vectors) _heddle_list "$2" "2 4 8 16 32" ;;
     --x | -x | --y | -y | --output | -o | --json | --svg | --from | --with) _heddle_files "$2" ;;
     *) return 1 ;;
     esac

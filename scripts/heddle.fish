@@ -28,6 +28,8 @@ complete -c heddle -l peer -s p -x -a '(__heddle_list (heddle complete peers))'
 complete -c heddle -l device -s d -x -a '(heddle complete devices)'
 complete -c heddle -l type -s t -x -a '(__heddle_list f32 f64 c32 c64 f16 bf16 f32v64)'
 complete -c heddle -l op -x -a '(__heddle_list N T H)'
+complete -c heddle -l layout -x -a '(__heddle_list rows columns)'
+complete -c heddle -l vectors -x -a '(__heddle_list 2 4 8 16 32)'
 for file in output json svg from with x y
     complete -c heddle -l $file -r -F
 end

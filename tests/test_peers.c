@@ -87,10 +87,10 @@ static int every_algorithm(struct setting *s, const struct awkward *w, heddle_op
 {
     struct candidate_list list = {0};
     int ran = 0;
-    CHECK_OK(candidates_add_peers(&list, library, ""));
+    CHECK_OK(candidates_add_peers(&list, library, "", PEER_one));
     for (int i = 0; i < list.count; i++) {
         struct candidate c;
-        heddle_status status = candidate_new(&c, s->h, s->A, op, list.name[i]);
+        heddle_status status = candidate_new(&c, s->h, s->A, op, ONE_VECTOR, list.name[i]);
         if (status != HEDDLE_OK) {
             CHECK_THAT(status == HEDDLE_NO_KERNEL || status == HEDDLE_NOT_SUPPORTED, "%s on %s: %s",
                        list.name[i], w->name, heddle_last_error());
@@ -223,7 +223,7 @@ TEST(failures_of_the_other_libraries_are_named_too)
         struct fake_sparse_state *state = state_of(cases[i].variable);
         make(&s, cases[i].device, &blocked, HEDDLE_F64, HEDDLE_I32);
         setenv("FAKE_FAIL", cases[i].fail, 1);
-        CHECK_FAILS(candidate_new(&c, s.h, s.A, HEDDLE_N, cases[i].peer), HEDDLE_NOT_SUPPORTED,
+        CHECK_FAILS(candidate_new(&c, s.h, s.A, HEDDLE_N, ONE_VECTOR, cases[i].peer), HEDDLE_NOT_SUPPORTED,
                     cases[i].words);
         unsetenv("FAKE_FAIL");
         drop(&s);
@@ -238,15 +238,15 @@ TEST(blocks_are_found_where_they_are_and_refused_where_they_are_not)
     struct candidate c;
     use("HEDDLE_CUSPARSE_LIBRARY", "libfake_cusparse.so");
     make(&s, "emu", &blocked, HEDDLE_F64, HEDDLE_I32);
-    CHECK_OK(candidate_new(&c, s.h, s.A, HEDDLE_N, "cusparse:bsr"));
+    CHECK_OK(candidate_new(&c, s.h, s.A, HEDDLE_N, ONE_VECTOR, "cusparse:bsr"));
     CHECK(c.peer && c.peer->arrays.block == 3 && c.peer->arrays.stored == s.csr.nnz &&
           strcmp(c.format, "bsr") == 0);
     CHECK(wrong_entries(&s, &c) == 0);
     candidate_free(&c);
-    CHECK_OK(candidate_new(&c, s.h, s.A, HEDDLE_N, "cusparse:bsr:block=5"));
+    CHECK_OK(candidate_new(&c, s.h, s.A, HEDDLE_N, ONE_VECTOR, "cusparse:bsr:block=5"));
     CHECK(c.peer && c.peer->arrays.block == 5 && wrong_entries(&s, &c) == 0);
     candidate_free(&c);
-    CHECK_FAILS(candidate_new(&c, s.h, s.A, HEDDLE_N, "cusparse:bsr:block=7"), HEDDLE_NO_KERNEL,
+    CHECK_FAILS(candidate_new(&c, s.h, s.A, HEDDLE_N, ONE_VECTOR, "cusparse:bsr:block=7"), HEDDLE_NO_KERNEL,
                 "do not divide");
     drop(&s);
 }
@@ -258,10 +258,10 @@ TEST(cusparse_is_not_asked_to_transpose_blocks_and_what_it_refuses_is_named)
     use("HEDDLE_CUSPARSE_LIBRARY", "libfake_cusparse.so");
     make(&s, "emu", &blocked, HEDDLE_F64, HEDDLE_I32);
     setenv("FAKE_FAIL", "cusparseCreateBsr=3", 1); /* what it would say if it were */
-    CHECK_FAILS(candidate_new(&c, s.h, s.A, HEDDLE_T, "cusparse:bsr"), HEDDLE_NO_KERNEL,
+    CHECK_FAILS(candidate_new(&c, s.h, s.A, HEDDLE_T, ONE_VECTOR, "cusparse:bsr"), HEDDLE_NO_KERNEL,
                 "cusparse: SpMV computes only A x of a matrix in BSR");
     unsetenv("FAKE_FAIL");
-    CHECK_FAILS(candidate_new(&c, s.h, s.A, HEDDLE_T, "cusparse:sell"), HEDDLE_NOT_SUPPORTED,
+    CHECK_FAILS(candidate_new(&c, s.h, s.A, HEDDLE_T, ONE_VECTOR, "cusparse:sell"), HEDDLE_NOT_SUPPORTED,
                 "cusparse: cusparseSpMV_bufferSize: FAKE_STATUS_NOT_SUPPORTED");
     drop(&s);
 }
@@ -279,7 +279,8 @@ TEST(a_matrix_without_blocks_is_not_given_to_bsr)
     struct candidate c;
     use("HEDDLE_CUSPARSE_LIBRARY", "libfake_cusparse.so");
     make(&s, "emu", &scattered, HEDDLE_F64, HEDDLE_I32);
-    CHECK_FAILS(candidate_new(&c, s.h, s.A, HEDDLE_N, "cusparse:bsr"), HEDDLE_NO_KERNEL, "no blocks");
+    CHECK_FAILS(candidate_new(&c, s.h, s.A, HEDDLE_N, ONE_VECTOR, "cusparse:bsr"), HEDDLE_NO_KERNEL,
+                "no blocks");
     drop(&s);
 }
 
@@ -289,7 +290,7 @@ TEST(slices_may_be_chosen)
     struct candidate c;
     use("HEDDLE_CUSPARSE_LIBRARY", "libfake_cusparse.so");
     make(&s, "emu", &blocked, HEDDLE_F32, HEDDLE_I32);
-    CHECK_OK(candidate_new(&c, s.h, s.A, HEDDLE_N, "cusparse:sell:slice=4"));
+    CHECK_OK(candidate_new(&c, s.h, s.A, HEDDLE_N, ONE_VECTOR, "cusparse:sell:slice=4"));
     CHECK(c.peer && c.peer->arrays.slice == 4 && wrong_entries(&s, &c) == 0);
     candidate_free(&c);
     drop(&s);
@@ -303,21 +304,21 @@ TEST(the_preparation_can_be_left_out)
     struct fake_sparse_state *state = state_of("HEDDLE_CUSPARSE_LIBRARY");
     int64_t before = state->prepared;
     make(&s, "emu", &blocked, HEDDLE_F64, HEDDLE_I32);
-    CHECK_OK(candidate_new(&c, s.h, s.A, HEDDLE_N, "cusparse:csr_alg2:preprocess=0"));
+    CHECK_OK(candidate_new(&c, s.h, s.A, HEDDLE_N, ONE_VECTOR, "cusparse:csr_alg2:preprocess=0"));
     CHECK(state->prepared == before && state->alg == 3);
     CHECK(c.bytes == 128 && c.prepare_ms > 0 && c.convert_ms == 0 &&
           strcmp(c.peer->version, "cusparse 12603") == 0);
     candidate_free(&c);
-    CHECK_OK(candidate_new(&c, s.h, s.A, HEDDLE_N, "cusparse:coo_alg2"));
+    CHECK_OK(candidate_new(&c, s.h, s.A, HEDDLE_N, ONE_VECTOR, "cusparse:coo_alg2"));
     CHECK(state->prepared == before + 2 && state->alg == 4 && c.convert_ms > 0 &&
           c.bytes == 128 + 4 * s.csr.nnz);
     candidate_free(&c);
-    CHECK_OK(candidate_new(&c, s.h, s.A, HEDDLE_N, "cusparse:coo_alg2"));
+    CHECK_OK(candidate_new(&c, s.h, s.A, HEDDLE_N, ONE_VECTOR, "cusparse:coo_alg2"));
     /* the first of its kind is made twice: it loads the library's code */
     CHECK(state->prepared == before + 3);
     candidate_free(&c);
     setenv("FAKE_FAIL", "cusparseSpMV_preprocess=10", 1);
-    CHECK_OK(candidate_new(&c, s.h, s.A, HEDDLE_N, "cusparse:coo_alg1")); /* COO needs none */
+    CHECK_OK(candidate_new(&c, s.h, s.A, HEDDLE_N, ONE_VECTOR, "cusparse:coo_alg1")); /* COO needs none */
     candidate_free(&c);
     unsetenv("FAKE_FAIL");
     drop(&s);
@@ -329,25 +330,25 @@ TEST(a_library_that_is_not_there_or_too_old_is_a_reason_to_skip)
     struct candidate c;
     use("HEDDLE_CUSPARSE_LIBRARY", "nosuch.so");
     make(&s, "emu", &blocked, HEDDLE_F64, HEDDLE_I32);
-    CHECK_FAILS(candidate_new(&c, s.h, s.A, HEDDLE_N, "cusparse:csr_alg1"), HEDDLE_NOT_SUPPORTED,
+    CHECK_FAILS(candidate_new(&c, s.h, s.A, HEDDLE_N, ONE_VECTOR, "cusparse:csr_alg1"), HEDDLE_NOT_SUPPORTED,
                 "HEDDLE_CUSPARSE_LIBRARY");
     use("HEDDLE_CUSPARSE_LIBRARY", "libfake_cusparse_old.so");
-    CHECK_FAILS(candidate_new(&c, s.h, s.A, HEDDLE_N, "cusparse:sell"), HEDDLE_NOT_SUPPORTED,
+    CHECK_FAILS(candidate_new(&c, s.h, s.A, HEDDLE_N, ONE_VECTOR, "cusparse:sell"), HEDDLE_NOT_SUPPORTED,
                 "has no sliced ELL");
-    CHECK_FAILS(candidate_new(&c, s.h, s.A, HEDDLE_N, "cusparse:spmvop"), HEDDLE_NOT_SUPPORTED,
+    CHECK_FAILS(candidate_new(&c, s.h, s.A, HEDDLE_N, ONE_VECTOR, "cusparse:spmvop"), HEDDLE_NOT_SUPPORTED,
                 "has no SpMVOp");
     use("HEDDLE_CUSPARSE_LIBRARY", "libfake_cusparse_op.so");
     setenv("FAKE_SPARSE_VERSION", "12800", 1);
-    CHECK_FAILS(candidate_new(&c, s.h, s.A, HEDDLE_N, "cusparse:spmvop"), HEDDLE_NOT_SUPPORTED,
+    CHECK_FAILS(candidate_new(&c, s.h, s.A, HEDDLE_N, ONE_VECTOR, "cusparse:spmvop"), HEDDLE_NOT_SUPPORTED,
                 "other arguments");
     drop(&s);
     unsetenv("HEDDLE_CUSPARSE_LIBRARY");
     make(&s, "emu", &blocked, HEDDLE_F64, HEDDLE_I32);
-    CHECK_FAILS(candidate_new(&c, s.h, s.A, HEDDLE_N, "cusparse:csr_alg1"), HEDDLE_NOT_SUPPORTED,
+    CHECK_FAILS(candidate_new(&c, s.h, s.A, HEDDLE_N, ONE_VECTOR, "cusparse:csr_alg1"), HEDDLE_NOT_SUPPORTED,
                 "this one is emu");
     drop(&s);
     make(&s, "cpu", &blocked, HEDDLE_F64, HEDDLE_I32);
-    CHECK_FAILS(candidate_new(&c, s.h, s.A, HEDDLE_N, "cusparse:csr_alg1"), HEDDLE_NOT_SUPPORTED,
+    CHECK_FAILS(candidate_new(&c, s.h, s.A, HEDDLE_N, ONE_VECTOR, "cusparse:csr_alg1"), HEDDLE_NOT_SUPPORTED,
                 "this one is cpu");
     drop(&s);
 }
@@ -366,7 +367,8 @@ TEST(each_call_that_fails_is_named_with_its_status_and_leaves_nothing_behind)
         snprintf(script, sizeof script, "cusparse%s=10", calls[i]);
         snprintf(words, sizeof words, "cusparse: cusparse%s: FAKE_STATUS_NOT_SUPPORTED", calls[i]);
         setenv("FAKE_FAIL", script, 1);
-        CHECK_FAILS(candidate_new(&c, s.h, s.A, HEDDLE_N, "cusparse:csr_alg1"), HEDDLE_NOT_SUPPORTED, words);
+        CHECK_FAILS(candidate_new(&c, s.h, s.A, HEDDLE_N, ONE_VECTOR, "cusparse:csr_alg1"),
+                    HEDDLE_NOT_SUPPORTED, words);
         unsetenv("FAKE_FAIL");
         drop(&s);
         CHECK_THAT(state->handles == 0 && state->matrices == 0 && state->vectors == 0, "after %s", calls[i]);
@@ -377,7 +379,7 @@ static heddle_status one_candidate(void *argument)
 {
     struct setting *s = argument;
     struct candidate c;
-    heddle_status status = candidate_new(&c, s->h, s->A, HEDDLE_N, "cusparse:bsr");
+    heddle_status status = candidate_new(&c, s->h, s->A, HEDDLE_N, ONE_VECTOR, "cusparse:bsr");
     if (status == HEDDLE_OK)
         candidate_free(&c);
     return status;
@@ -396,18 +398,18 @@ TEST(every_allocation_of_a_peer_may_fail)
 TEST(names_of_peers_are_checked_before_anything_runs)
 {
     struct candidate_list list = {0};
-    CHECK_OK(candidates_add_peers(&list, "cusparse", "cuda"));
+    CHECK_OK(candidates_add_peers(&list, "cusparse", "cuda", PEER_one));
     int all = list.count;
     CHECK(all == 9 && strcmp(list.name[0], "cusparse:csr_alg1") == 0 &&
           strcmp(list.name[1], "cusparse:csr_alg1:preprocess=0") == 0);
-    CHECK_OK(candidates_add_peers(&list, "cusparse:csr_alg2,cusparse:sell:slice=8", "cuda"));
+    CHECK_OK(candidates_add_peers(&list, "cusparse:csr_alg2,cusparse:sell:slice=8", "cuda", PEER_one));
     CHECK(list.count == all + 1);
-    CHECK_FAILS(candidates_add_peers(&list, "cusparze", "cuda"), HEDDLE_BAD_ARGUMENT,
+    CHECK_FAILS(candidates_add_peers(&list, "cusparze", "cuda", PEER_one), HEDDLE_BAD_ARGUMENT,
                 "there is no peer 'cusparze'");
-    CHECK_FAILS(candidates_add_peers(&list, "cusparse:csr_alg9", "cuda"), HEDDLE_BAD_ARGUMENT,
+    CHECK_FAILS(candidates_add_peers(&list, "cusparse:csr_alg9", "cuda", PEER_one), HEDDLE_BAD_ARGUMENT,
                 "csr_alg1, csr_alg2");
-    CHECK_FAILS(candidates_add_peers(&list, "cusparse:coo_alg1:preprocess=0", "cuda"), HEDDLE_BAD_ARGUMENT,
-                "preprocess");
+    CHECK_FAILS(candidates_add_peers(&list, "cusparse:coo_alg1:preprocess=0", "cuda", PEER_one),
+                HEDDLE_BAD_ARGUMENT, "preprocess");
     CHECK_FAILS(candidate_check("cusparse:"), HEDDLE_BAD_ARGUMENT, "");
 }
 
@@ -424,7 +426,7 @@ TEST(the_device_is_current_while_a_peer_lives_and_its_memory_is_given_back)
     CHECK_OK(awkward_make(&here, &blocked, HEDDLE_F64, HEDDLE_I32));
     CHECK_OK(device_csr_upload(&d, &there, &here));
     CHECK(fake_state_of(v)->depth == 0);
-    CHECK_OK(peer_new(&p, &d, &there, HEDDLE_N, "cusparse:sell"));
+    CHECK_OK(peer_new(&p, &d, &there, HEDDLE_N, ONE_VECTOR, "cusparse:sell"));
     CHECK(p && fake_state_of(v)->depth == 1);
     if (p) {
         CHECK_OK(peer_run(p, (struct scalars){.alpha = 1}, x, y));

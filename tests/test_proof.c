@@ -67,7 +67,7 @@ static int proven(struct setting *s, const struct csr *csr, struct candidate *c,
     struct proof p = {0};
     struct verdict v = {0};
     char text[VERDICT_TEXT] = "";
-    CHECK_OK(proof_new(&p, s->h, s->A, csr, c->op, scalars));
+    CHECK_OK(proof_new(&p, s->h, s->A, csr, c->op, c->vectors, scalars));
     CHECK_OK(proof_of(&p, c, &v, text));
     CHECK(v.passed == (text[0] == 0));
     c->A = s->A;
@@ -75,14 +75,16 @@ static int proven(struct setting *s, const struct csr *csr, struct candidate *c,
     return v.passed;
 }
 
-static int try_all(const char *device, heddle_type type, heddle_op op, const char *peers)
+static int try_all(const char *device, heddle_type type, heddle_op op, struct vector_group vectors,
+                   const char *peers)
 {
     struct setting s;
     struct candidate_list list = {0};
     int ran = 0;
     make(&s, device, type);
     if (peers)
-        CHECK_OK(candidates_add_peers(&list, peers, s.h->device.kind == DEVICE_gpu ? "emu" : "cpu"));
+        CHECK_OK(candidates_add_peers(&list, peers, s.h->device.kind == DEVICE_gpu ? "emu" : "cpu",
+                                      vectors_count(vectors) > 1 ? PEER_several : PEER_one));
     else
         CHECK_OK(candidates_add(&list, "all,auto:deterministic=1,plan:deterministic=1",
                                 s.h->device.kind == DEVICE_gpu ? "gpu" : "cpu"));
@@ -90,7 +92,7 @@ static int try_all(const char *device, heddle_type type, heddle_op op, const cha
         const struct scalars scalars =
             i % 2 ? (struct scalars){.alpha = 1} : (struct scalars){.alpha = -1, .beta = 2};
         struct candidate c = {0};
-        if (candidate_new(&c, s.h, s.A, op, list.name[i]) != HEDDLE_OK)
+        if (candidate_new(&c, s.h, s.A, op, vectors, list.name[i]) != HEDDLE_OK)
             continue;
         CHECK_THAT(proven(&s, &s.csr, &c, scalars),
                    "%s on %s, op %d, type %d: a right product is called wrong", list.name[i], device, op,
@@ -118,7 +120,7 @@ static void try_device(const char *device, int least)
         for (heddle_op op = HEDDLE_N; op <= (is_complex(types_known[t]) ? HEDDLE_H : HEDDLE_T); op++) {
             if (!has(device, types_known[t]))
                 continue;
-            int ran = try_all(device, types_known[t], op, NULL);
+            int ran = try_all(device, types_known[t], op, ONE_VECTOR, NULL);
             CHECK_THAT(ran >= (t < 2 ? least : 0), "%s: only %d candidates", device, ran);
         }
 }
@@ -141,6 +143,47 @@ TEST(every_candidate_of_other_devices_is_proven)
         try_device(name, 15);
 }
 
+TEST(every_candidate_is_proven_with_several_vectors)
+{
+    static const struct vector_group vectors[] = {{3, HEDDLE_ROW_MAJOR}, {9, HEDDLE_COLUMN_MAJOR}};
+    for (int v = 0; v < 2; v++)
+        for (heddle_op op = HEDDLE_N; op <= HEDDLE_T; op++) {
+            CHECK(try_all("cpu:threads=2", v ? HEDDLE_F32 : HEDDLE_F64, op, vectors[v], NULL) >= 8);
+            CHECK(try_all("emu", v ? HEDDLE_F64 : HEDDLE_F32, op, vectors[v], NULL) >= 15);
+            CHECK(try_all("cpu:threads=2", HEDDLE_C64, op + 1, vectors[v], NULL) >= 2); /* T and H */
+        }
+}
+
+/* A number that is wrong is found in whichever vector it stands, and the text names the vector. */
+TEST(the_vector_that_is_wrong_is_named)
+{
+    struct setting s;
+    make(&s, "cpu:threads=1", HEDDLE_F64);
+    for (int layout = 0; layout < 2; layout++) {
+        const struct vector_group vectors = {4, (heddle_layout)layout};
+        const int64_t n = s.csr.rows;
+        double *x = mem_zeroed(4 * n, sizeof *x), *y = mem_zeroed(4 * n, sizeof *y);
+        struct references r;
+        struct verdict v;
+        char text[VERDICT_TEXT];
+        for (int64_t i = 0; i < 4 * n; i++)
+            x[i] = 0.25 + (double)(i % 17);
+        CHECK_OK(
+            references_new(&r, &(struct equation){.A = &s.csr, .alpha = 1, .x = x}, vectors, reference_new));
+        CHECK_OK(heddle_mm(s.h, HEDDLE_N, NULL, s.A, 4, vectors.layout, x, 0, NULL, y, 0));
+        references_judge(&v, text, &r, y);
+        CHECK(v.passed && text[0] == 0 && v.error < 1);
+        y[layout == HEDDLE_ROW_MAJOR ? 17 * 4 + 2 : 17 + 2 * n] += 1;
+        references_judge(&v, text, &r, y);
+        CHECK(!v.passed && v.first == 17 && v.error > 1);
+        CHECK_THAT(strncmp(text, "vector 2: row 17 ", 17) == 0, "it says '%s'", text);
+        references_free(&r);
+        mem_free(x);
+        mem_free(y);
+    }
+    leave(&s);
+}
+
 static void library(const char *variable, const char *file)
 {
     char path[1024];
@@ -155,13 +198,16 @@ TEST(other_libraries_are_proven)
     library("HEDDLE_MKL_LIBRARY", "libfake_cpu_sparse.so");
     for (heddle_type type = HEDDLE_F32; type <= HEDDLE_F64; type++)
         for (heddle_op op = HEDDLE_N; op <= HEDDLE_T; op++) {
-            CHECK(try_all("emu", type, op, "cusparse") >= 4);
-            CHECK(try_all("cpu", type, op, "mkl") >= 1);
+            CHECK(try_all("emu", type, op, ONE_VECTOR, "cusparse") >= 4);
+            CHECK(try_all("cpu", type, op, ONE_VECTOR, "mkl") >= 1);
+            CHECK(try_all("emu", type, op, (struct vector_group){5, HEDDLE_ROW_MAJOR}, "cusparse") >= 9);
+            CHECK(try_all("emu", type, op, (struct vector_group){2, HEDDLE_COLUMN_MAJOR}, "cusparse") >= 9);
+            CHECK(try_all("cpu", type, op, (struct vector_group){5, HEDDLE_ROW_MAJOR}, "mkl") == 0);
         }
     for (int t = 2; t < TYPES_MOST - 1; t++)
         for (heddle_op op = HEDDLE_N; op <= (is_complex(types_known[t]) ? HEDDLE_H : HEDDLE_T); op++)
             if (has("emu", types_known[t]))
-                CHECK(try_all("emu", types_known[t], op, "cusparse") >= 2);
+                CHECK(try_all("emu", types_known[t], op, ONE_VECTOR, "cusparse") >= 2);
     unsetenv("HEDDLE_CUSPARSE_LIBRARY");
     unsetenv("HEDDLE_MKL_LIBRARY");
 }
@@ -174,7 +220,8 @@ TEST(a_proof_survives_every_failing_allocation_and_leaves_nothing)
         struct proof p;
         int64_t before = mem_live();
         mem_fail_after(n);
-        done = proof_new(&p, s.h, s.A, &s.csr, HEDDLE_N, (struct scalars){.alpha = 1}) == HEDDLE_OK;
+        done = proof_new(&p, s.h, s.A, &s.csr, HEDDLE_T, (struct vector_group){2, HEDDLE_ROW_MAJOR},
+                         (struct scalars){.alpha = 1}) == HEDDLE_OK;
         mem_fail_after(-1);
         proof_free(&p);
         CHECK(mem_live() == before && (done ? n > 5 : 1));

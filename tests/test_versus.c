@@ -13,7 +13,8 @@ static void add(struct versus *v, const char *matrix, const char *kernel, heddle
     char name[16], origin[24];
     snprintf(name, sizeof name, "%s", matrix);
     snprintf(origin, sizeof origin, "%s.mtx", matrix);
-    CHECK_OK(versus_add(v, &(struct subject){.name = name, .origin = origin}, kernel, HEDDLE_F64, op, ms));
+    CHECK_OK(versus_add(v, &(struct subject){.name = name, .origin = origin}, kernel, HEDDLE_F64, op,
+                        ONE_VECTOR, ms));
 }
 
 TEST(the_summary_compares_each_kernel_with_the_best_peer_of_the_same_matrix)
@@ -51,13 +52,14 @@ TEST(mixed_types_are_compared_with_the_f64_of_peers_that_lack_them)
     struct versus_row *rows = NULL;
     int64_t count = 0;
     struct subject a = {.name = "a", .origin = "a"}, b = {.name = "b", .origin = "b"};
-    CHECK_OK(versus_add(&v, &a, "auto", F32_F64, HEDDLE_N, 1));
-    CHECK_OK(versus_add(&v, &b, "auto", F32_F64, HEDDLE_N, 1));
-    CHECK_OK(versus_add(&v, &a, "cusparse:csr_alg1", HEDDLE_F64, HEDDLE_N, 4));
-    CHECK_OK(versus_add(&v, &b, "cusparse:csr_alg1", HEDDLE_F64, HEDDLE_N, 4));
-    CHECK_OK(versus_add(&v, &b, "cusparse:csr_alg2", F32_F64, HEDDLE_N, 2));
-    CHECK_OK(versus_add(&v, &a, "auto", HEDDLE_F32, HEDDLE_N, 1)); /* nothing else is compared across types */
-    CHECK_OK(versus_add(&v, &a, "auto", F32_F64, HEDDLE_T, 1));
+    CHECK_OK(versus_add(&v, &a, "auto", F32_F64, HEDDLE_N, ONE_VECTOR, 1));
+    CHECK_OK(versus_add(&v, &b, "auto", F32_F64, HEDDLE_N, ONE_VECTOR, 1));
+    CHECK_OK(versus_add(&v, &a, "cusparse:csr_alg1", HEDDLE_F64, HEDDLE_N, ONE_VECTOR, 4));
+    CHECK_OK(versus_add(&v, &b, "cusparse:csr_alg1", HEDDLE_F64, HEDDLE_N, ONE_VECTOR, 4));
+    CHECK_OK(versus_add(&v, &b, "cusparse:csr_alg2", F32_F64, HEDDLE_N, ONE_VECTOR, 2));
+    CHECK_OK(versus_add(&v, &a, "auto", HEDDLE_F32, HEDDLE_N, ONE_VECTOR,
+                        1)); /* nothing else is compared across types */
+    CHECK_OK(versus_add(&v, &a, "auto", F32_F64, HEDDLE_T, ONE_VECTOR, 1));
     CHECK_OK(versus_rows(&v, &rows, &count));
     CHECK(count == 1 && rows[0].value == F32_F64 && rows[0].matrices == 2);
     CHECK(rows[0].least == 2 && rows[0].most == 4);

@@ -152,6 +152,9 @@ struct request {
     void *y;
 };
 heddle_status multiply(heddle *h, const struct request *m);
+/* The same with several vectors, x and y dense in a layout: by the bound kernel's arrays and not by A's.
+ * h->last_kernel is that of the kernel that took them all, else as it was. */
+heddle_status multiply_bound(heddle *h, const struct request *r, int64_t vectors, heddle_layout layout);
 /* A is not NULL, and its contents are known. */
 heddle_status usable(const heddle_matrix *A);
 /* What every product asks of its arguments, but for vectors; check_scalars also checks A while debugging, and

@@ -214,6 +214,17 @@ done:
     return status;
 }
 
+heddle_status multiply_bound(heddle *h, const struct request *r, int64_t vectors, heddle_layout layout)
+{
+    const struct mm_call c = {.A = r->A, .vectors = vectors, .layout = layout};
+    const int64_t rows = view_rows(&r->A->view), cols = view_cols(&r->A->view);
+    const struct side x = side_of("X", r->x, &c, r->op == HEDDLE_N ? cols : rows, 0),
+                      y = side_of("Y", r->y, &c, r->op == HEDDLE_N ? rows : cols, 0);
+    struct many m = {.device = &h->device, .op = r->op, .bound = r->bound, .vectors = vectors};
+    bound_use_stream(r->bound, h->device.stream);
+    return numbers(&y) == 0 ? HEDDLE_OK : multiply_many(h, &m, r->scalars, &x, &y);
+}
+
 /* By the plan, or (NULL) at once.  One vector whose numbers lie side by side is heddle_mv's. */
 static heddle_status product(heddle *h, const struct mm_call *c, heddle_plan *p)
 {

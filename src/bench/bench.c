@@ -39,7 +39,8 @@ static heddle_status ready_operation(struct stage *s)
     heddle_status status = HEDDLE_OK;
     const struct csr *A = &s->csr;
     int n = s->base.op == HEDDLE_N;
-    int64_t x_size = n ? A->cols : A->rows, y_size = n ? A->rows : A->cols;
+    const int64_t vectors = vectors_count(s->base.vectors);
+    int64_t x_size = vectors * (n ? A->cols : A->rows), y_size = vectors * (n ? A->rows : A->cols);
     const heddle_type vector = vector_type(A->value);
     const int64_t x_bytes = x_size * (int64_t)type_size(vector);
     TRY((s->x = mem_alloc(x_size, type_size(vector))) ? HEDDLE_OK : HEDDLE_NO_MEMORY);
@@ -47,8 +48,10 @@ static heddle_status ready_operation(struct stage *s)
     fill_random(s->x, vector, x_size);
     if (type_size(A->value) == 2) /* a peer may take x in the type of the values */
         fill_rounded(s->x, vector, A->value, x_size);
-    TRY(reference_new(&s->reference, &(struct equation){.A = A, .op = s->base.op, .alpha = 1, .x = s->x}));
-    TRY(proof_new(&s->proof, s->b->h, s->A, A, s->base.op, (struct scalars){.alpha = 1}));
+    s->y_numbers = y_size;
+    TRY(references_new(&s->references, &(struct equation){.A = A, .op = s->base.op, .alpha = 1, .x = s->x},
+                       s->base.vectors, reference_new));
+    TRY(proof_new(&s->proof, s->b->h, s->A, A, s->base.op, s->base.vectors, (struct scalars){.alpha = 1}));
     s->y_places = 1;
     TRY(stopwatch_new(&s->watch, s->base.device));
     if (s->base.device->kind == DEVICE_gpu) {
@@ -70,7 +73,7 @@ static void leave_operation(struct stage *s)
         device_free(s->base.device, s->y_first);
     }
     stopwatch_free(&s->watch);
-    reference_free(&s->reference);
+    references_free(&s->references);
     proof_free(&s->proof);
     mem_free(s->x);
     mem_free(s->y);
@@ -99,8 +102,9 @@ static int type_known(const struct bench *b, const struct run *base)
 {
     struct run r = *base;
     int left = 0;
-    for (int i = 0; i < b->op_count && !left; i++) {
-        r.op = b->op[i];
+    for (int i = 0; i < b->op_count * bench_vectors(b) && !left; i++) {
+        r.op = b->op[i / bench_vectors(b)];
+        r.vectors = b->vectors[i % bench_vectors(b)];
         left = bench_has(r.value, r.op) && !all_known(b, &r);
     }
     return !left;
@@ -142,11 +146,12 @@ done:
 }
 
 /* A, x and y once each, and y once more if beta is not 0 (it is 0 here). */
-static double product_bytes(const struct csr *A)
+static double product_bytes(const struct csr *A, struct vector_group vectors)
 {
     double value = (double)type_size(A->value), vector = (double)vector_size(A->value);
     double rows = (double)A->rows, cols = (double)A->cols;
-    return (rows + 1) * (double)type_size(A->offset) + (double)A->nnz * (4 + value) + (rows + cols) * vector;
+    return (rows + 1) * (double)type_size(A->offset) + (double)A->nnz * (4 + value) +
+           (rows + cols) * vector * vectors_count(vectors);
 }
 
 static int64_t cache_of(const struct device *d)
@@ -154,13 +159,16 @@ static int64_t cache_of(const struct device *d)
     return d->kind == DEVICE_gpu ? gpu_info_of(d->gpu)->cache : cpu_this()->cache;
 }
 
-/* A, its values once more as whole numbers, another copy in the format of a kernel, and x, y and the
- * reference twice over. */
+/* A, its values once more as whole numbers, another copy in the format of a kernel, and of the largest
+ * number of vectors x, y and the reference twice over. */
 static heddle_status within_limit(const struct stage *s)
 {
     char need_text[NUMBER_TEXT], limit_text[NUMBER_TEXT];
+    int most = 1;
+    for (int i = 0; i < s->b->vectors_listed; i++)
+        most = vectors_count(s->b->vectors[i]) > most ? vectors_count(s->b->vectors[i]) : most;
     double need = 2 * (double)csr_bytes(&s->csr) + (double)s->csr.nnz * (double)type_size(s->csr.value) +
-                  64 * (double)(s->csr.rows + s->csr.cols),
+                  64.0 * most * (double)(s->csr.rows + s->csr.cols),
            limit = (double)s->b->memory_limit;
     if (limit <= 0 || need <= limit)
         return HEDDLE_OK;
@@ -177,13 +185,18 @@ static heddle_status ready_type(struct stage *s)
     TRY(values_as(&s->csr, &s->loaded.csr, s->base.value));
     TRY(matrix_of(&s->A, s->b->h, &s->csr));
     s->base.offset = s->csr.offset;
-    s->base.bytes = product_bytes(&s->csr);
-    s->base.fits_cache = s->base.bytes < (double)cache_of(s->base.device);
-    s->base.fits_cache &= !gpu_is_emulated(s->base.device->gpu);
     s->floors = (struct floors){.probe = &s->b->probe, .launch_ms = s->base.launch_ms};
-    s->base.floor_ms = floor_ms(&s->floors, s->base.bytes);
 done:
     return status;
+}
+
+/* What is known of the time before anything is measured. */
+static void expect(struct stage *s)
+{
+    s->base.bytes = product_bytes(&s->csr, s->base.vectors);
+    s->base.fits_cache = s->base.bytes < (double)cache_of(s->base.device);
+    s->base.fits_cache &= !gpu_is_emulated(s->base.device->gpu);
+    s->base.floor_ms = floor_ms(&s->floors, s->base.bytes);
 }
 
 static heddle_status bench_type(struct stage *s)
@@ -194,8 +207,11 @@ static heddle_status bench_type(struct stage *s)
         return HEDDLE_OK;
     if (!skipped_before)
         TRY(stage_absorb(s, ready_type(s), 0));
-    for (int i = 0; i < s->b->op_count; i++) {
-        s->base.op = s->b->op[i];
+    for (int i = 0; i < s->b->op_count * bench_vectors(s->b); i++) {
+        s->base.op = s->b->op[i / bench_vectors(s->b)];
+        s->base.vectors = s->b->vectors[i % bench_vectors(s->b)];
+        if (!s->skip[0])
+            expect(s);
         if (bench_has(s->base.value, s->base.op))
             TRY(bench_operation(s));
     }
@@ -251,7 +267,7 @@ int64_t bench_runs(const struct bench *b)
     for (int t = 0; t < b->type_count; t++)
         for (int o = 0; o < b->op_count; o++)
             pairs += bench_has(b->type[t], b->op[o]);
-    return pairs * b->kernels.count;
+    return pairs * bench_vectors(b) * b->kernels.count;
 }
 
 static heddle_status bench_all(struct bench *b, const struct subject *subject)

@@ -15,9 +15,10 @@
 #include "bench/shape.h"
 #include "subject/describe.h"
 #include "subject/subject.h"
-#include "verify/verify.h"
+#include "verify/references.h"
 
 #define SKIP_TEXT 256
+#define VECTORS_LISTED 32
 
 /* One product measured.  Times that were not taken have repetitions 0. */
 struct run {
@@ -26,11 +27,12 @@ struct run {
     heddle_lengths row; /* zero unless matrices are described */
     heddle_type value, offset;
     heddle_op op;
+    struct vector_group vectors;
     const char *kernel;           /* as asked for: "auto", "plan", "cpu_sell:slice=8" */
     const struct candidate *made; /* NULL when skipped */
     const struct device *device;
     struct timing warm, cold;
-    double bytes;               /* that any product has to move: A, x and y once */
+    double bytes;               /* that any product has to move: A, all of x and of y once */
     double read_gbs, launch_ms; /* what the probe found for this matrix */
     double call_us;      /* the host's time for a call, which does not wait; NaN where a call is the product
                           * itself */
@@ -43,7 +45,8 @@ struct run {
                           * NaN: not known */
     double own_floor_ms, of_own_floor; /* the same for these: of_own_floor 1 is as fast as memory allows */
     double others;            /* processors that other programs kept busy meanwhile; NaN: not known */
-    double gflops, gbs;       /* 2 nnz, 8 of complex numbers, and bytes over the warm median */
+    double gflops, gbs;       /* 2 nnz, 8 of complex numbers, of each vector, and bytes over the warm
+                               * median */
     struct launches launches; /* of a kernel on a GPU, where it was asked for */
     int core_mhz, memory_mhz; /* of the device right after the products; 0: not known */
     int fits_cache;           /* bytes fit in the last-level cache, so that the floor is the cache's */
@@ -77,6 +80,8 @@ struct bench {
     struct candidate_list kernels;
     int type_count, op_count;
     heddle_type type[TYPES_MOST];
+    int vectors_listed; /* 0: one vector alone */
+    struct vector_group vectors[VECTORS_LISTED];
     heddle_op op[3];        /* H is left out where numbers are real, for it is T there */
     struct rule warm, cold; /* cold.most 0: no cold runs */
     int64_t memory_limit;   /* bytes for A, one converted copy and vectors; larger matrices are skipped; 0:
@@ -97,6 +102,11 @@ extern const struct rule bench_warm, bench_cold, bench_cold_gpu;
 static inline int bench_has(heddle_type type, heddle_op op)
 {
     return op != HEDDLE_H || is_complex(type);
+}
+/* How many choices of vectors there are; a zeroed one is a single vector. */
+static inline int bench_vectors(const struct bench *b)
+{
+    return b->vectors_listed > 0 ? b->vectors_listed : 1;
 }
 int64_t bench_runs(const struct bench *b); /* of one matrix */
 

@@ -93,7 +93,7 @@ static heddle_status new_peer(struct candidate *c, const char *name)
     heddle_status status = HEDDLE_OK;
     if (c->A->view.format != HEDDLE_CSR)
         return fail(HEDDLE_NOT_SUPPORTED, "peers are measured on CSR matrices");
-    TRY(peer_new(&c->peer, &c->h->device, &c->A->view.csr, c->op, name));
+    TRY(peer_new(&c->peer, &c->h->device, &c->A->view.csr, c->op, c->vectors, name));
     snprintf(c->ran, sizeof c->ran, "%s", name);
     snprintf(c->format, sizeof c->format, "%s", formats[c->peer->row->format]);
     c->repeatable = 0; /* not known */
@@ -106,10 +106,10 @@ done:
 }
 
 heddle_status candidate_new(struct candidate *c, heddle *h, const heddle_matrix *A, heddle_op op,
-                            const char *name)
+                            struct vector_group vectors, const char *name)
 {
     heddle_status status = HEDDLE_OK;
-    *c = (struct candidate){.h = h, .A = A, .op = op, .format = "csr", .repeatable = 1};
+    *c = (struct candidate){.h = h, .A = A, .op = op, .vectors = vectors, .format = "csr", .repeatable = 1};
     snprintf(c->name, sizeof c->name, "%s", name);
     if (A->view.format == HEDDLE_CSR)
         c->read = (double)csr_bytes(&A->view.csr);
@@ -142,29 +142,56 @@ heddle_status candidate_use(struct candidate *c, const heddle_matrix *A)
     if (!c->peer)
         return HEDDLE_OK;
     peer_free(c->peer);
-    return peer_new(&c->peer, &c->h->device, &A->view.csr, c->op, c->name);
+    return peer_new(&c->peer, &c->h->device, &A->view.csr, c->op, c->vectors, c->name);
+}
+
+/* What Heddle chose, told by the product itself. */
+static void learn(struct candidate *c)
+{
+    const char *last = heddle_last_kernel(c->h);
+    const struct kernel *kernel = kernel_by_name(last);
+    c->learnt = 1;
+    if (!last[0] || strcmp(last, c->ran) == 0)
+        return;
+    snprintf(c->ran, sizeof c->ran, "%s", last);
+    c->repeatable = !kernel || kernel->repeatable;
+}
+
+static heddle_status run_several(struct candidate *c, struct scalars s, const void *a, const void *x,
+                                 const void *b, void *y)
+{
+    const int count = vectors_count(c->vectors);
+    const heddle_layout layout = c->vectors.layout;
+    if (c->plan)
+        return heddle_plan_mm(c->plan, c->op, a, count, layout, x, 0, b, y, 0);
+    if (!c->bound)
+        return heddle_mm(c->h, c->op, a, c->A, count, layout, x, 0, b, y, 0);
+    c->h->last_kernel = ""; /* stays so where it goes one by one */
+    return multiply_bound(c->h, &(struct request){c->A, c->op, c->bound, s, x, y}, count, layout);
 }
 
 heddle_status candidate_run(struct candidate *c, struct scalars s, const void *x, void *y)
 {
     const heddle_type vector = vector_type(view_value(&c->A->view));
+    const int several = vectors_count(c->vectors) > 1;
+    heddle_status status;
     c64 a, b; /* room for any type */
     value_put(&a, vector, 0, s.alpha);
     value_put(&b, vector, 0, s.beta);
     if (c->peer)
         return peer_run(c->peer, s, x, y);
-    if (c->bound)
-        return multiply(c->h, &(struct request){c->A, c->op, c->bound, s, x, y});
-    if (c->plan)
-        return heddle_plan_mv(c->plan, c->op, &a, x, &b, y);
     c->h->deterministic = c->deterministic; /* the handle is everybody's */
-    heddle_status status = heddle_mv(c->h, c->op, &a, c->A, x, &b, y);
+    if (several)
+        status = run_several(c, s, &a, x, &b, y);
+    else if (c->bound)
+        status = multiply(c->h, &(struct request){c->A, c->op, c->bound, s, x, y});
+    else if (c->plan)
+        status = heddle_plan_mv(c->plan, c->op, &a, x, &b, y);
+    else
+        status = heddle_mv(c->h, c->op, &a, c->A, x, &b, y);
     c->h->deterministic = 0;
-    if (status == HEDDLE_OK && !c->ran[0]) {
-        const struct kernel *kernel = kernel_by_name(heddle_last_kernel(c->h));
-        snprintf(c->ran, sizeof c->ran, "%s", heddle_last_kernel(c->h));
-        c->repeatable = !kernel || kernel->repeatable;
-    }
+    if (status == HEDDLE_OK && !c->learnt && (several || (!c->bound && !c->plan)))
+        learn(c);
     return status;
 }
 
@@ -239,12 +266,14 @@ done:
 
 /* Every algorithm of a library, and without its preparation where that can be left out.  Where the device
  * cannot have it, the first one is enough to say so. */
-static heddle_status add_library(struct candidate_list *list, int library, const char *driver)
+static heddle_status add_library(struct candidate_list *list, int library, const char *driver,
+                                 enum peer_vectors vectors)
 {
     heddle_status status = HEDDLE_OK;
     char name[CANDIDATE_NAME];
     for (const struct peer_row *r = peer_rows; r->name; r++)
-        for (int without = 0; without <= r->preprocess && (int)r->library == library; without++) {
+        for (int without = 0; without <= r->preprocess && (int)r->library == library && vectors & r->vectors;
+             without++) {
             int size = snprintf(name, sizeof name, "%s:%s%s", peer_library_name(r->library), r->name,
                                 without ? ":preprocess=0" : "");
             TRY(add(list, name, (size_t)size));
@@ -256,7 +285,8 @@ done:
 }
 
 /* One word of --peer, `size` bytes long. */
-static heddle_status add_peer(struct candidate_list *list, const char *word, size_t size, const char *driver)
+static heddle_status add_peer(struct candidate_list *list, const char *word, size_t size, const char *driver,
+                              enum peer_vectors vectors)
 {
     heddle_status status = HEDDLE_OK;
     int all = size == 3 && strncmp(word, "all", 3) == 0;
@@ -265,7 +295,7 @@ static heddle_status add_peer(struct candidate_list *list, const char *word, siz
         const char *name = peer_library_name((enum peer_library_id)i);
         if (all ? strcmp(peer_library_devices((enum peer_library_id)i), driver) == 0
                 : strlen(name) == size && strncmp(name, word, size) == 0) {
-            TRY(add_library(list, i, driver));
+            TRY(add_library(list, i, driver, vectors));
             found = 1;
         }
     }
@@ -279,12 +309,13 @@ done:
     return status;
 }
 
-heddle_status candidates_add_peers(struct candidate_list *list, const char *text, const char *driver)
+heddle_status candidates_add_peers(struct candidate_list *list, const char *text, const char *driver,
+                                   enum peer_vectors vectors)
 {
     heddle_status status = HEDDLE_OK;
     for (;;) {
         const char *end = name_end(text);
-        TRY(add_peer(list, text, (size_t)(end - text), driver));
+        TRY(add_peer(list, text, (size_t)(end - text), driver, vectors));
         if (!*end)
             break;
         text = end + 1;

@@ -25,6 +25,8 @@ int past_order(const struct past_run *a, const struct past_run *b)
         order = (a->value > b->value) - (a->value < b->value);
     if (!order)
         order = (a->op > b->op) - (a->op < b->op);
+    if (!order)
+        order = vectors_order(a->vectors, b->vectors);
     return order ? order : strcmp(a->kernel, b->kernel);
 }
 
@@ -121,7 +123,9 @@ static heddle_status add_run(struct past *p, struct past_line *l)
                          .verified = is_true(l, "verified"),
                          .skipped = text_of(l, "skipped")[0] != 0,
                          .line = p->lines};
-    double threads = number_of(l, "threads");
+    double threads = number_of(l, "threads"), vectors = number_of(l, "vectors");
+    r.vectors.count = vectors > 1 && vectors < 1e9 ? (int)vectors : 1; /* old records have none */
+    r.vectors.layout = strcmp(text_of(l, "layout"), "rows") == 0 ? HEDDLE_ROW_MAJOR : HEDDLE_COLUMN_MAJOR;
     r.threads = threads >= 0 && threads < 1e9 ? (int)threads : 0;
     r.warm = timing_of(l, "warm_ms", "warm_min_ms", "spread", "repetitions");
     r.cold = timing_of(l, "cold_ms", "cold_min_ms", "cold_spread", "cold_repetitions");

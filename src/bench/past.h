@@ -14,6 +14,7 @@ struct past_run {
     const char *version, *device, *isa, *matrix, *origin, *kernel;
     heddle_type value;
     heddle_op op;
+    struct vector_group vectors;
     int threads;
     int verified, skipped;
     struct timing warm, cold; /* repetitions 0: not measured */
@@ -36,12 +37,12 @@ struct past {
 heddle_status past_read(struct past *p, const char *path);
 void past_free(struct past *p);
 
-/* The last run of a matrix (by its origin), kernel, type and operation on a device; NULL when there is
- * none. */
+/* The last run of a matrix (by its origin), kernel, type, operation and number of vectors on a device; NULL
+ * when there is none. */
 const struct past_run *past_find(const struct past *p, const struct past_run *what);
 int past_describes(const struct past *p, const char *origin);
 
-/* By device, origin, type, operation and kernel: 0 when both measured the same. */
+/* By device, origin, type, operation, vectors and kernel: 0 when both measured the same. */
 int past_order(const struct past_run *a, const struct past_run *b);
 
 #endif

@@ -45,12 +45,12 @@ done:
 }
 
 heddle_status proof_new(struct proof *p, heddle *h, const heddle_matrix *A, const struct csr *csr,
-                        heddle_op op, struct scalars s)
+                        heddle_op op, struct vector_group vectors, struct scalars s)
 {
     heddle_status status = HEDDLE_OK;
     const int64_t value = (int64_t)type_size(csr->value), size = (int64_t)vector_size(csr->value);
-    const int64_t x_count = op == HEDDLE_N ? csr->cols : csr->rows;
-    const int64_t y_count = op == HEDDLE_N ? csr->rows : csr->cols;
+    const int64_t x_count = (op == HEDDLE_N ? csr->cols : csr->rows) * vectors_count(vectors);
+    const int64_t y_count = (op == HEDDLE_N ? csr->rows : csr->cols) * vectors_count(vectors);
     struct csr whole = *csr;
     *p = (struct proof){
         .device = &h->device, .scalars = s, .x_bytes = x_count * size, .y_bytes = y_count * size};
@@ -65,7 +65,8 @@ heddle_status proof_new(struct proof *p, heddle *h, const heddle_matrix *A, cons
         exact_vector(p->y0, csr, y_count, SEED_Y);
     else
         fill_nan(p->y0, vector_type(csr->value), y_count);
-    TRY(reference_exact(&p->reference, &(struct equation){&whole, op, s.alpha, s.beta, p->x, p->y0, NULL}));
+    TRY(references_new(&p->references, &(struct equation){&whole, op, s.alpha, s.beta, p->x, p->y0, NULL},
+                       vectors, reference_exact));
     status = onto_device(p, &p->val_there, whole.val, csr->nnz * value);
     if (p->val_there == whole.val)
         whole.val = NULL;
@@ -94,7 +95,7 @@ void proof_free(struct proof *p)
     mem_free(p->x);
     mem_free(p->y0);
     mem_free(p->y);
-    reference_free(&p->reference);
+    references_free(&p->references);
     *p = (struct proof){0};
 }
 
@@ -114,8 +115,7 @@ heddle_status proof_of(const struct proof *p, struct candidate *c, struct verdic
     TRY(device_sync(p->device));
     if (p->y_bytes > 0 && p->y_there != p->y)
         TRY(device_read(p->device, p->y, p->y_there, p->y_bytes));
-    reference_judge(v, &p->reference, p->y);
-    verdict_text(text, v, &p->reference);
+    references_judge(v, text, &p->references, p->y);
 done:
     return status;
 }

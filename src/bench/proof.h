@@ -6,23 +6,23 @@
 #define BENCH_PROOF_H
 
 #include "bench/candidate.h"
-#include "verify/verify.h"
+#include "verify/references.h"
 
 /* All that candidates of one matrix, type and operation share. */
 struct proof {
     heddle_matrix *A; /* the pattern, borrowed, with whole numbers */
     const struct device *device;
     struct scalars scalars;
-    int64_t x_bytes, y_bytes;
+    int64_t x_bytes, y_bytes;            /* of all vectors */
     void *x, *y0, *y;                    /* in host memory; y0 of NaN where beta is 0 */
     void *val_there, *x_there, *y_there; /* where the products run */
-    struct reference reference;
+    struct references references;
 };
 
 /* `csr` is A in host memory; both must outlive the proof.  alpha and beta are whole numbers of at most 2
  * in size. */
 heddle_status proof_new(struct proof *p, heddle *h, const heddle_matrix *A, const struct csr *csr,
-                        heddle_op op, struct scalars s);
+                        heddle_op op, struct vector_group vectors, struct scalars s);
 void proof_free(struct proof *p); /* takes a zeroed one as well */
 
 /* The candidate multiplies with the whole numbers from here on; what else it says of itself stays.  Text

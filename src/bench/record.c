@@ -94,6 +94,8 @@ static void run_what(struct json *j, const struct run *r)
     json_string(j, "peer", r->made && r->made->peer ? r->made->peer->version : NULL);
     json_string(j, "format", r->made ? r->made->format : NULL);
     json_string(j, "op", op_name(r->op));
+    json_int(j, "vectors", vectors_count(r->vectors));
+    json_string(j, "layout", vectors_count(r->vectors) > 1 ? layout_name(r->vectors.layout) : NULL);
     json_string(j, "value", type_name(r->value));
     json_string(j, "vector", type_name(vector_type(r->value)));
     json_string(j, "offset", type_name(r->offset ? r->offset : HEDDLE_I32));

@@ -140,14 +140,14 @@ static heddle_status product_of(void *argument)
 
 int64_t stage_y_bytes(const struct stage *s)
 {
-    return s->reference.n * (int64_t)vector_size(s->base.value);
+    return s->y_numbers * (int64_t)vector_size(s->base.value);
 }
 
 /* y of NaN, where the products will write it: what they leave out shows. */
 static heddle_status poison(struct stage *s)
 {
-    fill_nan(s->y, vector_type(s->base.value), s->reference.n);
-    if (s->y_there == s->y || s->reference.n == 0)
+    fill_nan(s->y, vector_type(s->base.value), s->y_numbers);
+    if (s->y_there == s->y || s->y_numbers == 0)
         return HEDDLE_OK;
     heddle_status status =
         device_fill(s->base.device, s->y_first, 0xff, stage_y_bytes(s) + (s->y_places - 1) * Y_STEP);
@@ -156,7 +156,7 @@ static heddle_status poison(struct stage *s)
 
 static heddle_status bring_back(struct stage *s)
 {
-    if (s->y_there == s->y || s->reference.n == 0)
+    if (s->y_there == s->y || s->y_numbers == 0)
         return HEDDLE_OK;
     return device_read(s->base.device, s->y, s->y_there, stage_y_bytes(s));
 }
@@ -214,8 +214,8 @@ done:
 static double own_bytes(const struct stage *s, const struct candidate *c)
 {
     int n = s->base.op == HEDDLE_N;
-    int64_t vectors = n ? s->used_cols + s->csr.rows : s->used_rows + s->csr.cols;
-    return c->read + (double)vectors * (double)vector_size(s->base.value);
+    int64_t numbers = n ? s->used_cols + s->csr.rows : s->used_rows + s->csr.cols;
+    return c->read + (double)numbers * vectors_count(s->base.vectors) * (double)vector_size(s->base.value);
 }
 
 /* What the emulator takes says nothing of any GPU: its runs have times, to see that something goes on, and
@@ -230,7 +230,7 @@ static void set_rates(struct stage *s, struct run *r, const struct candidate *c)
     if (r->own_bytes > 0)
         r->floor_ms = floor_beside_ms(&s->floors, r->bytes, ms * r->bytes / r->own_bytes);
     r->of_floor = r->floor_ms / ms;
-    r->gflops = (is_complex(r->value) ? 8 : 2) * (double)r->nnz / (ms * 1e6);
+    r->gflops = (is_complex(r->value) ? 8 : 2) * (double)r->nnz * vectors_count(r->vectors) / (ms * 1e6);
     r->gbs = r->bytes / (ms * 1e6);
 }
 
@@ -241,8 +241,7 @@ static heddle_status verify(struct stage *s, struct candidate *c, struct run *r)
     heddle_status status = bring_back(s);
     if (status != HEDDLE_OK)
         return status;
-    reference_judge(&r->verdict, &s->reference, s->y);
-    verdict_text(r->wrong, &r->verdict, &s->reference);
+    references_judge(&r->verdict, r->wrong, &s->references, s->y);
     if (!r->verdict.passed)
         return HEDDLE_OK;
     status = proof_of(&s->proof, c, &exact, r->wrong);
@@ -260,7 +259,7 @@ heddle_status stage_run(struct stage *s, struct run *r)
     char before[SKIP_TEXT];
     memcpy(before, s->skip, sizeof before);
     if (!s->skip[0])
-        TRY(stage_absorb(s, candidate_new(&candidate, s->b->h, s->A, r->op, r->kernel), 0));
+        TRY(stage_absorb(s, candidate_new(&candidate, s->b->h, s->A, r->op, r->vectors, r->kernel), 0));
     if (!s->skip[0]) {
         struct quiet before_it = quiet_now();
         /* another library may refuse even a product that it has prepared */

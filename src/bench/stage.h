@@ -30,7 +30,8 @@ struct stage {
     char *y_first;           /* on a GPU: the first of the places where y may begin */
     int y_places;
     struct stopwatch watch;
-    struct reference reference;
+    struct references references;
+    int64_t y_numbers; /* of all vectors */
     struct proof proof;
     struct floors floors; /* of the type at work */
     int64_t used_rows, used_cols;

@@ -10,7 +10,7 @@
 #include "subject/describe.h"
 
 heddle_status versus_add(struct versus *v, const struct subject *subject, const char *kernel,
-                         heddle_type value, heddle_op op, double ms)
+                         heddle_type value, heddle_op op, struct vector_group vectors, double ms)
 {
     if (v->count == v->capacity) {
         int64_t capacity = v->capacity ? 2 * v->capacity : 64;
@@ -21,8 +21,12 @@ heddle_status versus_add(struct versus *v, const struct subject *subject, const 
         v->capacity = capacity;
     }
     struct versus_time *t = &v->item[v->count];
-    *t = (struct versus_time){
-        .value = value, .op = op, .ms = ms, .peer = peer_is_name(kernel), .order = v->count};
+    *t = (struct versus_time){.value = value,
+                              .op = op,
+                              .vectors = vectors,
+                              .ms = ms,
+                              .peer = peer_is_name(kernel),
+                              .order = v->count};
     size_t name = strlen(subject->name) + 1, origin = strlen(subject->origin) + 1;
     if (!(t->matrix = mem_alloc((int64_t)(name + origin), 1)))
         return HEDDLE_NO_MEMORY;
@@ -42,12 +46,17 @@ void versus_free(struct versus *v)
     *v = (struct versus){0};
 }
 
-static int same_case(const struct versus_time *a, const struct versus_time *b)
+static int same_row(const struct versus_time *a, const struct versus_time *b)
 {
-    return a->value == b->value && a->op == b->op && strcmp(a->origin, b->origin) == 0;
+    return a->value == b->value && a->op == b->op && vectors_order(a->vectors, b->vectors) == 0;
 }
 
-/* By type, operation and matrix, so that what is compared stands together. */
+static int same_case(const struct versus_time *a, const struct versus_time *b)
+{
+    return same_row(a, b) && strcmp(a->origin, b->origin) == 0;
+}
+
+/* By type, operation, vectors and matrix, so that what is compared stands together. */
 static int by_place(const void *a, const void *b)
 {
     const struct versus_time *x = a, *y = b;
@@ -56,6 +65,8 @@ static int by_place(const void *a, const void *b)
         return x->value < y->value ? -1 : 1;
     if (x->op != y->op)
         return x->op < y->op ? -1 : 1;
+    if (vectors_order(x->vectors, y->vectors) != 0)
+        return vectors_order(x->vectors, y->vectors);
     return origins ? origins : x->order < y->order ? -1 : 1;
 }
 
@@ -78,7 +89,7 @@ static const struct versus_time *rival(const struct versus *v, int64_t i)
     const struct versus_time *t = &v->item[i], *best = fastest(v, i, 1);
     for (int64_t k = 0; k < v->count && !best && t->value == F32_F64; k++)
         if (v->item[k].value == HEDDLE_F64 && v->item[k].op == t->op &&
-            strcmp(v->item[k].origin, t->origin) == 0)
+            vectors_order(v->item[k].vectors, t->vectors) == 0 && strcmp(v->item[k].origin, t->origin) == 0)
             return fastest(v, k, 1);
     return best;
 }
@@ -87,7 +98,7 @@ static const struct versus_time *rival(const struct versus *v, int64_t i)
 static int in_row(const struct versus *v, int64_t i, const struct versus_row *row)
 {
     const struct versus_time *t = &v->item[i];
-    if (t->peer || t->value != row->value || t->op != row->op)
+    if (t->peer || t->value != row->value || t->op != row->op || vectors_order(t->vectors, row->vectors) != 0)
         return 0;
     return strcmp(row->kernel, VERSUS_BEST) == 0 ? fastest(v, i, 0) == t
                                                  : strcmp(row->kernel, t->kernel) == 0;
@@ -145,7 +156,7 @@ static struct versus_row *row_of(struct versus_row *rows, int64_t begin, int64_t
         if (strcmp(rows[i].kernel, t->kernel) == 0)
             return &rows[i];
     struct versus_row *row = &rows[(*count)++];
-    *row = (struct versus_row){.value = t->value, .op = t->op, .first = t->order};
+    *row = (struct versus_row){.value = t->value, .op = t->op, .vectors = t->vectors, .first = t->order};
     snprintf(row->kernel, sizeof row->kernel, "%s", t->kernel);
     return row;
 }
@@ -156,20 +167,20 @@ static int by_first(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-/* The rows of one type and operation. */
+/* The rows of one type, operation and number of vectors: those of item `of`. */
 static heddle_status add_rows(const struct versus *v, struct versus_row *rows, int64_t *count,
-                              heddle_type value, heddle_op op)
+                              const struct versus_time *of)
 {
     heddle_status status = HEDDLE_OK;
     int64_t begin = *count, end = *count, kept = *count;
     for (int64_t i = 0; i < v->count; i++)
-        if (!v->item[i].peer && v->item[i].value == value && v->item[i].op == op) {
+        if (!v->item[i].peer && same_row(&v->item[i], of)) {
             struct versus_row *row = row_of(rows, begin, &end, &v->item[i]);
             row->first = v->item[i].order < row->first ? v->item[i].order : row->first;
         }
     qsort(rows + begin, (size_t)(end - begin), sizeof *rows, by_first);
     if (end - begin > 1) { /* the best of one is that one */
-        rows[end] = (struct versus_row){.value = value, .op = op};
+        rows[end] = (struct versus_row){.value = of->value, .op = of->op, .vectors = of->vectors};
         snprintf(rows[end++].kernel, CANDIDATE_NAME, "%s", VERSUS_BEST);
     }
     for (int64_t i = begin; i < end; i++) {
@@ -186,13 +197,14 @@ heddle_status versus_rows(struct versus *v, struct versus_row **rows, int64_t *c
 {
     heddle_status status = HEDDLE_OK;
     *count = 0;
-    if (!(*rows = mem_alloc(v->count + 3 * TYPES_MOST, sizeof **rows)))
+    if (!(*rows = mem_alloc(2 * v->count, sizeof **rows)))
         return HEDDLE_NO_MEMORY;
     if (v->count > 0)
         qsort(v->item, (size_t)v->count, sizeof *v->item, by_place);
     for (int type = 0; type < TYPES_MOST; type++)
-        for (heddle_op op = HEDDLE_N; op <= HEDDLE_H; op++)
-            TRY(add_rows(v, *rows, count, types_known[type], op));
+        for (int64_t i = 0; i < v->count; i++)
+            if (v->item[i].value == types_known[type] && (i == 0 || !same_row(&v->item[i - 1], &v->item[i])))
+                TRY(add_rows(v, *rows, count, &v->item[i]));
 done:
     if (status != HEDDLE_OK) {
         mem_free(*rows);

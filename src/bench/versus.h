@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * versus.h: Heddle against the best peer.  Collects the times of a run and sums up, for each kernel, type
- * and operation, how the best peer's time compares: best peer / kernel, above 1 where Heddle is faster.
- * f32 values with f64 vectors stand beside the peers' f64 where no peer has them. */
+ * versus.h: Heddle against the best peer.  Collects the times of a run and sums up, for each kernel, type,
+ * operation and number of vectors, how the best peer's time compares: best peer / kernel, above 1 where
+ * Heddle is faster.  f32 values with f64 vectors stand beside the peers' f64 where no peer has them. */
 #ifndef BENCH_VERSUS_H
 #define BENCH_VERSUS_H
 
@@ -19,6 +19,7 @@ struct versus_time {
     char kernel[CANDIDATE_NAME];
     heddle_type value;
     heddle_op op;
+    struct vector_group vectors;
     double ms;
     int peer;
     int64_t order; /* in which it was added */
@@ -30,7 +31,7 @@ struct versus {
 };
 
 heddle_status versus_add(struct versus *v, const struct subject *subject, const char *kernel,
-                         heddle_type value, heddle_op op, double ms);
+                         heddle_type value, heddle_op op, struct vector_group vectors, double ms);
 void versus_free(struct versus *v);
 
 /* One kernel (or VERSUS_BEST: the best of Heddle's on each matrix) over all matrices that it and a peer
@@ -39,6 +40,7 @@ void versus_free(struct versus *v);
 struct versus_row {
     heddle_type value;
     heddle_op op;
+    struct vector_group vectors;
     char kernel[CANDIDATE_NAME];
     int matrices, below; /* below: how many are under VERSUS_LEVEL */
     double mean;         /* geometric, of best peer / kernel */
@@ -52,8 +54,8 @@ struct versus_ratio {
     double ratio;
 };
 
-/* All rows, by type and operation, in the order in which kernels were added, VERSUS_BEST last; the caller
- * frees *rows.  Sorts the times, which versus_matrices relies on. */
+/* All rows, by type, operation and vectors, in the order in which kernels were added, VERSUS_BEST last;
+ * the caller frees *rows.  Sorts the times, which versus_matrices relies on. */
 heddle_status versus_rows(struct versus *v, struct versus_row **rows, int64_t *count);
 /* The matrices of a row, the worst first; the caller frees *list. */
 heddle_status versus_matrices(const struct versus *v, const struct versus_row *row,

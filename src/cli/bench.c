@@ -10,7 +10,7 @@
 
 struct choices {
     const char *device, *json;
-    struct words kernels, peers, types, ops;
+    struct words kernels, peers, types, ops, vectors, layouts;
     double time_limit, spread;
     int64_t repetitions, memory;
     int no_cold, fresh, limits, launches, brief;
@@ -26,6 +26,8 @@ static const struct cli_option options[] = {
      "types of the numbers: f32, f64, c32, c64, f16, bf16, f32v64 (f64)"},
     {"op", 0, OPTION_LIST, AT(ops), "N,T,H",
      "A itself, its transpose, its adjoint where numbers are complex (N)"},
+    {"vectors", 0, OPTION_LIST, AT(vectors), "K,...", VECTORS_WHAT},
+    {"layout", 0, OPTION_LIST, AT(layouts), "rows,columns", "how several vectors lie (rows)"},
     {"json", 0, OPTION_JSON, AT(json), "FILE", "records as " JSON_WHAT "; what FILE holds is kept"},
     {"fresh", 0, OPTION_FLAG, AT(fresh), NULL,
      "start the file of --json over instead of going on where it ends"},
@@ -95,8 +97,12 @@ static heddle_status add_peer(void *argument, const char *words)
 {
     struct bench *b = argument;
     const struct device *d = &b->h->device;
+    unsigned vectors = 0;
+    for (int i = 0; i < bench_vectors(b); i++)
+        vectors |= vectors_count(b->vectors[i]) > 1 ? PEER_several : PEER_one;
     return candidates_add_peers(&b->kernels, words,
-                                d->kind == DEVICE_gpu ? gpu_driver_of(d->gpu)->name : "cpu");
+                                d->kind == DEVICE_gpu ? gpu_driver_of(d->gpu)->name : "cpu",
+                                (enum peer_vectors)vectors);
 }
 
 /* Visits every value of a repeatable option, or its default. */
@@ -149,12 +155,13 @@ static heddle_status ready(struct benching *k, const struct choices *c)
     heddle_status status = HEDDLE_OK;
     struct bench *b = &k->bench;
     struct session *s = k->s;
-    if (c->limits &&
-        (s->operands > 0 || c->kernels.count || c->peers.count || c->types.count || c->ops.count))
-        return fail(HEDDLE_BAD_ARGUMENT,
-                    "--limits measures the device: it takes no MATRIX, --kernel, --peer, --type or --op");
+    if (c->limits && (s->operands > 0 || c->kernels.count || c->peers.count || c->types.count ||
+                      c->ops.count || c->vectors.count))
+        return fail(HEDDLE_BAD_ARGUMENT, "--limits measures the device: it takes no MATRIX, --kernel, "
+                                         "--peer, --type, --op or --vectors");
     if (!c->limits && s->operands == 0)
         return fail(HEDDLE_BAD_ARGUMENT, "bench takes at least 1 MATRIX, or --limits");
+    TRY(vectors_choice(&c->vectors, &c->layouts, "rows", b->vectors, VECTORS_LISTED, &b->vectors_listed));
     TRY(heddle_open(&b->h, c->device));
     TRY(each_value(&c->kernels, "auto,plan", add_kernel, b));
     if (c->peers.count)
@@ -250,7 +257,8 @@ done:
 }
 
 const struct page page_bench = {
-    .usage = "MATRIX... [--kernel K,...|all] [--peer P,...] [--type T,...] [--op N,T,H] [--json [FILE]]\n"
+    .usage = "MATRIX... [--kernel K,...|all] [--peer P,...] [--type T,...] [--op N,T,H] [--vectors K,...]\n"
+             "              [--layout rows,columns] [--json [FILE]]\n"
              "heddle bench --limits [--device DEVICE] [--json [FILE]]",
     .details =
         "Times products, verifies each one, and prints a table.  cold ms is the median of products with\n"
@@ -264,6 +272,10 @@ const struct page page_bench = {
         "auto:deterministic=1 or plan:deterministic=1 it tells for each matrix what a bitwise repeatable\n"
         "result costs.  The exit status is 1 when a result is wrong.\n"
         "\n"
+        "With --vectors the products are those of heddle_mm with so many vectors, which lie by rows (the\n"
+        "entries of one row side by side) or by columns; every vector of the result is verified, GFLOP/s\n"
+        "and bytes count all of them, and the column op says how many there are: \"N 8 rows\".\n"
+        "\n"
         "With --limits: what a product is made of, measured alone (reading and copying memory, gathering\n"
         "x, adding to y atomically, launching), and the time that no product can therefore go below.\n"
         "\n"
@@ -274,6 +286,7 @@ const struct page page_bench = {
         "  heddle bench set:paper --kernel all --type f32,f64 --op N,T --json r.jsonl\n"
         "  heddle bench set:paper --device cuda:0 --peer cusparse --op N,T --json r.jsonl\n"
         "  heddle bench set:baseline --kernel auto,auto:deterministic=1 --op N,T\n"
+        "  heddle bench set:baseline --vectors 2,8,32 --layout rows,columns --peer all --op N,T\n"
         "  heddle bench --limits --device cuda:0\n",
     .option = options,
     .least = 0,

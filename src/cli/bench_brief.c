@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * heddle bench --brief: a line a matrix instead of a line a run.  Times are those of the first type and
- * operation asked for; what else was measured is counted, and in the records. */
+ * heddle bench --brief: a line a matrix instead of a line a run.  Times are those of the first type,
+ * operation and number of vectors asked for; what else was measured is counted, and in the records. */
 #include <stdio.h>
 #include <string.h>
 
@@ -27,7 +27,8 @@ void benching_brief_add(struct benching *k, const struct run *r, double ms)
     b->verified += ms > 0;
     if (r->nnz > 0)
         b->nnz = r->nnz;
-    if (ms <= 0 || r->value != k->bench.type[0] || r->op != k->bench.op[0] || peer_is_name(r->kernel))
+    if (ms <= 0 || r->value != k->bench.type[0] || r->op != k->bench.op[0] ||
+        vectors_order(r->vectors, k->bench.vectors[0]) != 0 || peer_is_name(r->kernel))
         return;
     if (strcmp(r->kernel, "auto") == 0)
         b->automatic = ms;

@@ -40,7 +40,8 @@ static const struct past_run *before(const struct benching *k, const struct run 
                             .origin = r->subject->origin,
                             .kernel = r->kernel,
                             .value = r->value,
-                            .op = r->op};
+                            .op = r->op,
+                            .vectors = r->vectors};
     const struct past_run *found = past_find(&k->past, &what);
     if (!found || strcmp(found->version, heddle_version()) != 0)
         return NULL;
@@ -58,15 +59,18 @@ heddle_status benching_take_over(struct benching *k)
 {
     heddle_status status = HEDDLE_OK;
     struct bench *b = &k->bench;
-    int64_t per_matrix = (int64_t)b->type_count * b->op_count * b->kernels.count;
+    const int choices = bench_vectors(b);
+    int64_t per_matrix = (int64_t)b->type_count * b->op_count * choices * b->kernels.count;
     for (int64_t i = 0; i < k->list.count * per_matrix; i++) {
         const struct subject *subject = &k->list.item[i / per_matrix];
-        int kernel = (int)(i % b->kernels.count), op = (int)(i / b->kernels.count % b->op_count);
-        int type = (int)(i / b->kernels.count / b->op_count % b->type_count);
+        int kernel = (int)(i % b->kernels.count), vectors = (int)(i / b->kernels.count % choices);
+        int op = (int)(i / b->kernels.count / choices % b->op_count);
+        int type = (int)(i / b->kernels.count / choices / b->op_count % b->type_count);
         struct run r = {.subject = subject,
                         .device = &b->h->device,
                         .kernel = b->kernels.name[kernel],
                         .op = b->op[op],
+                        .vectors = b->vectors[vectors],
                         .value = b->type[type]};
         const struct past_run *p = bench_has(r.value, r.op) ? before(k, &r) : NULL;
         if (!p)
@@ -81,7 +85,7 @@ heddle_status benching_take_over(struct benching *k)
         if (k->twins && p->verified)
             TRY(benching_price(k, &r, p->cold.repetitions > 0 ? p->cold.median_ms : p->warm.median_ms));
         if (k->peers && p->verified)
-            TRY(versus_add(&k->versus, subject, r.kernel, r.value, r.op,
+            TRY(versus_add(&k->versus, subject, r.kernel, r.value, r.op, r.vectors,
                            p->cold.repetitions > 0 ? p->cold.median_ms : p->warm.median_ms));
     }
 done:

@@ -15,7 +15,7 @@ static struct price *find(struct benching *k, const struct run *r, const char *c
     for (int64_t i = k->prices - 1; i >= 0; i--) {
         struct price *p = &k->price[i];
         if (p->subject == r->subject && p->value == r->value && p->op == r->op &&
-            strcmp(p->choice, choice) == 0)
+            vectors_order(p->vectors, r->vectors) == 0 && strcmp(p->choice, choice) == 0)
             return p;
     }
     return NULL;
@@ -37,7 +37,8 @@ heddle_status benching_price(struct benching *k, const struct run *r, double ms)
     }
     if (!p) {
         p = &k->price[k->prices++];
-        *p = (struct price){.subject = r->subject, .choice = choice, .value = r->value, .op = r->op};
+        *p = (struct price){
+            .subject = r->subject, .choice = choice, .value = r->value, .op = r->op, .vectors = r->vectors};
     }
     int deterministic = choice_is_deterministic(r->kernel);
     p->ms[deterministic] = ms;
@@ -55,26 +56,30 @@ static int has_both(const struct price *p)
 }
 
 /* "f64 T of auto: 2.10 times" */
-static void mean_told(struct benching *k, const char *choice, heddle_type value, heddle_op op)
+static void mean_told(struct benching *k, const char *choice, heddle_type value, heddle_op op,
+                      struct vector_group vectors)
 {
+    char product[PRODUCT_NAME];
     double logs = 0;
     int count = 0;
     for (int64_t i = 0; i < k->prices; i++) {
         const struct price *p = &k->price[i];
-        if (has_both(p) && p->value == value && p->op == op && strcmp(p->choice, choice) == 0) {
+        if (has_both(p) && p->value == value && p->op == op && vectors_order(p->vectors, vectors) == 0 &&
+            strcmp(p->choice, choice) == 0) {
             logs += log(p->ms[1] / p->ms[0]);
             count++;
         }
     }
     if (count)
         out(k->s, "%s %s %s: %.3f times the time, geometric mean of %d\n", choice, type_name(value),
-            op_name(op), exp(logs / count), count);
+            product_name(product, op, vectors), exp(logs / count), count);
 }
 
 void benching_prices_told(struct benching *k)
 {
     static const char *const choices[] = {"auto", "plan"};
     struct table table;
+    char product[PRODUCT_NAME];
     int any = 0;
     for (int64_t i = 0; i < k->prices; i++)
         any |= has_both(&k->price[i]);
@@ -89,13 +94,14 @@ void benching_prices_told(struct benching *k)
         const struct price *p = &k->price[i];
         if (has_both(p))
             table_add(&table, "%s\t%s\t%s\t%s: %s\t%s\t%.4f\t%.4f\t%.2f", p->subject->name,
-                      type_name(p->value), op_name(p->op), p->choice, p->ran[0], p->ran[1], p->ms[0],
-                      p->ms[1], p->ms[1] / p->ms[0]);
+                      type_name(p->value), product_name(product, p->op, p->vectors), p->choice, p->ran[0],
+                      p->ran[1], p->ms[0], p->ms[1], p->ms[1] / p->ms[0]);
     }
     table_end(&table, k->s);
     out(k->s, "\n");
     for (int choice = 0; choice < 2; choice++)
         for (int type = 0; type < TYPES_MOST; type++)
             for (heddle_op op = HEDDLE_N; op <= HEDDLE_H; op++)
-                mean_told(k, choices[choice], types_known[type], op);
+                for (int v = 0; v < bench_vectors(&k->bench); v++)
+                    mean_told(k, choices[choice], types_known[type], op, k->bench.vectors[v]);
 }

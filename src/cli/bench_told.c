@@ -74,10 +74,10 @@ const char *benching_time_left(const struct benching *k, char text[32])
 void benching_begins(void *argument, const struct run *r)
 {
     struct benching *k = argument;
-    char left[32];
+    char left[32], product[PRODUCT_NAME];
     if (r->kernel)
         progress(k->s, k->done, k->total, "%s%s %s %s %s", benching_time_left(k, left), r->subject->name,
-                 type_name(r->value), op_name(r->op), r->kernel);
+                 type_name(r->value), product_name(product, r->op, r->vectors), r->kernel);
     else
         progress(k->s, k->done, k->total, "%sloading %s", benching_time_left(k, left), r->subject->name);
 }
@@ -100,6 +100,7 @@ void benching_table(struct benching *k)
 
 void benching_head(struct benching *k)
 {
+    char product[PRODUCT_NAME];
     k->headed = 1;
     benching_device(k);
     if (gpu_is_emulated(k->bench.h->device.gpu))
@@ -111,6 +112,10 @@ void benching_head(struct benching *k)
     for (int64_t i = 0; i < k->list.count; i++)
         if ((int)strlen(k->list.item[i].name) > k->table.width[0])
             k->table.width[0] = (int)strlen(k->list.item[i].name);
+    for (int i = 0; i < bench_vectors(&k->bench) && !k->brief; i++) {
+        const int width = (int)strlen(product_name(product, HEDDLE_N, k->bench.vectors[i]));
+        k->table.width[2] = width > k->table.width[2] ? width : k->table.width[2];
+    }
     table_head(&k->table, k->s);
 }
 
@@ -137,7 +142,7 @@ static const char *percent(char text[16], double share)
 
 static void add_row(struct benching *k, const struct run *r)
 {
-    char kernel[160], own[16], csr[16], scatter[16];
+    char kernel[160], own[16], csr[16], scatter[16], product[PRODUCT_NAME];
     char cold[32] = "", rates[64] = "\t\t\t";
     double ms = r->warm.median_ms, cold_ms = r->cold.median_ms;
     int chosen = r->made && (choice_is(r->kernel, "auto") || choice_is(r->kernel, "plan"));
@@ -146,6 +151,7 @@ static void add_row(struct benching *k, const struct run *r)
              : r->made ? r->made->ran
                        : r->kernel,
              chosen ? ": " : "", chosen ? r->made->ran : "");
+    const char *op = product_name(product, r->op, r->vectors);
     if (r->cold.repetitions > 0)
         snprintf(cold, sizeof cold, "%.*f", cold_ms < 100 ? 4 : 1, cold_ms);
     if (!isnan(r->gflops))
@@ -153,10 +159,10 @@ static void add_row(struct benching *k, const struct run *r)
                  percent(own, r->of_own_floor), r->fits_cache ? "*" : " ", percent(csr, r->of_floor));
     if (r->skipped[0])
         table_add(&k->table, "%s\t%s\t%s\t%s\t\t\t\t\t\t\t\t" DIM "skipped: %.*s", r->subject->name,
-                  type_name(r->value), op_name(r->op), kernel, first_clause(r->skipped), r->skipped);
+                  type_name(r->value), op, kernel, first_clause(r->skipped), r->skipped);
     else
         table_add(&k->table, "%s\t%s\t%s\t%s\t%s\t%.*f\t%s\t%s\t%s%s", r->subject->name, type_name(r->value),
-                  op_name(r->op), kernel, cold, ms < 100 ? 4 : 1, ms,
+                  op, kernel, cold, ms < 100 ? 4 : 1, ms,
                   percent(scatter, r->warm.repetitions > 1 ? r->warm.spread / 2 : NAN), rates,
                   r->verdict.passed ? GREEN "yes" : RED "NO: ", r->wrong);
 }
@@ -184,7 +190,8 @@ static void count(struct benching *k, const struct run *r)
         mean_add(&k->call_us, r->call_us);
         mean_add(&k->bare_call_us, r->bare_call_us);
     }
-    if (strcmp(r->kernel, "plan") == 0 && a->subject == r->subject && a->value == r->value && a->op == r->op)
+    if (strcmp(r->kernel, "plan") == 0 && a->subject == r->subject && a->value == r->value &&
+        a->op == r->op && vectors_order(a->vectors, r->vectors) == 0)
         mean_add(&k->plan_gain, a->warm.median_ms / r->warm.median_ms);
 }
 
@@ -195,7 +202,7 @@ heddle_status benching_ran(void *argument, const struct run *r)
     struct json j = {0};
     count(k, r);
     if (k->peers && r->verdict.passed)
-        TRY(versus_add(&k->versus, r->subject, r->kernel, r->value, r->op,
+        TRY(versus_add(&k->versus, r->subject, r->kernel, r->value, r->op, r->vectors,
                        r->cold.repetitions > 0 ? r->cold.median_ms : r->warm.median_ms));
     if (k->twins && r->verdict.passed)
         TRY(benching_price(k, r, r->cold.repetitions > 0 ? r->cold.median_ms : r->warm.median_ms));

@@ -23,6 +23,7 @@ struct price {
     const char *choice; /* "auto", "plan" */
     heddle_type value;
     heddle_op op;
+    struct vector_group vectors;
     double ms[2]; /* usual, deterministic; 0: not known */
     char ran[2][64];
 };

@@ -11,9 +11,12 @@
 struct kind {
     heddle_type type;
     heddle_op op;
+    struct vector_group vectors;
 };
-#define CASES 3  /* pairs of scalars */
-#define KINDS 16 /* types with N and T, complex ones with H too */
+#define CASES 3       /* pairs of scalars */
+#define KIND_TYPES 16 /* types with N and T, complex ones with H too */
+#define KIND_VECTORS 16
+#define KINDS (KIND_TYPES * KIND_VECTORS)
 
 struct outcome {
     int skipped, wrong;
@@ -25,7 +28,7 @@ struct checking {
     struct session *s;
     heddle *h;
     struct candidate_list kernels;
-    struct kind kind[KINDS]; /* those asked for */
+    struct kind kind[KINDS]; /* those asked for; those with the same vectors stand together */
     int kinds;
     struct outcome (*outcome)[KINDS]; /* one row per kernel */
     struct json json;

@@ -8,6 +8,7 @@
 
 #include <stddef.h>
 
+#include "matrix/vectors.h"
 #include "subject/subject.h"
 #include "terminal/terminal.h"
 
@@ -72,6 +73,12 @@ extern const struct cli_option common_options[]; /* of every command */
 heddle_status one_subject(struct subject_list *list, const char *text);
 heddle_status type_choice(const char *text, heddle_type *type); /* f32, f64, c32, ... */
 heddle_status op_choice(const char *text, heddle_op *op);       /* N, T, H */
+/* What --vectors 1,8 and --layout rows,columns stand for, `preset` being the layouts that are taken where
+ * none is given: a single vector has none.  At most `most`; *count is 0 where --vectors is not given. */
+heddle_status vectors_choice(const struct words *numbers, const struct words *layouts, const char *preset,
+                             struct vector_group *list, int most, int *count);
+#define VECTORS_MOST 1024
+#define VECTORS_WHAT "how many vectors are multiplied at once (1)"
 #define TYPES_WHAT "f32|f64|c32|c64|f16|bf16|f32v64"
 /* Each of the words in "f32,f64". */
 heddle_status each_word(const char *text, heddle_status (*visit)(void *argument, const char *word),

@@ -137,6 +137,9 @@ static heddle_status put_json(struct session *s, const struct change *x)
     json_string(&j, "origin", x->is->origin);
     json_string(&j, "value", type_name(x->is->value));
     json_string(&j, "op", op_name(x->is->op));
+    json_int(&j, "vectors", vectors_count(x->is->vectors));
+    if (vectors_count(x->is->vectors) > 1)
+        json_string(&j, "layout", layout_name(x->is->vectors.layout));
     json_string(&j, "kernel", x->is->kernel);
     json_string(&j, "time", x->kind);
     json_real(&j, "old_ms", x->old_ms);
@@ -151,8 +154,10 @@ static heddle_status put_json(struct session *s, const struct change *x)
 
 static void put_row(struct table *t, const struct change *x)
 {
+    char product[PRODUCT_NAME];
     table_add(t, "%s\t%s\t%s\t%s\t%s\t%.4f\t%.4f\t%s%+.1f %%\t%.1f %%", x->is->matrix,
-              type_name(x->is->value), op_name(x->is->op), x->is->kernel, x->kind, x->old_ms, x->new_ms,
+              type_name(x->is->value), product_name(product, x->is->op, x->is->vectors), x->is->kernel,
+              x->kind, x->old_ms, x->new_ms,
               !x->counts     ? DIM
               : x->ratio > 1 ? RED
                              : GREEN,
@@ -221,7 +226,8 @@ static heddle_status run(struct session *s, void *into)
     TRY(match(&c, choices->least > 0 ? choices->least / 100 : LEAST_CHANGE));
     if (c.count == 0)
         TRY(fail(HEDDLE_BAD_FILE,
-                 "%s and %s have no run in common: matrix, kernel, type, operation and device must agree",
+                 "%s and %s have no run in common: matrix, kernel, type, operation, number of "
+                 "vectors and device must agree",
                  s->operand[0], s->operand[1]));
     for (int64_t i = 0; i < c.count; i++)
         c.failed += c.change[i].counts && 100 * (c.change[i].ratio - 1) > allowed;

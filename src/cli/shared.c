@@ -66,6 +66,67 @@ heddle_status each_word(const char *text, heddle_status (*visit)(void *argument,
     }
 }
 
+/* Where the words of --vectors and --layout go. */
+struct vectors_words {
+    struct vector_group *list;
+    int most, *count;
+    unsigned layouts; /* a bit for each */
+};
+
+static heddle_status add_layout(void *argument, const char *word)
+{
+    static const char *const names[] = {[HEDDLE_COLUMN_MAJOR] = "columns", [HEDDLE_ROW_MAJOR] = "rows", NULL};
+    int index = 0;
+    heddle_status status = choice_among("layout", word, names, &index);
+    if (status == HEDDLE_OK)
+        ((struct vectors_words *)argument)->layouts |= 1u << index;
+    return status;
+}
+
+static heddle_status add_vectors(const struct vectors_words *w, struct vector_group v)
+{
+    for (int i = 0; i < *w->count; i++)
+        if (vectors_order(w->list[i], v) == 0)
+            return HEDDLE_OK;
+    if (*w->count == w->most)
+        return fail(HEDDLE_BAD_ARGUMENT, "--vectors: more than %d numbers and layouts", w->most);
+    w->list[(*w->count)++] = v;
+    return HEDDLE_OK;
+}
+
+static heddle_status add_group(void *argument, const char *word)
+{
+    heddle_status status = HEDDLE_OK;
+    static const heddle_layout order[] = {HEDDLE_ROW_MAJOR, HEDDLE_COLUMN_MAJOR};
+    const struct vectors_words *w = argument;
+    int64_t number = 0;
+    if (parse_int(word, &number) != HEDDLE_OK || number < 1 || number > VECTORS_MOST)
+        return fail(HEDDLE_BAD_ARGUMENT, "--vectors %s: it takes numbers from 1 to %d", word, VECTORS_MOST);
+    for (int i = 0; i < 2; i++)
+        if (w->layouts >> order[i] & 1)
+            TRY(add_vectors(w, (struct vector_group){(int)number, order[i]}));
+done:
+    return status;
+}
+
+heddle_status vectors_choice(const struct words *numbers, const struct words *layouts, const char *preset,
+                             struct vector_group *list, int most, int *count)
+{
+    heddle_status status = HEDDLE_OK;
+    struct vectors_words w = {.list = list, .most = most, .count = count};
+    *count = 0;
+    for (int i = 0; i < layouts->count; i++)
+        TRY(each_word(layouts->item[i], add_layout, &w));
+    if (layouts->count == 0)
+        TRY(each_word(preset, add_layout, &w));
+    for (int i = 0; i < numbers->count; i++)
+        TRY(each_word(numbers->item[i], add_group, &w));
+    if (layouts->count && !numbers->count)
+        TRY(fail(HEDDLE_BAD_ARGUMENT, "--layout is of several vectors: --vectors 8"));
+done:
+    return status;
+}
+
 void told_written(struct session *s, const char *path, const struct csr *A, double ms)
 {
     char rows[NUMBER_TEXT], cols[NUMBER_TEXT], nnz[NUMBER_TEXT], bytes[NUMBER_TEXT];

@@ -49,6 +49,7 @@ heddle_status versus_told(struct session *s, struct versus *v, int cold)
     heddle_status status = HEDDLE_OK;
     struct versus_row *rows = NULL;
     struct table table = {0};
+    char product[PRODUCT_NAME];
     int64_t count = 0;
     TRY(versus_rows(v, &rows, &count));
     if (count == 0) {
@@ -60,8 +61,8 @@ heddle_status versus_told(struct session *s, struct versus *v, int cold)
     table_begin(&table, versus_columns);
     for (int64_t i = 0; i < count; i++)
         table_add(&table, "%s\t%s\t%s\t%d\t%s%.3f\t%.3f\t%.3f\t%d", type_name(rows[i].value),
-                  op_name(rows[i].op), rows[i].kernel, rows[i].matrices, rows[i].mean >= 1 ? GREEN : RED,
-                  rows[i].mean, rows[i].least, rows[i].most, rows[i].below);
+                  product_name(product, rows[i].op, rows[i].vectors), rows[i].kernel, rows[i].matrices,
+                  rows[i].mean >= 1 ? GREEN : RED, rows[i].mean, rows[i].least, rows[i].most, rows[i].below);
     table_end(&table, s);
     int mixed = 0;
     for (int64_t i = 0; i < count; i++)
@@ -71,7 +72,8 @@ heddle_status versus_told(struct session *s, struct versus *v, int cold)
     for (int64_t i = 0; i < count; i++)
         if (named(&rows[i], count)) {
             out(s, "\n%s %s %s is below 0.97 on %d of %d:\n    ", type_name(rows[i].value),
-                op_name(rows[i].op), rows[i].kernel, rows[i].below, rows[i].matrices);
+                product_name(product, rows[i].op, rows[i].vectors), rows[i].kernel, rows[i].below,
+                rows[i].matrices);
             TRY(losses_told(s, v, &rows[i]));
         }
 done:

@@ -228,6 +228,10 @@ heddle_status record_add_run(struct records *r, const struct json_tree *t, struc
     heddle_status status = HEDDLE_OK;
     struct record_run run = {.place = place};
     const char *wrong = wrong_words(t);
+    if (number_of(t, "vectors") > 1) { /* another product, of which the page has no figures */
+        r->passed_over++;
+        return HEDDLE_OK;
+    }
     if (wrong) {
         records_warn(r, place, "%s", wrong);
         return HEDDLE_OK;

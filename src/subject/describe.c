@@ -2,6 +2,7 @@
 #include "subject/describe.h"
 
 #include <math.h>
+#include <stdio.h>
 
 const heddle_type types_known[TYPES_MOST] = {HEDDLE_F32, HEDDLE_F64,  HEDDLE_C32, HEDDLE_C64,
                                              HEDDLE_F16, HEDDLE_BF16, F32_F64};
@@ -17,6 +18,20 @@ int type_place(heddle_type type)
 const char *op_name(heddle_op op)
 {
     return op == HEDDLE_N ? "N" : op == HEDDLE_T ? "T" : "H";
+}
+
+const char *layout_name(heddle_layout layout)
+{
+    return layout == HEDDLE_ROW_MAJOR ? "rows" : "columns";
+}
+
+const char *product_name(char text[PRODUCT_NAME], heddle_op op, struct vector_group vectors)
+{
+    const int count = vectors_count(vectors);
+    if (count == 1)
+        return op_name(op);
+    snprintf(text, PRODUCT_NAME, "%s %d %s", op_name(op), count, layout_name(vectors.layout));
+    return text;
 }
 
 const char *type_name(heddle_type type)

@@ -5,6 +5,7 @@
 #define SUBJECT_DESCRIBE_H
 
 #include "base/json.h"
+#include "matrix/vectors.h"
 #include "subject/subject.h"
 
 /* Every record carries "schema"; a field keeps its meaning within a schema. */
@@ -20,7 +21,11 @@ void record_published(struct json *j, const struct subject *subject);
 extern const heddle_type types_known[TYPES_MOST];
 int type_place(heddle_type type); /* among them */
 
-const char *op_name(heddle_op op);       /* "N" */
-const char *type_name(heddle_type type); /* "f64", "f32v64", "i32" */
+const char *op_name(heddle_op op); /* "N" */
+/* The same of one vector, "N 8 rows" of several; `text` is room for it. */
+#define PRODUCT_NAME 32
+const char *product_name(char text[PRODUCT_NAME], heddle_op op, struct vector_group vectors);
+const char *layout_name(heddle_layout layout); /* "rows", "columns" */
+const char *type_name(heddle_type type);       /* "f64", "f32v64", "i32" */
 
 #endif

@@ -29,6 +29,9 @@ typedef cusparseIndexBase_t base_type;
 typedef cusparseOperation_t op_type;
 typedef cusparseOrder_t order_type;
 typedef cusparseSpMVAlg_t alg_type;
+typedef cusparseSpMMAlg_t mm_alg_type;
+typedef cusparseDnMatDescr_t dense_type;
+typedef cusparseConstDnMatDescr_t const_dense;
 typedef cudaDataType data_type;
 typedef cudaStream_t stream_type;
 #else
@@ -38,7 +41,9 @@ typedef struct mat *mat_type;
 typedef const struct mat *const_mat;
 typedef struct vec *vec_type;
 typedef const struct vec *const_vec;
-typedef int index_type, base_type, op_type, order_type, alg_type, data_type;
+typedef struct dense *dense_type;
+typedef const struct dense *const_dense;
+typedef int index_type, base_type, op_type, order_type, alg_type, mm_alg_type, data_type;
 typedef void *stream_type;
 #endif
 #define EXPORT __attribute__((visibility("default"))) STATUS
@@ -257,6 +262,100 @@ EXPORT API(SpMV)(handle_type handle, op_type op, const void *alpha, const_mat ma
     return product((const struct matrix *)mat, (int)op, alpha, beta, (const struct vector *)x,
                    (const struct vector *)y, (int)type);
 }
+
+/* ------------------------------------------------------------------ SpMM */
+
+#ifndef FAKE_OLD
+struct vectors_of { /* a dense matrix: its columns */
+    int64_t size, count, ld;
+    void *val;
+    int type, by_rows;
+};
+
+EXPORT API(CreateDnMat)(dense_type *mat, int64_t rows, int64_t cols, int64_t ld, void *val, data_type type,
+                        order_type order)
+{
+    TRY_SCRIPT(CreateDnMat);
+    if (ld < ((int)order == 2 ? cols : rows))
+        return (STATUS)INVALID_VALUE;
+    struct vectors_of *v = malloc(sizeof *v);
+    *v = (struct vectors_of){rows, cols, ld, val, (int)type, (int)order == 2};
+    *mat = (dense_type)v;
+    state.vectors++;
+    return (STATUS)0;
+}
+EXPORT API(DnMatSetValues)(dense_type mat, void *val)
+{
+    TRY_SCRIPT(DnMatSetValues);
+    ((struct vectors_of *)mat)->val = val;
+    return (STATUS)0;
+}
+EXPORT API(DestroyDnMat)(const_dense mat)
+{
+    free((void *)(uintptr_t)mat);
+    state.vectors--;
+    return (STATUS)0;
+}
+
+/* Number i of column v, as a vector of one. */
+static struct vector at(const struct vectors_of *m, int64_t i, int64_t v)
+{
+    static const int64_t sizes[] = {
+        [R_32F] = 4, [R_64F] = 8, [R_16F] = 2, [C_32F] = 8, [C_64F] = 16, [R_16BF] = 2};
+    const int64_t place = m->by_rows ? i * m->ld + v : i + v * m->ld;
+    return (struct vector){1, (char *)m->val + place * sizes[m->type], m->type};
+}
+
+/* The third algorithm of COO is not transposed, so that something is refused. */
+EXPORT API(SpMM_bufferSize)(handle_type handle, op_type op, op_type op_x, const void *alpha, const_mat mat,
+                            const_dense x, const void *beta, dense_type y, data_type type, mm_alg_type alg,
+                            size_t *bytes)
+{
+    (void)handle, (void)alpha, (void)mat, (void)x, (void)beta, (void)y, (void)type;
+    TRY_SCRIPT(SpMM_bufferSize);
+    *bytes = 128;
+    return (STATUS)((int)op_x != 0 || ((int)alg == 3 && (int)op != 0) ? NOT_SUPPORTED : 0);
+}
+EXPORT API(SpMM_preprocess)(handle_type handle, op_type op, op_type op_x, const void *alpha, const_mat mat,
+                            const_dense x, const void *beta, dense_type y, data_type type, mm_alg_type alg,
+                            void *buffer)
+{
+    (void)handle, (void)op, (void)op_x, (void)alpha, (void)mat, (void)x, (void)beta, (void)y, (void)type;
+    (void)alg;
+    TRY_SCRIPT(SpMM_preprocess);
+    ((char *)buffer)[127] = 1;
+    state.prepared++;
+    return (STATUS)0;
+}
+EXPORT API(SpMM)(handle_type handle, op_type op, op_type op_x, const void *alpha, const_mat mat,
+                 const_dense x, const void *beta, dense_type y, data_type type, mm_alg_type alg, void *buffer)
+{
+    const struct vectors_of *in = (const struct vectors_of *)x, *to = (const struct vectors_of *)y;
+    STATUS status = (STATUS)0;
+    (void)handle, (void)op_x;
+    TRY_SCRIPT(SpMM);
+    ((char *)buffer)[0] = 1;
+    state.alg = (int)alg;
+    if (in->count != to->count || in->type == R_16F || in->type == R_16BF)
+        return (STATUS)NOT_SUPPORTED;
+    struct vector one = {in->size, calloc((size_t)in->size + 1, 16), in->type};
+    struct vector result = {to->size, calloc((size_t)to->size + 1, 16), to->type};
+    for (int64_t v = 0; v < in->count && status == (STATUS)0; v++) {
+        for (int64_t i = 0; i < in->size; i++)
+            set(&one, i, value(at(in, i, v).val, in->type, 0));
+        for (int64_t i = 0; i < to->size; i++)
+            set(&result, i, value(at(to, i, v).val, to->type, 0));
+        status = product((const struct matrix *)mat, (int)op, alpha, beta, &one, &result, (int)type);
+        for (int64_t i = 0; i < to->size; i++) {
+            const struct vector place = at(to, i, v);
+            set(&place, 0, value(result.val, to->type, i));
+        }
+    }
+    free(one.val);
+    free(result.val);
+    return status;
+}
+#endif
 
 /* ------------------------------------------------------------------ SpMVOp, as in CUDA 13.2 */
 

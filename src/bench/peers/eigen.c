@@ -13,7 +13,7 @@ enum { EIGEN_N, EIGEN_T, EIGEN_T_COPY, EIGEN_H, EIGEN_H_COPY }; /* as eigen.cpp 
 
 static struct {
     void *(*new)(int64_t rows, int64_t cols, int64_t nnz, const int *ptr, const int *col, const void *val,
-                 int type, int op, int threads);
+                 int type, int op, int threads, int vectors, int by_rows);
     int (*run)(void *peer, const void *x, void *y);
     void (*free)(void *peer);
     int (*version)(void);
@@ -50,7 +50,7 @@ static heddle_status bind(struct peer *p)
         return fail(HEDDLE_NOT_SUPPORTED,
                     "eigen: its integers have 32 bits here, the offsets of this matrix 64");
     p->state = call.new(A->rows, A->cols, A->nnz, A->row_ptr, A->col, A->val, type_place(A->value), op,
-                        p->device->threads);
+                        p->device->threads, vectors_count(p->vectors), p->vectors.layout == HEDDLE_ROW_MAJOR);
     return p->state ? HEDDLE_OK : fail(HEDDLE_NO_MEMORY, "eigen: not enough memory for its matrix");
 }
 

@@ -15,12 +15,13 @@ enum {
     COMPLEX_32F = 4,
     COMPLEX_64F = 5,
     REAL_16BF = 14,
-    ORDER_ROW = 2, /* blocks of BSR row by row */
+    ORDER_COL = 1,
+    ORDER_ROW = 2, /* also of the blocks of BSR */
 };
 
 /* What bind makes. */
 struct generic {
-    void *mat, *x, *y;
+    void *mat, *x, *y; /* x and y: vectors, or dense matrices of several */
     const void *x_now;
     void *y_now;
     void *descr, *plan;          /* of SpMVOp */
@@ -172,27 +173,72 @@ done:
     return status;
 }
 
-/* ------------------------------------------------------------------ SpMV */
+/* ------------------------------------------------------------------ SpMV, and SpMM of several vectors */
+
+static int is_mm(const struct peer *p)
+{
+    return p->row->vectors == PEER_several;
+}
+
+static heddle_status mm_there(const struct peer *p)
+{
+    const struct generic_calls *call = calls_of(p);
+    if (!call->dense || !call->set_dense || !call->free_dense || !call->mm_buffer_size || !call->spmm)
+        return fail(HEDDLE_NOT_SUPPORTED, "%s: this version has no SpMM", call->library);
+    return HEDDLE_OK;
+}
+
+/* All numbers of X. */
+static int64_t x_numbers(const struct peer *p)
+{
+    return p->x_count * vectors_count(p->vectors);
+}
+
+static heddle_status describe_side(struct peer *p, void **side, int64_t n, void *at, int type)
+{
+    heddle_status status = HEDDLE_OK;
+    const struct generic_calls *call = calls_of(p);
+    const int64_t count = vectors_count(p->vectors);
+    const int by_rows = p->vectors.layout == HEDDLE_ROW_MAJOR;
+    if (is_mm(p))
+        TRY_CALL(dense, "CreateDnMat", side, n, count, by_rows ? count : n, at, type,
+                 by_rows ? ORDER_ROW : ORDER_COL);
+    else
+        TRY_CALL(vector, "CreateDnVec", side, n, at, type);
+done:
+    return status;
+}
+
+static heddle_status set_side(struct peer *p, void *side, const void *at)
+{
+    heddle_status status = HEDDLE_OK;
+    const struct generic_calls *call = calls_of(p);
+    if (is_mm(p))
+        TRY_CALL(set_dense, "DnMatSetValues", side, (void *)(uintptr_t)at);
+    else
+        TRY_CALL(set_values, "DnVecSetValues", side, (void *)(uintptr_t)at);
+done:
+    return status;
+}
 
 /* BSR is not transposed: the library would say so for each matrix, and print a line beside. */
 heddle_status generic_suits(const struct peer *p)
 {
     if (p->row->format == PEER_bsr && p->op != HEDDLE_N)
         return fail(HEDDLE_NO_KERNEL, "%s: SpMV computes only A x of a matrix in BSR", calls_of(p)->library);
-    return is_op(p) ? op_there(p) : HEDDLE_OK;
+    return is_op(p) ? op_there(p) : is_mm(p) ? mm_there(p) : HEDDLE_OK;
 }
 
 /* Vectors need an address; the real ones are set before the first product. */
 static heddle_status describe_vectors(struct peer *p, struct generic *g)
 {
     heddle_status status = HEDDLE_OK;
-    const struct generic_calls *call = calls_of(p);
     if (g->x_type != g->type) {
-        TRY(device_alloc(p->device, &g->x_own, p->x_count * 2));
-        TRY(device_fill(p->device, g->x_own, 0, p->x_count * 2));
+        TRY(device_alloc(p->device, &g->x_own, x_numbers(p) * 2));
+        TRY(device_fill(p->device, g->x_own, 0, x_numbers(p) * 2));
     }
-    TRY_CALL(vector, "CreateDnVec", &g->x, p->x_count, g->x_own ? g->x_own : p->stand_in_x, g->x_type);
-    TRY_CALL(vector, "CreateDnVec", &g->y, p->y_count, p->stand_in_y, g->type);
+    TRY(describe_side(p, &g->x, p->x_count, g->x_own ? g->x_own : p->stand_in_x, g->x_type));
+    TRY(describe_side(p, &g->y, p->y_count, p->stand_in_y, g->type));
     g->y_now = p->stand_in_y;
 done:
     return status;
@@ -215,8 +261,12 @@ heddle_status generic_bind(struct peer *p)
     TRY(describe_vectors(p, g));
     if (is_op(p))
         return op_bind(p, g);
-    TRY_CALL(buffer_size, "SpMV_bufferSize", p->handle, g->op, peer_alpha(p), g->mat, g->x, peer_beta(p),
-             g->y, g->type, p->row->number, &bytes);
+    if (is_mm(p))
+        TRY_CALL(mm_buffer_size, "SpMM_bufferSize", p->handle, g->op, 0, peer_alpha(p), g->mat, g->x,
+                 peer_beta(p), g->y, g->type, p->row->number, &bytes);
+    else
+        TRY_CALL(buffer_size, "SpMV_bufferSize", p->handle, g->op, peer_alpha(p), g->mat, g->x, peer_beta(p),
+                 g->y, g->type, p->row->number, &bytes);
     p->workspace_bytes = (int64_t)bytes;
     TRY(device_alloc(p->device, &p->workspace, p->workspace_bytes));
 done:
@@ -228,11 +278,17 @@ heddle_status generic_prepare(struct peer *p)
 {
     const struct generic_calls *call = calls_of(p);
     const struct generic *g = p->state;
-    if (is_op(p) || !call->preprocess)
+    int code;
+    if (is_op(p) || !(is_mm(p) ? call->mm_preprocess != NULL : call->preprocess != NULL))
         return HEDDLE_OK;
-    int code = call->preprocess(p->handle, g->op, peer_alpha(p), g->mat, g->x, peer_beta(p), g->y, g->type,
+    if (is_mm(p))
+        code = call->mm_preprocess(p->handle, g->op, 0, peer_alpha(p), g->mat, g->x, peer_beta(p), g->y,
+                                   g->type, p->row->number, p->workspace);
+    else
+        code = call->preprocess(p->handle, g->op, peer_alpha(p), g->mat, g->x, peer_beta(p), g->y, g->type,
                                 p->row->number, p->workspace);
-    return code && p->row->preprocess ? failed(call, "SpMV_preprocess", code) : HEDDLE_OK;
+    return code && p->row->preprocess ? failed(call, is_mm(p) ? "SpMM_preprocess" : "SpMV_preprocess", code)
+                                      : HEDDLE_OK;
 }
 
 /* x in 16 bits, made when another x comes: a bench has few, and their numbers stay. */
@@ -241,14 +297,15 @@ static heddle_status round_x(struct peer *p, const struct generic *g, const void
     heddle_status status = HEDDLE_OK;
     float *wide = NULL;
     uint16_t *narrow = NULL;
-    if (p->x_count == 0)
+    const int64_t count = x_numbers(p);
+    if (count == 0)
         return HEDDLE_OK;
-    TRY(NEW(wide, p->x_count));
-    TRY(NEW(narrow, p->x_count));
-    TRY(device_read(p->device, wide, x, p->x_count * (int64_t)sizeof *wide));
-    for (int64_t i = 0; i < p->x_count; i++)
+    TRY(NEW(wide, count));
+    TRY(NEW(narrow, count));
+    TRY(device_read(p->device, wide, x, count * (int64_t)sizeof *wide));
+    for (int64_t i = 0; i < count; i++)
         value_put(narrow, p->A.value, i, wide[i]);
-    TRY(device_copy(p->device, g->x_own, narrow, p->x_count * 2));
+    TRY(device_copy(p->device, g->x_own, narrow, count * 2));
     TRY(device_sync(p->device));
 done:
     mem_free(narrow);
@@ -259,13 +316,10 @@ done:
 static heddle_status set_vectors(struct peer *p, struct generic *g, const void *x, void *y)
 {
     heddle_status status = HEDDLE_OK;
-    const struct generic_calls *call = calls_of(p);
-    if (x != g->x_now && g->x_own)
-        TRY(round_x(p, g, x));
-    else if (x != g->x_now)
-        TRY_CALL(set_values, "DnVecSetValues", g->x, (void *)(uintptr_t)x);
+    if (x != g->x_now)
+        TRY(g->x_own ? round_x(p, g, x) : set_side(p, g->x, x));
     if (y != g->y_now)
-        TRY_CALL(set_values, "DnVecSetValues", g->y, y);
+        TRY(set_side(p, g->y, y));
     g->x_now = x == p->stand_in_x ? NULL : x; /* that goes, and the next x may come to lie where it lay */
     g->y_now = y;
 done:
@@ -281,6 +335,9 @@ heddle_status generic_run(struct peer *p, const void *x, void *y)
         TRY(set_vectors(p, g, x, y));
     if (is_op(p))
         TRY_CALL(op_run, "SpMVOp", p->handle, g->plan, peer_alpha(p), peer_beta(p), g->x, g->y, g->y);
+    else if (is_mm(p))
+        TRY_CALL(spmm, "SpMM", p->handle, g->op, 0, peer_alpha(p), g->mat, g->x, peer_beta(p), g->y, g->type,
+                 p->row->number, p->workspace);
     else
         TRY_CALL(spmv, "SpMV", p->handle, g->op, peer_alpha(p), g->mat, g->x, peer_beta(p), g->y, g->type,
                  p->row->number, p->workspace);
@@ -301,9 +358,9 @@ void generic_release(struct peer *p)
     if (g->mat)
         call->free_mat(g->mat);
     if (g->x)
-        call->free_vector(g->x);
+        (is_mm(p) ? call->free_dense : call->free_vector)(g->x);
     if (g->y)
-        call->free_vector(g->y);
+        (is_mm(p) ? call->free_dense : call->free_vector)(g->y);
     device_free(p->device, g->x_own);
     mem_free(g);
     p->state = NULL;

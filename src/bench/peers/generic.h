@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: MIT
  *
  * peer_generic.h: cuSPARSE's generic interface, which hipSPARSE has under its own names: handles,
- * descriptions of matrices and vectors, and cusparseSpMV in three steps.  peer_generic.c works on a table
- * of its calls; peer_cusparse.c and peer_hipsparse.c fill one each.  Types and numbers are those of the
- * libraries' documentation; the two agree on every one used here. */
+ * descriptions of matrices and vectors, and cusparseSpMV, or cusparseSpMM of several vectors, in three
+ * steps.  peer_generic.c works on a table of its calls; peer_cusparse.c and peer_hipsparse.c fill one
+ * each.  Types and numbers are those of the libraries' documentation; the two agree on every one used
+ * here. */
 #ifndef BENCH_PEERS_GENERIC_H
 #define BENCH_PEERS_GENERIC_H
 
@@ -12,6 +13,9 @@
 #define GENERIC_SPMV_ARGUMENTS                                                                               \
     void *handle, int op, const void *alpha, const void *mat, const void *x, const void *beta, void *y,      \
         int type, int alg
+#define GENERIC_SPMM_ARGUMENTS                                                                               \
+    void *handle, int op, int op_x, const void *alpha, const void *mat, const void *x, const void *beta,     \
+        void *y, int type, int alg
 
 /* CALL(member, symbol without the library's name, optional, arguments) */
 #define GENERIC_CALLS(CALL)                                                                                  \
@@ -38,6 +42,13 @@
     CALL(buffer_size, SpMV_bufferSize, 0, (GENERIC_SPMV_ARGUMENTS, size_t * bytes))                          \
     CALL(preprocess, SpMV_preprocess, 1, (GENERIC_SPMV_ARGUMENTS, void *buffer))                             \
     CALL(spmv, SpMV, 0, (GENERIC_SPMV_ARGUMENTS, void *buffer))                                              \
+    CALL(dense, CreateDnMat, 1,                                                                              \
+         (void **mat, int64_t rows, int64_t cols, int64_t ld, void *val, int type, int order))               \
+    CALL(set_dense, DnMatSetValues, 1, (void *mat, void *val))                                               \
+    CALL(free_dense, DestroyDnMat, 1, (const void *mat))                                                     \
+    CALL(mm_buffer_size, SpMM_bufferSize, 1, (GENERIC_SPMM_ARGUMENTS, size_t * bytes))                       \
+    CALL(mm_preprocess, SpMM_preprocess, 1, (GENERIC_SPMM_ARGUMENTS, void *buffer))                          \
+    CALL(spmm, SpMM, 1, (GENERIC_SPMM_ARGUMENTS, void *buffer))                                              \
     CALL(op_buffer_size, SpMVOp_bufferSize, 1,                                                               \
          (void *handle, int op, const void *mat, const void *x, const void *y, void *z, int type,            \
           size_t *bytes))                                                                                    \

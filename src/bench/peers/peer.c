@@ -14,8 +14,8 @@
 #include "subject/subject.h"
 
 const struct peer_row peer_rows[] = {
-#define PEER(library, algorithm, format, number, preprocess)                                                 \
-    {PEER_LIBRARY_##library, #algorithm, PEER_##format, number, preprocess},
+#define PEER(library, algorithm, format, number, preprocess, vectors)                                        \
+    {PEER_LIBRARY_##library, #algorithm, PEER_##format, number, preprocess, PEER_##vectors},
 #include "bench/peers/peers.def"
     {0}};
 
@@ -23,7 +23,7 @@ const struct peer_row peer_rows[] = {
 #include "bench/peers/peers.def"
 
 enum {
-#define PEER(library, algorithm, format, number, preprocess) PEER_ROW_##library##_##algorithm,
+#define PEER(library, algorithm, format, number, preprocess, vectors) PEER_ROW_##library##_##algorithm,
 #include "bench/peers/peers.def"
     PEER_ROWS
 };
@@ -219,6 +219,16 @@ static heddle_status type_suits(int number, heddle_type value)
                 libraries[number].library->types, type_name(value));
 }
 
+static heddle_status vectors_suit(const struct peer *p)
+{
+    const int several = vectors_count(p->vectors) > 1;
+    if (p->row->vectors & (several ? PEER_several : PEER_one))
+        return HEDDLE_OK;
+    return fail(HEDDLE_NOT_SUPPORTED, "%s:%s multiplies %s, not %s", libraries[p->row->library].name,
+                p->row->name, several ? "one vector" : "several vectors",
+                several ? "several" : "a single one");
+}
+
 static void close_handle(int number)
 {
     void *before;
@@ -340,7 +350,7 @@ done:
 static heddle_status with_vectors(struct peer *p)
 {
     heddle_status status = HEDDLE_OK;
-    int64_t size = (int64_t)vector_size(p->A.value);
+    int64_t size = (int64_t)vector_size(p->A.value) * vectors_count(p->vectors);
     int kept = hush();
     TRY(device_alloc(p->device, &p->stand_in_x, p->x_count * size));
     TRY(device_alloc(p->device, &p->stand_in_y, p->y_count * size));
@@ -356,7 +366,7 @@ done:
 }
 
 heddle_status peer_new(struct peer **out, const struct device *d, const struct csr *A, heddle_op op,
-                       const char *name)
+                       struct vector_group vectors, const char *name)
 {
     heddle_status status = HEDDLE_OK;
     struct peer *p = NULL;
@@ -365,11 +375,13 @@ heddle_status peer_new(struct peer **out, const struct device *d, const struct c
     p->device = d;
     p->A = *A;
     p->op = op;
+    p->vectors = vectors;
     p->x_count = op == HEDDLE_N ? A->cols : A->rows;
     p->y_count = op == HEDDLE_N ? A->rows : A->cols;
     put_scalars(p, (struct scalars){.alpha = 1});
     TRY(parse(p, name));
     int number = (int)p->row->library;
+    TRY(vectors_suit(p));
     TRY(type_suits(number, A->value));
     TRY(device_suits(number, d));
     TRY(open_library(number));

@@ -13,8 +13,10 @@
 #define BENCH_PEERS_PEER_H
 
 #include "api/api.h"
+#include "matrix/vectors.h"
 
 enum peer_format { PEER_csr, PEER_coo, PEER_sell, PEER_bsr };
+enum peer_vectors { PEER_one = 1, PEER_several = 2, PEER_any = PEER_one | PEER_several }; /* at a time */
 enum peer_library_id {
 #define PEER_LIBRARY(name, devices, variable) PEER_LIBRARY_##name,
 #include "bench/peers/peers.def"
@@ -56,6 +58,7 @@ struct peer_row {
     const char *name; /* "csr_alg1" */
     enum peer_format format;
     int number, preprocess;
+    enum peer_vectors vectors;
 };
 extern const struct peer_row peer_rows[]; /* ends in a row without a name */
 
@@ -81,7 +84,8 @@ struct peer {
     const struct device *device;
     struct csr A; /* borrowed, on the device */
     heddle_op op;
-    int64_t x_count, y_count;
+    struct vector_group vectors;
+    int64_t x_count, y_count;         /* numbers of a vector */
     int64_t preprocess, slice, block; /* options; 0: the best */
     struct peer_arrays arrays;
     struct scalars scalars;
@@ -100,7 +104,7 @@ struct peer {
 
 /* `name` as above.  HEDDLE_NO_KERNEL and HEDDLE_NOT_SUPPORTED say why it cannot be measured here. */
 heddle_status peer_new(struct peer **p, const struct device *d, const struct csr *A, heddle_op op,
-                       const char *name);
+                       struct vector_group vectors, const char *name);
 void peer_free(struct peer *p); /* takes NULL */
 /* Does not wait for a GPU. */
 heddle_status peer_run(struct peer *p, struct scalars s, const void *x, void *y);

@@ -4,7 +4,9 @@
  * lives in this process: the library that is opened is libpython.  Arrays are views of the caller's,
  * nothing is copied; y is set to 0 first, because the product adds to it, as SciPy does with a new y.  A
  * call through Python costs about a microsecond, which is SciPy's own cost, too.  One thread, whatever the
- * device has.  For H the values are conjugated into a copy first, as A.conj().T does. */
+ * device has.  For H the values are conjugated into a copy first, as A.conj().T does.  Several vectors by
+ * rows, as SciPy wants them; those by columns it brings by rows first, and its result, which is by rows, is
+ * brought by columns here, as the caller of the product wants it. */
 #define _GNU_SOURCE /* dladdr */
 #include <dlfcn.h>
 #include <stdio.h>
@@ -45,7 +47,7 @@ static const char script[] =
     "    size = count * heddle_np.dtype(kind).itemsize\n"
     "    if size == 0: return heddle_np.empty(0, kind)\n"
     "    return heddle_np.frombuffer((heddle_c.c_char * size).from_address(address), kind, count)\n"
-    "def heddle_new(rows, cols, nnz, ptr, col, val, kind, wide, op):\n"
+    "def heddle_new(rows, cols, nnz, ptr, col, val, kind, wide, op, vectors, by_rows):\n"
     "    transposed = op > 0\n"
     "    offset = 'i8' if wide else 'i4'\n"
     "    ptr, col = heddle_view(ptr, rows + 1, offset), heddle_view(col, nnz, 'i4')\n"
@@ -55,6 +57,20 @@ static const char script[] =
     "    multiply = heddle_tools.csc_matvec if transposed else heddle_tools.csr_matvec\n"
     "    if transposed: rows, cols = cols, rows\n"
     "    views = {}\n"
+    "    if vectors > 1:\n"
+    "        several = heddle_tools.csc_matvecs if transposed else heddle_tools.csr_matvecs\n"
+    "        def matrix(address, n):\n"
+    "            all = heddle_view(address, n * vectors, kind)\n"
+    "            return all.reshape(n, vectors) if by_rows else all.reshape(vectors, n).T\n"
+    "        def run(x, y):\n"
+    "            pair = views.get((x, y))\n"
+    "            if pair is None: pair = views[(x, y)] = matrix(x, cols), matrix(y, rows)\n"
+    "            X, Y = pair\n"
+    "            into = Y if by_rows else heddle_np.empty((rows, vectors), kind)\n"
+    "            into.fill(0)\n"
+    "            several(rows, cols, vectors, ptr, col, val, X.ravel(), into.ravel())\n"
+    "            if not by_rows: Y[...] = into\n"
+    "        return run\n"
     "    def run(x, y):\n"
     "        pair = views.get((x, y))\n"
     "        if pair is None: pair = views[(x, y)] = heddle_view(x, cols, kind), heddle_view(y, rows, kind)\n"
@@ -102,10 +118,10 @@ static const char *kind(heddle_type value)
 static heddle_status bind(struct peer *p)
 {
     const struct csr *A = &p->A;
-    p->state =
-        call.function(global("heddle_new"), "LLLLLLsii", (long long)A->rows, (long long)A->cols,
-                      (long long)A->nnz, (long long)(intptr_t)A->row_ptr, (long long)(intptr_t)A->col,
-                      (long long)(intptr_t)A->val, kind(A->value), A->offset == HEDDLE_I64, (int)p->op);
+    p->state = call.function(global("heddle_new"), "LLLLLLsiiii", (long long)A->rows, (long long)A->cols,
+                             (long long)A->nnz, (long long)(intptr_t)A->row_ptr, (long long)(intptr_t)A->col,
+                             (long long)(intptr_t)A->val, kind(A->value), A->offset == HEDDLE_I64, (int)p->op,
+                             vectors_count(p->vectors), p->vectors.layout == HEDDLE_ROW_MAJOR);
     if (p->state)
         return HEDDLE_OK;
     call.forget();
