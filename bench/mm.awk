@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: MIT
 #
-# mm.awk: geometric means of what bench/mm.cu prints: how many times as fast heddle_mm is as the best of cuSPARSE.
+# mm.awk: geometric means of what bench/mm.cu prints: how many times as fast heddle_mm is as the best of
+# cuSPARSE.
 {
   ratio = log($7 / $6)
   keys[1] = $3 " " $4 " " $2 " k=" $5; keys[2] = $3 " " $4 " " $2; keys[3] = $3; keys[4] = $3 " matrix " $1

@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: MIT
 //
-// mm SPEC...: heddle_mm beside all algorithms of cusparseSpMM, for matrices of families ("grid2d:n=1000"), in f32 and f64, N and T,
-// both layouts and 2 to 32 vectors.
+// mm SPEC...: heddle_mm beside all algorithms of cusparseSpMM, for matrices of families ("grid2d:n=1000"), in
+// f32 and f64, N and T, both layouts and 2 to 32 vectors.
 //
-//     nvcc -O2 -Iinclude bench/mm.cu -Lbuild -lheddle -lcusparse -o mm && LD_LIBRARY_PATH=build ./mm grid2d:n=1000
+//     nvcc -O2 -Iinclude bench/mm.cu -Lbuild -lheddle -lcusparse -o mm
+//     LD_LIBRARY_PATH=build ./mm grid2d:n=1000
 //
-// Prints a line for each: matrix, type, operation, layout, vectors, and the median of single products in ms, the caches flushed
-// before each: heddle, then what cuSPARSE's best took, and its name; `wrong` behind it if the two results differ.  mm.awk makes
-// geometric means of them.
+// Prints a line for each: matrix, type, operation, layout, vectors, and the median of single products in ms,
+// the caches flushed before each: heddle, then what cuSPARSE's best took, and its name; `wrong` behind it if
+// the two results differ.  mm.awk makes geometric means of them.
 #include <cuda_runtime.h>
 #include <cusparse.h>
 #include <heddle.h>
@@ -23,9 +24,23 @@ static void stop(const char *what, const char *why) {
   exit(2);
 }
 
-#define CUDA(call) do { cudaError_t e = (call); if (e != cudaSuccess) stop(#call, cudaGetErrorString(e)); } while (0)
-#define SPARSE(call) do { cusparseStatus_t e = (call); if (e != CUSPARSE_STATUS_SUCCESS) stop(#call, cusparseGetErrorString(e)); } while (0)
-#define HEDDLE(call) do { if ((call) != HEDDLE_OK) stop(#call, heddle_last_error()); } while (0)
+#define CUDA(call)                        \
+  do {                                    \
+    cudaError_t e = (call);               \
+    if (e != cudaSuccess)                 \
+      stop(#call, cudaGetErrorString(e)); \
+  } while (0)
+#define SPARSE(call)                          \
+  do {                                        \
+    cusparseStatus_t e = (call);              \
+    if (e != CUSPARSE_STATUS_SUCCESS)         \
+      stop(#call, cusparseGetErrorString(e)); \
+  } while (0)
+#define HEDDLE(call)                    \
+  do {                                  \
+    if ((call) != HEDDLE_OK)            \
+      stop(#call, heddle_last_error()); \
+  } while (0)
 
 static char *flush;
 static const size_t flush_bytes = 256 << 20;
@@ -58,7 +73,9 @@ struct Algorithm {
   const char *name;
   cusparseSpMMAlg_t number;
 };
-static const Algorithm algorithms[] = {{"csr_alg1", CUSPARSE_SPMM_CSR_ALG1}, {"csr_alg2", CUSPARSE_SPMM_CSR_ALG2}, {"csr_alg3", CUSPARSE_SPMM_CSR_ALG3}};
+static const Algorithm algorithms[] = {{"csr_alg1", CUSPARSE_SPMM_CSR_ALG1},
+                                       {"csr_alg2", CUSPARSE_SPMM_CSR_ALG2},
+                                       {"csr_alg3", CUSPARSE_SPMM_CSR_ALG3}};
 
 template <class T> struct Case {
   const char *spec;
@@ -74,8 +91,8 @@ template <class T> struct Case {
   float library(int transposed, heddle_layout layout, int k, const char **best) {
     const cudaDataType type = sizeof(T) == 4 ? CUDA_R_32F : CUDA_R_64F;
     const cusparseOrder_t order = layout == HEDDLE_ROW_MAJOR ? CUSPARSE_ORDER_ROW : CUSPARSE_ORDER_COL;
-    const cusparseOperation_t op = transposed ? CUSPARSE_OPERATION_TRANSPOSE : CUSPARSE_OPERATION_NON_TRANSPOSE,
-                              as_is = CUSPARSE_OPERATION_NON_TRANSPOSE;
+    const cusparseOperation_t as_is = CUSPARSE_OPERATION_NON_TRANSPOSE;
+    const cusparseOperation_t op = transposed ? CUSPARSE_OPERATION_TRANSPOSE : as_is;
     const int64_t nx = transposed ? rows : cols, ny = transposed ? cols : rows;
     const T one = 1, zero = 0;
     float least = INFINITY;
@@ -91,7 +108,9 @@ template <class T> struct Case {
         continue;
       cusparseSpMM_preprocess(handle, op, as_is, &one, matrix, in, &zero, out, type, a.number, buffer);
       if (!cusparseSpMM(handle, op, as_is, &one, matrix, in, &zero, out, type, a.number, buffer)) {
-        const float ms = cold_ms([&] { cusparseSpMM(handle, op, as_is, &one, matrix, in, &zero, out, type, a.number, buffer); });
+        const float ms = cold_ms([&] {
+          cusparseSpMM(handle, op, as_is, &one, matrix, in, &zero, out, type, a.number, buffer);
+        });
         if (ms < least) {
           least = ms;
           *best = a.name;
@@ -125,12 +144,14 @@ template <class T> struct Case {
         for (int k = 2; k <= 32; k *= 2) {
           const char *best = "none";
           const float ms = cold_ms([&] {
-            HEDDLE(heddle_mm(h, transposed ? HEDDLE_T : HEDDLE_N, NULL, A, k, (heddle_layout)layout, X, 0, NULL, Y, 0));
+            HEDDLE(heddle_mm(h, transposed ? HEDDLE_T : HEDDLE_N, NULL, A, k, (heddle_layout)layout, X, 0,
+                             NULL, Y, 0));
           });
           const float theirs = library(transposed, (heddle_layout)layout, k, &best);
           const bool good = same((size_t)(transposed ? cols : rows) * k);
-          printf("%s %s %s %s %d %.5f %.5f %s%s\n", spec, sizeof(T) == 4 ? "f32" : "f64", transposed ? "T" : "N",
-                 layout ? "rows" : "columns", k, ms, theirs, best, good ? "" : " wrong");
+          printf("%s %s %s %s %d %.5f %.5f %s%s\n", spec, sizeof(T) == 4 ? "f32" : "f64",
+                 transposed ? "T" : "N", layout ? "rows" : "columns", k, ms, theirs, best,
+                 good ? "" : " wrong");
           fflush(stdout);
         }
   }
@@ -155,8 +176,9 @@ template <class T> static void measure(heddle *h, cusparseHandle_t handle, const
   CUDA(cudaMalloc(&c.Z, n * sizeof(T)));
   CUDA(cudaMemcpy(c.X, x.data(), n * sizeof(T), cudaMemcpyHostToDevice));
   const cusparseIndexType_t offset = d.types.offset == HEDDLE_I64 ? CUSPARSE_INDEX_64I : CUSPARSE_INDEX_32I;
-  SPARSE(cusparseCreateCsr(&c.matrix, d.rows, d.cols, d.nnz, (void *)d.ptr, (void *)d.index, (void *)d.val, offset, CUSPARSE_INDEX_32I,
-                           CUSPARSE_INDEX_BASE_ZERO, sizeof(T) == 4 ? CUDA_R_32F : CUDA_R_64F));
+  SPARSE(cusparseCreateCsr(&c.matrix, d.rows, d.cols, d.nnz, (void *)d.ptr, (void *)d.index, (void *)d.val,
+                           offset, CUSPARSE_INDEX_32I, CUSPARSE_INDEX_BASE_ZERO,
+                           sizeof(T) == 4 ? CUDA_R_32F : CUDA_R_64F));
   c.run();
   SPARSE(cusparseDestroySpMat(c.matrix));
   CUDA(cudaFree(c.X));

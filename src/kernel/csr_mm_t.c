@@ -6,10 +6,12 @@
  * Source     Heddle; row blocks are those of csr_weft.
  * Balance    a block of threads has a row block of the look and a tile of the vectors (mm.h): each row has a
  *            group of lanes, one that is long for it the whole block.
- * Memory     a lane has a vector, so that the additions of an entry go to neighbours: L2 does about five
- *            times as many of those as of such all over Y.  Where the vectors of Y lie apart (by columns),
- *            they are added up side by side in the workspace and brought to Y in the end, which moves
- *            their bytes four times more, but each addition is to a neighbour.
+ * Memory     lanes lie along the vectors, as many as numbers fill a sector of L2 (32 bytes), and where
+ *            there are more vectors each lane has several, a sector apart, so that the additions of an
+ *            entry go to neighbours: L2 does about five times as many of those as of such all over Y.
+ *            Where the vectors of Y lie apart (by columns), they are added up side by side in the
+ *            workspace and brought to Y in the end, which moves their bytes four times more, but each
+ *            addition is to a neighbour.
  * Wins       everywhere against one product after another.
  * Loses      against csr_mm of an explicit transpose, which adds nothing in L2.
  * Order      that of arrival: not repeatable.
