@@ -270,8 +270,9 @@ class TorchKind(Kind):
     def on_stream(self, stream: Any, where: str) -> AbstractContextManager[Any]:
         if where == HOST:
             return nullcontext()
-        cuda = self.module.cuda
-        return cuda.stream(cuda.ExternalStream(stream_number(stream), device=int(where.partition(":")[2])))  # type: ignore[no-any-return]
+        cuda, device = self.module.cuda, int(where.partition(":")[2])
+        external = cuda.ExternalStream(stream_number(stream), device=device)
+        return cuda.stream(external)  # type: ignore[no-any-return]
 
     def quick(
         self, a: Any, dtype: str, size: int, handle: Any, result: int

@@ -50,15 +50,17 @@ def x():
 
 
 class DeviceArray:
-    """Memory of the emulated GPU that shows itself by __cuda_array_interface__ alone, as arrays of strangers do.
+    """Emulated GPU's memory that shows itself by __cuda_array_interface__ alone, as strangers' arrays do.
 
-    It is the values of a matrix, because the library allocates no other memory for its callers; on the emulator it can be read.
+    It is the values of a matrix, because the library allocates no other memory for its callers; on the
+    emulator it can be read.
     """
 
     def __init__(self, numbers, device="emu"):
         numbers = np.ascontiguousarray(numbers)
         words = max(1, -(-numbers.nbytes // 8))
-        self.matrix = heddle.csr((np.zeros(words), np.zeros(words, "i4"), np.array([0, words], "i4")), device, shape=(1, 1))
+        arrays = (np.zeros(words), np.zeros(words, "i4"), np.array([0, words], "i4"))
+        self.matrix = heddle.csr(arrays, device, shape=(1, 1))
         d = ffi.new("heddle_matrix_desc *")
         assert lib.heddle_matrix_info(self.matrix._resource.pointer, d) == lib.HEDDLE_OK
         self.address = int(ffi.cast("uintptr_t", d.val))

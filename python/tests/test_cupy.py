@@ -60,7 +60,11 @@ def test_several_vectors_keep_their_order(order, dtype):
     X, Z = (cp.asarray(cp.random.random((n, 9)), dtype=dtype, order=order) for n in (50, 70))
     tolerance = 1e-5 if dtype == "f4" else 1e-12
     for B in (A, A.plan(ops="NT")):
-        for ours, theirs in [(B @ X, S @ X.get()), (B.T @ Z, S.T @ Z.get()), (B @ X[:, 2:6], S @ X.get()[:, 2:6])]:
+        for ours, theirs in [
+            (B @ X, S @ X.get()),
+            (B.T @ Z, S.T @ Z.get()),
+            (B @ X[:, 2:6], S @ X.get()[:, 2:6]),
+        ]:
             np.testing.assert_allclose(ours.get(), theirs, rtol=tolerance, atol=tolerance)
             assert ours.flags.c_contiguous == (order == "C")
     Y = cp.ones((70, 9), dtype, order="F")
@@ -91,7 +95,11 @@ def test_wide_indices_other_bases_and_coordinates_are_converted_on_the_gpu(base)
     order = np.random.default_rng(2).permutation(S.nnz)
     for A in (
         heddle.csr(
-            (cp.asarray(S.data), cp.asarray(S.indices.astype("i8") + base), cp.asarray(S.indptr.astype("i8") + base)),
+            (
+                cp.asarray(S.data),
+                cp.asarray(S.indices.astype("i8") + base),
+                cp.asarray(S.indptr.astype("i8") + base),
+            ),
             shape=S.shape,
             base=base,
         ),

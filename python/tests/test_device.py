@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Memory of a GPU, here of the emulated one: borrowed, multiplied and written without a way through the host."""
+"""Memory of a GPU, here of the emulated one: borrowed, multiplied and written without the host."""
 
 from __future__ import annotations
 

@@ -15,18 +15,21 @@ import pytest
 import heddle
 
 ROOT = Path(__file__).resolve().parents[2]
-MODULES = ["heddle", *(f"heddle._{m}" for m in ("arrays", "command", "device", "library", "matrix", "plan", "product", "source"))]
+PARTS = ("arrays", "command", "device", "library", "matrix", "plan", "product", "source")
+MODULES = ["heddle", *(f"heddle._{m}" for m in PARTS)]
 
 
 @pytest.mark.parametrize("name", MODULES)
 def test_examples_of_docstrings(name):
     module = importlib.import_module(name)
-    shown = doctest.testmod(module, extraglobs={"numpy": numpy, "csr": heddle.csr, "generate": heddle.generate})
+    names = {"numpy": numpy, "csr": heddle.csr, "generate": heddle.generate}
+    shown = doctest.testmod(module, extraglobs=names)
     assert shown.failed == 0
 
 
 def test_there_are_examples():
-    found = sum(len(t.examples) for m in MODULES for t in doctest.DocTestFinder().find(importlib.import_module(m)))
+    modules = [importlib.import_module(m) for m in MODULES]
+    found = sum(len(t.examples) for m in modules for t in doctest.DocTestFinder().find(m))
     assert found >= 20
 
 
@@ -74,4 +77,5 @@ def test_the_notebook_runs(capsys):
             exec(compile("".join(cell["source"]), "pagerank.ipynb", "exec"), space)  # noqa: S102
     assert "Heddle and SciPy differ by" in capsys.readouterr().out
     assert abs(space["rank"].sum() - 1) < 1e-9
-    assert any("image/png" in o.get("data", {}) for cell in notebook["cells"] for o in cell.get("outputs", []))
+    outputs = [o for cell in notebook["cells"] for o in cell.get("outputs", [])]
+    assert any("image/png" in o.get("data", {}) for o in outputs)

@@ -75,7 +75,9 @@ def test_the_import_needs_no_gpu_and_no_framework():
 
 
 def test_the_command_comes_along():
-    said = subprocess.run([sys.executable, "-m", "heddle", "--version"], capture_output=True, text=True, check=True).stdout
+    said = subprocess.run(
+        [sys.executable, "-m", "heddle", "--version"], capture_output=True, text=True, check=True
+    ).stdout
     assert heddle.__version__ in said
 
 
@@ -131,7 +133,9 @@ def test_a_forked_child_goes_on():
     expected = A @ x
     child = os.fork()
     if child == 0:
-        same = np.array_equal(A @ x, expected) and np.allclose(heddle.csr(S, "cpu").T @ expected, S.T @ expected)
+        same = np.array_equal(A @ x, expected) and np.allclose(
+            heddle.csr(S, "cpu").T @ expected, S.T @ expected
+        )
         os._exit(0 if same else 1)
     assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0
     np.testing.assert_array_equal(A @ x, expected)
@@ -168,7 +172,8 @@ def test_matrices_go_to_other_processes():
             results = pool.map(A.__matmul__, [numpy.ones(100), numpy.zeros(100)])
         print(numpy.array_equal(results[0], A @ numpy.ones(100)), results[1].any())
     """
-    assert python("if __name__ == '__main__':" + textwrap.indent(textwrap.dedent(code), "    ")) == "True False"
+    code = textwrap.indent(textwrap.dedent(code), "    ")
+    assert python("if __name__ == '__main__':" + code) == "True False"
 
 
 @pytest.mark.parametrize("order", [("torch", "heddle"), ("heddle", "torch")])

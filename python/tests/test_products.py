@@ -74,7 +74,15 @@ def test_vectors_need_not_be_contiguous_native_or_aligned(S, x):
     wide = np.zeros(100)
     wide[::2] = x
     unaligned = np.frombuffer(b"\0" + x.tobytes(), "u1")[1:].view("f8")
-    for v in (wide[::2], x[::-1][::-1], x.astype(">f8"), unaligned, list(x), x.astype(object).tolist(), x.reshape(5, 10).ravel()):
+    for v in (
+        wide[::2],
+        x[::-1][::-1],
+        x.astype(">f8"),
+        unaligned,
+        list(x),
+        x.astype(object).tolist(),
+        x.reshape(5, 10).ravel(),
+    ):
         np.testing.assert_allclose(A @ v, S @ x, rtol=1e-13)
     X = np.asfortranarray(np.random.default_rng(1).random((50, 4)))
     np.testing.assert_allclose(A @ X, S @ X, rtol=1e-13)
@@ -129,7 +137,8 @@ def test_several_vectors_agree_with_scipy_in_every_layout(dtype, count, format):
     A = getattr(heddle, format)(S, "cpu")
     P = A.plan(products=20, ops="NT")
     rng = np.random.default_rng(count)
-    close = {"rtol": 1e-4 if dtype in ("f4", "c8") else 1e-12, "atol": 1e-5 if dtype in ("f4", "c8") else 1e-12}
+    single = dtype in ("f4", "c8")
+    close = {"rtol": 1e-4 if single else 1e-12, "atol": 1e-5 if single else 1e-12}
     X, Z = (laid(rng.random((n, count)).astype(dtype), "C") for n in (50, 70))
     for order in ORDERS:
         for B in (A, P):

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Matrices come from what people have: SciPy's classes, arrays, DLPack, memory of GPUs; files and families."""
+"""Matrices come from what people have: SciPy's classes, arrays, DLPack, GPU memory; files and families."""
 
 from __future__ import annotations
 
@@ -106,7 +106,13 @@ def test_a_closed_matrix_gives_its_memory_back_and_says_so(S, x):
     with heddle.csr(S, "cpu") as A:
         A.T @ np.ones(70)
         turned = A.T
-    for use in (lambda: A @ x, lambda: turned @ np.ones(70), lambda: A.plan(), lambda: A.check(), lambda: A.info):
+    for use in (
+        lambda: A @ x,
+        lambda: turned @ np.ones(70),
+        lambda: A.plan(),
+        lambda: A.check(),
+        lambda: A.info,
+    ):
         with pytest.raises(ValueError, match="was closed"):
             use()
     A.close()
@@ -151,7 +157,11 @@ def test_back_to_scipy(format, device):
 @pytest.mark.parametrize("format", ["csr", "csc", "coo"])
 def test_pickles(format, x, device):
     S = random_matrix(format=format)
-    for A in (getattr(heddle, format)(S, device), getattr(heddle, format)(S, device, copy=True), heddle.csr(S, device).T.T):
+    for A in (
+        getattr(heddle, format)(S, device),
+        getattr(heddle, format)(S, device, copy=True),
+        heddle.csr(S, device).T.T,
+    ):
         B = pickle.loads(pickle.dumps(A))
         np.testing.assert_allclose(B @ x, A @ x, rtol=1e-12)
         assert (B.device, B.shape, B.format) == (A.device, A.shape, A.format)

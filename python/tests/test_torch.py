@@ -14,7 +14,8 @@ import heddle  # noqa: E402
 import heddle.torch as ht  # noqa: E402
 
 F64 = torch.float64
-PLACES = ["cpu", pytest.param("cuda", marks=pytest.mark.skipif(not torch.cuda.is_available(), reason="no GPU"))]
+NEEDS_GPU = pytest.mark.skipif(not torch.cuda.is_available(), reason="no GPU")
+PLACES = ["cpu", pytest.param("cuda", marks=NEEDS_GPU)]
 
 
 @pytest.fixture(params=PLACES)
@@ -51,7 +52,12 @@ def test_every_layout_stays_where_it_lies(layout, make, place):
     A, d = make(t), t.to_dense()
     x = torch.rand(d.shape[1], dtype=F64, device=place)
     z = torch.rand(d.shape[0], dtype=F64, device=place)
-    for ours, theirs in [(A @ x, d @ x), (A.T @ z, d.T @ z), (x @ A.T, d @ x), (A @ x[:, None], d @ x[:, None])]:
+    for ours, theirs in [
+        (A @ x, d @ x),
+        (A.T @ z, d.T @ z),
+        (x @ A.T, d @ x),
+        (A @ x[:, None], d @ x[:, None]),
+    ]:
         torch.testing.assert_close(ours, theirs)
         assert ours.device == x.device
         assert not ours.requires_grad
@@ -130,7 +136,9 @@ def test_mv_writes_where_it_is_told(place):
     P.update(A.values * 2)
     torch.testing.assert_close(P @ x, 2 * (d @ x))
     Y = torch.ones(7, 2, dtype=F64, device=place)
-    torch.testing.assert_close(A.mm(x[:, None].expand(5, 2), out=Y, beta=1), (d @ x)[:, None].expand(7, 2) + 1)
+    torch.testing.assert_close(
+        A.mm(x[:, None].expand(5, 2), out=Y, beta=1), (d @ x)[:, None].expand(7, 2) + 1
+    )
     with pytest.raises(ValueError, match="out is of numpy on host"):
         A.mv(x, out=np.zeros(7))
 
@@ -228,7 +236,9 @@ def test_a_graph_keeps_its_matrix():
 def test_compiled_functions_take_it_as_one_operator(backend, place):
     d = dense(place)
     A = heddle.csr(d.to_sparse_csr())
-    f = torch.compile(lambda x: ht.spmv(A, 2 * x).sin() + ht.spmv(A.T, ht.spmv(A, x)).sum(), fullgraph=True, backend=backend)
+    f = torch.compile(
+        lambda x: ht.spmv(A, 2 * x).sin() + ht.spmv(A.T, ht.spmv(A, x)).sum(), fullgraph=True, backend=backend
+    )
     x = torch.rand(5, dtype=F64, device=place, requires_grad=True)
     y = f(x)
     torch.testing.assert_close(y, (d @ (2 * x)).sin() + (d.T @ (d @ x)).sum())
@@ -256,8 +266,16 @@ def test_operators_keep_the_rules_of_torch(place):
 WRONG = {
     "a dense tensor": (lambda: heddle.csr(torch.eye(3)), TypeError, "dense tensor"),
     "a batch": (lambda: heddle.csr(torch.eye(3).expand(2, 3, 3).to_sparse_csr()), ValueError, "not a matrix"),
-    "a short x": (lambda: ht.spmv(heddle.csr(torch.eye(3).to_sparse_csr()), torch.ones(4)), ValueError, "times x"),
-    "x of NumPy": (lambda: ht.spmv(heddle.csr(torch.eye(3).to_sparse_csr()), np.ones(3)), TypeError, "must be a tensor"),
+    "a short x": (
+        lambda: ht.spmv(heddle.csr(torch.eye(3).to_sparse_csr()), torch.ones(4)),
+        ValueError,
+        "times x",
+    ),
+    "x of NumPy": (
+        lambda: ht.spmv(heddle.csr(torch.eye(3).to_sparse_csr()), np.ones(3)),
+        TypeError,
+        "must be a tensor",
+    ),
     "no matrix": (lambda: ht.spmv(3, torch.ones(3)), TypeError, "A is int"),
     "a wider x": (
         lambda: ht.spmv(heddle.csr(torch.eye(3).to_sparse_csr()), torch.ones(3, dtype=F64)),
@@ -269,7 +287,11 @@ WRONG = {
         ValueError,
         "would be copied",
     ),
-    "tensors that hold no numbers": (lambda: heddle.csr(torch.eye(3).to_sparse_csr(), "cpu") @ torch.empty(3, device="meta"), TypeError, "meta"),
+    "tensors that hold no numbers": (
+        lambda: heddle.csr(torch.eye(3).to_sparse_csr(), "cpu") @ torch.empty(3, device="meta"),
+        TypeError,
+        "meta",
+    ),
     "a tensor on a GPU for a CPU": (
         lambda: heddle.csr(torch.eye(3).to_sparse_csr(), "cpu") @ torch.ones(3, device="cuda"),
         (ValueError, RuntimeError, AssertionError),

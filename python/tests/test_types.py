@@ -66,9 +66,11 @@ def test_complex_scalars(dtype: str, device: str) -> None:
     np.testing.assert_allclose(A.mv(x, out=y.copy(), alpha=2 - 3j, beta=0.5 + 1j), expected, rtol=1e-4)
     z = numbers(rng, S.shape[0], dtype)
     adjoint = (2 - 3j) * (S.conj().T @ z) - 1j * x
-    np.testing.assert_allclose(A.mv(z, out=x.copy(), op="H", alpha=2 - 3j, beta=-1j), adjoint, rtol=1e-4, atol=1e-4)
+    ours = A.mv(z, out=x.copy(), op="H", alpha=2 - 3j, beta=-1j)
+    np.testing.assert_allclose(ours, adjoint, rtol=1e-4, atol=1e-4)
     conjugate = (1 + 1j) * (S.conj() @ x) + 2j * y
-    np.testing.assert_allclose(A.conj().mv(x, out=y.copy(), alpha=1 + 1j, beta=2j), conjugate, rtol=1e-4, atol=1e-4)
+    ours = A.conj().mv(x, out=y.copy(), alpha=1 + 1j, beta=2j)
+    np.testing.assert_allclose(ours, conjugate, rtol=1e-4, atol=1e-4)
 
 
 def test_views_of_complex_matrices_fit_together(device: str) -> None:
