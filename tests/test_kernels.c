@@ -21,10 +21,17 @@ static const int threads_tried[] = {2, 7};
 #define ISA_LAST (ISA_COUNT - 1)
 #define VARIANTS (trial_brief() ? TWO_VARIANTS : MOST_VARIANTS)
 #define ENTRIES_MOST INT64_MAX
-#define PAIRS (trial_brief() ? 2 : SCALARS)
+#define PAIRS SCALARS
 static const int threads_tried[] = {1, 2, 7, 64};
 #endif
 #define THREADS_TRIED (int)(sizeof threads_tried / sizeof threads_tried[0])
+
+/* Of scalars: all of them in double precision, real and complex, and where there is time. */
+static int pairs(const struct trial *t)
+{
+    const int is_double = t->A.value == HEDDLE_F64 || t->A.value == HEDDLE_C64;
+    return trial_slow() || (is_double && !trial_brief()) ? PAIRS : 2;
+}
 
 static int small_enough(const struct awkward *w)
 {
@@ -62,7 +69,7 @@ static void on_all_devices(struct trial *t)
         for (int isa = ISA_FIRST; isa <= (int)ISA_LAST; isa++) {
             t->device = (struct device){.threads = threads_tried[i], .isa = (enum isa)isa};
             if (isa_runs((enum isa)isa))
-                trial_products(t, 1, PAIRS);
+                trial_products(t, 1, pairs(t));
         }
 }
 
@@ -83,7 +90,7 @@ TEST(every_kernel_is_within_the_error_bound_on_random_data)
 
 static void all_options(struct trial *t)
 {
-    trial_options(t, PAIRS);
+    trial_options(t, pairs(t));
 }
 
 TEST(every_option_of_every_kernel_gives_the_same_product)

@@ -53,14 +53,15 @@ static int64_t few_rows(void)
     return trial_brief() ? A_BLOCK : FEW_ROWS;
 }
 
-/* Every size of values and of offsets: where a kernel reads and writes depends on these.  What differs from
- * them in arithmetic alone meets the smallest matrices, unless there is time. */
+/* Every size of values and of offsets: where a kernel reads and writes depends on these. */
 #define SIZES (TWO_VARIANTS | 1u << VARIANT_c64_i32 | 1u << VARIANT_f16_i32)
 
-static int meets(int variant, const struct awkward *w)
+/* Unless there is time, two variants meet all matrices, the other sizes those of a few blocks, and what
+ * differs from them in arithmetic alone the smallest. */
+static int64_t most_rows(int variant)
 {
-    return trial_slow() || (trial_brief() ? TWO_VARIANTS : SIZES) >> variant & 1 ||
-           (w->rows <= A_BLOCK && w->cols <= A_BLOCK);
+    const unsigned bit = 1u << variant;
+    return trial_slow() || TWO_VARIANTS & bit ? ANY_ROWS : SIZES & bit ? few_rows() : A_BLOCK;
 }
 
 static int small_enough(const struct awkward *w)
@@ -78,7 +79,8 @@ static void on_device(const char *name, const struct scope *scope, int m, void (
     for (int variant = 0; gpu && variant < VARIANT_COUNT; variant++)
         for (int op = HEDDLE_N; op <= (int)trial_last_op(variant); op++) {
             struct trial t = {.name = name, .device = {.kind = DEVICE_gpu, .gpu = gpu}};
-            if (!(scope->variants >> variant & 1) || !meets(variant, &awkward[m]))
+            if (!(scope->variants >> variant & 1) || awkward[m].rows > most_rows(variant) ||
+                awkward[m].cols > most_rows(variant))
                 continue;
             trial_new(&t, &awkward[m], variant, (heddle_op)op, scope->exact);
             for (int k = 0; k < kernel_count(); k++)
