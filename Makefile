@@ -51,10 +51,10 @@ build:
 	@scripts/setup --no-install build report
 	@$(call BUILD,release,$(ARCHS_$(ARCHS)))
 
+demo: QUIETLY = >build/demo.log 2>&1 || { tail -n 30 build/demo.log; exit 1; }
 demo: setup
 	@echo "building (what the build says goes to build/demo.log)" && mkdir -p build
-	@{ $(call BUILD,release,$(ARCHS_native) -DHEDDLE_TESTS=OFF); } >build/demo.log 2>&1 || \
-	  { tail -n 30 build/demo.log; exit 1; }
+	@{ $(call BUILD,release,$(ARCHS_native) -DHEDDLE_TESTS=OFF); } $(QUIETLY)
 	@scripts/demo build
 
 check:
