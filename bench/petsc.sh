@@ -21,7 +21,7 @@ members="Flan_1565 europe_osm ldoor boneS10 wbp256 asia_osm rajat31 kkt_power pw
 heddle="2 ranks | 1 rank x 2 threads | first"
 echo "| matrix | nonzeros | aij N ms | aijsell N ms | $heddle | aij T ms | $heddle |"
 echo "|---|---|---|---|---|---|---|---|---|---|---|"
-for member in $(head -n "$count" <<<"${members// /$'\n'}" | tac); do
+for member in $(tr -s ' \n' '\n' <<<"$members" | head -n "$count" | tac); do
     "$build/heddle" convert "set:paper/$member" "$scratch/a.petsc" >/dev/null 2>&1
     nnz=$(od -An -j 12 -N 4 -t d4 --endian=big "$scratch/a.petsc")
     # shellcheck disable=SC2086
