@@ -622,16 +622,16 @@ DRAWINGS = {
                   "side by side.  The parts are those of cpu_merge.  In truth a tile has up to 32 vectors."],
     },
     "cpu_csr_mm_t": {
-        "title": "several vectors at once, transposed: an entry adds to a cache line",
-        "panels": [{"waves": ["thread 0: Y", "thread 1: a copy"], "cell": 104, "steps": [
+        "title": "several vectors at once, transposed: an entry adds to cache lines",
+        "panels": [{"waves": ["owns Y[0..1]", "owns Y[2..5]"], "cell": 104, "steps": [
             ("step 1", "a>0 | h>3"), ("2", "b>3 | i>1"), ("3", "c>0 | j>4"), ("4", "d>1 | k>5"),
             ("5", "e>2 | l>5"),
             ("6", "f>4 | -"),
-            ("7", "g>5 | -"), ("then", ":Y_+=_copy | -")]}],
+            ("7", "g>5 | -"), ("then", ":Y_+=_copy | :Y_+=_copy")]}],
         "strips": [("path", "a b 0 1 c d e f g | 2 h 3 i j k 4 l 5")],
-        "notes": ["As cpu_csr_t, but each addition is to a row of Y: as many vectors as a cache line of 64 "
-                    "bytes has numbers.",
-                  "Where the vectors of Y lie apart, thread 0 has a copy, too."],
+        "notes": ["As cpu_csr_t, but each addition is to a row of Y: as many vectors as four cache lines of "
+                    "64 bytes have numbers.",
+                  "Where the vectors of Y lie apart, all is added to copies."],
     },
     "cpu_coo": {
         "title": "entries in parts of equal number",

@@ -163,6 +163,7 @@ DEVICE real sum_by_block(const struct product *p, int64_t from, int n, int64_t t
         if (at.slot == 0)
             part[simt_wave_id() * width + at.lane * each + i] = sum.v[i];
     simt_sync();
+    SIMT_ROLLED
     for (int w = 0; thread < width && w < simt_waves(); w++)
         all += part[w * width + thread];
     return all;
@@ -194,10 +195,12 @@ DEVICE void store_piece(const struct product *p, struct row_block mine, int64_t 
         return;
     simt_fence();
     sum = 0;
+    SIMT_ROLLED
     for (int64_t i = turn; i < pieces; i += turns)
         sum += tile + v < p->vectors ? simt_fresh(left + (first + i) * p->vectors + v) : (real)0;
     part[thread] = sum;
     simt_sync();
+    SIMT_ROLLED
     for (int i = 1; turn == 0 && i < turns; i++)
         sum += part[i * width + v];
     if (turn == 0 && tile + v < p->vectors)
