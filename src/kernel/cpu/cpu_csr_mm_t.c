@@ -31,7 +31,7 @@ struct cut {
 
 /* product.parts is how many threads there should be work for.  Wide bands read A seldom; narrow ones have
  * smaller copies. */
-static struct cut cut_of(const struct product *p, int real_bytes)
+static struct cut bands_for(const struct product *p, int real_bytes)
 {
     struct cut c = {.width = LINES_MOST * LINE_BYTES / real_bytes};
     const int64_t shares = p->parts;
@@ -139,7 +139,7 @@ static void begin_band(const struct product *p, const struct band *t, const stru
 }
 
 /* Some entries of one row, and the row's numbers of X times alpha. */
-struct stretch {
+struct row_piece {
     const real *val;
     const idx *col;
     int64_t n;
@@ -147,7 +147,7 @@ struct stretch {
 };
 
 /* Vectors from v on: `eights` times eight of them, or a few. */
-INLINE void add_wide(const struct destination *to, const struct stretch *e, int v, const int eights)
+INLINE void add_wide(const struct destination *to, const struct row_piece *e, int v, const int eights)
 {
     vec factor[WIDTH_MOST / LANES];
     for (int i = 0; i < eights; i++)
@@ -159,7 +159,7 @@ INLINE void add_wide(const struct destination *to, const struct stretch *e, int 
     }
 }
 
-INLINE void add_few(const struct destination *to, const struct stretch *e, int v, const int few)
+INLINE void add_few(const struct destination *to, const struct row_piece *e, int v, const int few)
 {
     for (int64_t k = 0; k < e->n; k++) {
         real *y = place_of(to, e->col[k]) + v;
@@ -169,7 +169,7 @@ INLINE void add_few(const struct destination *to, const struct stretch *e, int v
 }
 
 /* Returns how many vectors it has added, as many as are done together. */
-static int add_some(const struct destination *to, const struct stretch *e, int v, int left)
+static int add_to_lines(const struct destination *to, const struct row_piece *e, int v, int left)
 {
     const int most = WIDTH_MOST / LANES;
     if (most >= 8 && left >= 8 * LANES)
@@ -188,7 +188,7 @@ static int add_some(const struct destination *to, const struct stretch *e, int v
 }
 
 /* Steps [begin, end) along rows and entries. */
-static void add_steps(const struct product *p, const struct band *t, const struct destination *to,
+static void add_along(const struct product *p, const struct band *t, const struct destination *to,
                       int64_t begin, int64_t end)
 {
     const off *row_ptr = (const off *)p->array[CSR_ROW_PTR];
@@ -201,11 +201,11 @@ static void add_steps(const struct product *p, const struct band *t, const struc
         if (k < next) {
             real x[WIDTH_MOST];
             const real *from = (const real *)p->x + row * p->x_step.entry + t->first * p->x_step.vector;
-            const struct stretch e = {val + k, col + k, next - k, x};
+            const struct row_piece e = {val + k, col + k, next - k, x};
             for (int v = 0; v < t->count; v++)
                 x[v] = alpha * from[v * p->x_step.vector];
             for (int v = 0; v < t->count;)
-                v += add_some(to, &e, v, t->count - v);
+                v += add_to_lines(to, &e, v, t->count - v);
         }
         k = next;
     }
@@ -218,8 +218,8 @@ static void add_part(const struct product *p, const struct band *t, int64_t part
     const struct destination to = destination_of(p, t, part);
     const int64_t begin = steps_before(p, t, part), end = steps_before(p, t, part + 1),
                   middle = begin + part_begin(end - begin, t->lane, t->cut.lanes);
-    add_steps(p, t, &to, middle, end);
-    add_steps(p, t, &to, begin, middle);
+    add_along(p, t, &to, middle, end);
+    add_along(p, t, &to, begin, middle);
 }
 
 /* After everything is added: the copies go to Y, page by page, in the order of the parts. */
@@ -241,7 +241,7 @@ static void end_band(const struct product *p, const struct band *t, const struct
 
 CPU_KERNEL(cpu_csr_mm_t)(const struct product *p, const struct team *team)
 {
-    const struct cut c = cut_of(p, sizeof(real));
+    const struct cut c = bands_for(p, sizeof(real));
     for (int64_t first = 0; first < p->vectors; first += c.lanes * c.width) {
         for (int64_t lane = 0; lane < c.lanes; lane++) {
             const struct band t = band_of(p, c, first, lane);
@@ -267,7 +267,7 @@ CPU_KERNEL(cpu_csr_mm_t)(const struct product *p, const struct team *team)
 static int64_t workspace(const struct work *w)
 {
     const int64_t size = (int64_t)type_size(w->value);
-    const struct cut c = cut_of(&w->product, (int)size);
+    const struct cut c = bands_for(&w->product, (int)size);
     const int64_t n = w->product.cols * c.width;
     return c.lanes * c.parts * (scatter_flags(n) + scatter_pages(n) * PAGE * size);
 }
