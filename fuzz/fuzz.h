@@ -34,7 +34,7 @@ static inline void fuzz_require(int condition, const char *what)
 /* Reads the bytes as a matrix text called `name`. */
 static inline void fuzz_text(const char *name, const uint8_t *data, size_t size)
 {
-    struct source s;
+    struct text_source s;
     struct csr A;
     int64_t live = mem_live();
     fuzz_tune(data, size);
