@@ -2,8 +2,10 @@
  *
  * Any description of a matrix, any options, any spec: what include/heddle.h promises.  The bytes choose
  * sizes, types, arrays, one damage at most, operations, plans and specs.  All numbers are small integers,
- * whose sums are exact in any order and in both types: a plain loop over the entries is the oracle, to the
+ * whose sums are exact in any order and in every type: a plain loop over the entries is the oracle, to the
  * bit. */
+#include <complex.h>
+#include <math.h>
 #include <string.h>
 
 #include "fuzz.h"
@@ -34,23 +36,104 @@ static void word(struct feed *f, char *out, int most)
     out[n] = 0;
 }
 
+/* ------------------------------------------------------------------ numbers */
+
+/* What stands in an array of a type; real types have no imaginary part. */
+typedef double complex number;
+
+/* The 16 bits of an integer below 2048, and back. */
+static uint16_t half_of(double v)
+{
+    int exponent;
+    const double part = frexp(fabs(v), &exponent);
+    return v == 0 ? 0 : (uint16_t)((v < 0) << 15 | (exponent + 14) << 10 | (int)((2 * part - 1) * 1024));
+}
+
+static double of_half(uint16_t bits)
+{
+    const double size = ldexp(1024 + bits % 1024, (bits >> 10) % 32 - 25);
+    return bits % 32768 == 0 ? 0 : bits >> 15 ? -size : size;
+}
+
+union bits {
+    float f32;
+    uint32_t word;
+};
+
+static void put(void *array, heddle_type type, int64_t i, number v)
+{
+    const union bits f32 = {.f32 = (float)creal(v)};
+    switch (type) {
+    case HEDDLE_F32:
+        ((float *)array)[i] = f32.f32;
+        break;
+    case HEDDLE_F16:
+        ((uint16_t *)array)[i] = half_of(creal(v));
+        break;
+    case HEDDLE_BF16:
+        ((uint16_t *)array)[i] = (uint16_t)(f32.word >> 16);
+        break;
+    case HEDDLE_C32:
+        ((float complex *)array)[i] = (float complex)v;
+        break;
+    case HEDDLE_C64:
+        ((number *)array)[i] = v;
+        break;
+    default:
+        ((double *)array)[i] = creal(v);
+    }
+}
+
+static number get(const void *array, heddle_type type, int64_t i)
+{
+    union bits b = {0};
+    switch (type) {
+    case HEDDLE_F32:
+        return ((const float *)array)[i];
+    case HEDDLE_F16:
+        return of_half(((const uint16_t *)array)[i]);
+    case HEDDLE_BF16:
+        b.word = (uint32_t)((const uint16_t *)array)[i] << 16;
+        return b.f32;
+    case HEDDLE_C32:
+        return ((const float complex *)array)[i];
+    case HEDDLE_C64:
+        return ((const number *)array)[i];
+    default:
+        return ((const double *)array)[i];
+    }
+}
+
+static int has_two_parts(heddle_type type)
+{
+    return type == HEDDLE_C32 || type == HEDDLE_C64;
+}
+
+/* A small integer, or a pair of them. */
+static number any(struct feed *f, int most, heddle_type type)
+{
+    const double re = below(f, 2 * most + 1) - most;
+    return has_two_parts(type) ? re + (below(f, 2 * most + 1) - most) * I : re;
+}
+
 /* ------------------------------------------------------------------ the oracle */
 
 struct entries {
     int64_t rows, cols, nnz;
     int row[ENTRIES_MOST], col[ENTRIES_MOST];
-    double val[ENTRIES_MOST];
+    number val[ENTRIES_MOST];
+    heddle_type vector; /* of x and y */
 };
 
-static void multiply_exactly(const struct entries *e, heddle_op op, double alpha, const double *x,
-                             double beta, double *y)
+static void multiply_exactly(const struct entries *e, heddle_op op, number alpha, const number *x,
+                             number beta, number *y)
 {
     int64_t n = op == HEDDLE_N ? e->rows : e->cols;
     for (int64_t i = 0; i < n; i++)
         y[i] = beta == 0 ? 0 : beta * y[i];
     for (int64_t k = 0; k < e->nnz; k++) {
         int to = op == HEDDLE_N ? e->row[k] : e->col[k], from = op == HEDDLE_N ? e->col[k] : e->row[k];
-        y[to] += alpha * e->val[k] * x[from];
+        y[to] += alpha * (op == HEDDLE_H ? conj(e->val[k]) : e->val[k]) * x[from];
     }
 }
 
@@ -70,52 +153,39 @@ static heddle_lengths lengths_exactly(const int *index, int64_t nnz, int64_t n)
 
 /* ------------------------------------------------------------------ products */
 
-struct numbers { /* a vector in either type */
-    double f64[SIZE_MOST + 1];
-    float f32[SIZE_MOST + 1];
-};
-
-static void *as(struct numbers *v, heddle_type type)
-{
-    for (int i = 0; i <= SIZE_MOST; i++)
-        v->f32[i] = (float)v->f64[i];
-    return type == HEDDLE_F32 ? (void *)v->f32 : (void *)v->f64;
-}
-
-static double number(const struct numbers *v, heddle_type type, int64_t i)
-{
-    return type == HEDDLE_F32 ? (double)v->f32[i] : v->f64[i];
-}
-
 /* One product by the handle, or by the plan where there is one, against the oracle. */
 static void multiply(struct feed *f, heddle *h, const heddle_matrix *A, heddle_plan *p, int ops,
-                     const struct entries *e, heddle_type t)
+                     const struct entries *e)
 {
-    struct numbers x, y, alpha = {.f64 = {below(f, 5) - 2}}, beta = {.f64 = {below(f, 5) - 2}};
-    double expected[SIZE_MOST + 1];
+    const heddle_type t = e->vector;
+    number x[SIZE_MOST + 1], expected[SIZE_MOST + 1], alpha = any(f, 2, t), beta = any(f, 2, t);
+    number x_array[SIZE_MOST + 1], y_array[SIZE_MOST + 1], alpha_array[1], beta_array[1];
     heddle_op op = (heddle_op)below(f, 3);
     int plain = below(f, 4) == 0; /* alpha and beta NULL */
     for (int i = 0; i <= SIZE_MOST; i++) {
-        x.f64[i] = below(f, 17) - 8;
-        y.f64[i] = expected[i] = below(f, 17) - 8;
+        x[i] = any(f, 8, t);
+        expected[i] = any(f, 8, t);
+        put(x_array, t, i, x[i]);
+        put(y_array, t, i, expected[i]);
     }
-    const void *a = plain ? NULL : as(&alpha, t), *b = plain ? NULL : as(&beta, t);
+    put(alpha_array, t, 0, alpha);
+    put(beta_array, t, 0, beta);
+    const void *a = plain ? NULL : alpha_array, *b = plain ? NULL : beta_array;
     int64_t rows = op == HEDDLE_N ? e->rows : e->cols;
-    void *into = as(&y, t);
     heddle_status status =
-        p ? heddle_plan_mv(p, op, a, as(&x, t), b, into) : heddle_mv(h, op, a, A, as(&x, t), b, into);
+        p ? heddle_plan_mv(p, op, a, x_array, b, y_array) : heddle_mv(h, op, a, A, x_array, b, y_array);
     if (p && !(ops & (op == HEDDLE_N ? HEDDLE_PLAN_N : HEDDLE_PLAN_T))) {
         fuzz_require(status == HEDDLE_BAD_ARGUMENT, "a plan refuses what it was not made for");
         return;
     }
     fuzz_require(status == HEDDLE_OK, "a good matrix can be multiplied");
-    multiply_exactly(e, op, plain ? 1 : alpha.f64[0], x.f64, plain ? 0 : beta.f64[0], expected);
+    multiply_exactly(e, op, plain ? 1 : alpha, x, plain ? 0 : beta, expected);
     for (int64_t i = 0; i <= SIZE_MOST; i++) /* behind the last row nothing has changed */
-        fuzz_require(number(&y, t, i) == expected[i],
+        fuzz_require(get(y_array, t, i) == expected[i],
                      i < rows ? "the product is exact" : "nothing is written behind y");
 }
 
-static void plan(struct feed *f, heddle *h, const heddle_matrix *A, struct entries *e, heddle_type t)
+static void plan(struct feed *f, heddle *h, const heddle_matrix *A, struct entries *e)
 {
     static const int64_t limits[] = {0, -1, 100, 1 << 20}, products[] = {1, 3, 7, 12};
     char kernel[96] = "", tail[24];
@@ -139,28 +209,23 @@ static void plan(struct feed *f, heddle *h, const heddle_matrix *A, struct entri
     if (!p)
         return;
     int ops = o.ops ? o.ops : HEDDLE_PLAN_N;
-    multiply(f, h, A, p, ops, e, t);
+    multiply(f, h, A, p, ops, e);
     fuzz_require(heddle_plan_info(p, ops & HEDDLE_PLAN_N ? HEDDLE_N : HEDDLE_T, &info) == HEDDLE_OK,
                  "a plan describes itself");
     fuzz_require(o.memory_limit == 0 || info.bytes <= (o.memory_limit < 0 ? 0 : o.memory_limit),
                  "a plan keeps its limit");
     heddle_matrix_desc d;
     fuzz_require(heddle_matrix_info(A, &d) == HEDDLE_OK, "a matrix describes itself");
-    double *f64 = malloc(sizeof(double) * ENTRIES_MOST);
-    float *f32 = malloc(sizeof(float) * ENTRIES_MOST);
-    for (int64_t k = 0; f64 && f32 && k < e->nnz; k++) { /* twice the values: whatever their order is */
-        f64[k] = t == HEDDLE_F64 ? 2 * ((const double *)d.val)[k] : 0;
-        f32[k] = t == HEDDLE_F32 ? 2 * ((const float *)d.val)[k] : 0;
+    static number twice[ENTRIES_MOST];
+    for (int64_t k = 0; k < e->nnz; k++) { /* whatever their order is */
+        put(twice, d.types.value, k, 2 * get(d.val, d.types.value, k));
         e->val[k] *= 2;
     }
-    fuzz_require(heddle_plan_update_values(p, t == HEDDLE_F32 ? (void *)f32 : (void *)f64) == HEDDLE_OK,
-                 "new values are taken");
-    multiply(f, h, A, p, ops, e, t);
+    fuzz_require(heddle_plan_update_values(p, twice) == HEDDLE_OK, "new values are taken");
+    multiply(f, h, A, p, ops, e);
     for (int64_t k = 0; k < e->nnz; k++)
         e->val[k] /= 2;
     heddle_plan_free(p);
-    free(f64);
-    free(f32);
 }
 
 /* ------------------------------------------------------------------ descriptions */
@@ -170,7 +235,7 @@ enum damage { NONE, INDEX, DECREASE, LAST, ARRAY_NULL, SIZE, SKEW, TYPE, BASE, W
 /* of a description, in the types that it names; 16 bytes of slack for pointers that are skewed */
 struct arrays {
     int64_t ptr[SIZE_MOST + 4], row[ENTRIES_MOST + 2], col[ENTRIES_MOST + 2];
-    double val[ENTRIES_MOST + 2];
+    number val[ENTRIES_MOST + 2];
 };
 
 static void put_int(void *array, heddle_type type, int64_t i, int64_t value)
@@ -204,10 +269,7 @@ static void fill(struct arrays *a, const struct entries *e, heddle_types t, int 
         put_int(a->row, t.index, k, e->row[k] + base);
         put_int(a->col, t.index, k, e->col[k] + base);
         count[major ? major[k] : 0]++;
-        if (t.value == HEDDLE_F32)
-            ((float *)a->val)[k] = (float)e->val[k];
-        else
-            a->val[k] = e->val[k];
+        put(a->val, t.value, k, e->val[k]);
     }
     for (int i = 0; i <= SIZE_MOST; sum += count[i++])
         put_int(a->ptr, t.offset, i, sum);
@@ -275,10 +337,13 @@ static heddle_status spoil(struct feed *f, struct given *g, struct arrays *a, en
     case SKEW:
         if (g->nnz == 0)
             break;
-        g->val += 1 + below(f, 3);
+        g->val += 1 + 2 * below(f, 2);
         return HEDDLE_BAD_ARGUMENT;
     case TYPE:
-        g->types.value = (heddle_type)(3 + below(f, 100));
+        if (below(f, 2))
+            g->types.value = (heddle_type)(HEDDLE_C64 + 1 + below(f, 100));
+        else /* no such pair */
+            g->types.vector = HEDDLE_F16;
         return HEDDLE_BAD_ARGUMENT;
     case BASE:
         g->base = 2 + below(f, 9);
@@ -295,12 +360,12 @@ static heddle_status spoil(struct feed *f, struct given *g, struct arrays *a, en
 
 /* ------------------------------------------------------------------ a matrix and what is done with it */
 
-static void use(struct feed *f, heddle *h, const heddle_matrix *A, struct entries *e, heddle_type t)
+static void use(struct feed *f, heddle *h, const heddle_matrix *A, struct entries *e)
 {
     heddle_matrix *B;
     heddle_stats s;
-    multiply(f, h, A, NULL, 0, e, t);
-    multiply(f, h, A, NULL, 0, e, t);
+    multiply(f, h, A, NULL, 0, e);
+    multiply(f, h, A, NULL, 0, e);
     fuzz_require(heddle_statistics(h, A, &s) == HEDDLE_OK, "a good matrix has statistics");
     heddle_lengths row = lengths_exactly(e->row, e->nnz, e->rows),
                    col = lengths_exactly(e->col, e->nnz, e->cols);
@@ -310,31 +375,38 @@ static void use(struct feed *f, heddle *h, const heddle_matrix *A, struct entrie
     fuzz_require(s.col.shortest == col.shortest && s.col.longest == col.longest && s.col.empty == col.empty,
                  "of columns");
     if (below(f, 2))
-        plan(f, h, A, e, t);
+        plan(f, h, A, e);
     fuzz_require(heddle_convert(&B, h, A, (heddle_format)below(f, 3)) == HEDDLE_OK,
                  "a good matrix can be converted");
     fuzz_require(heddle_check(h, B) == HEDDLE_OK, "what was converted is good");
-    multiply(f, h, B, NULL, 0, e, t);
+    multiply(f, h, B, NULL, 0, e);
     heddle_matrix_free(B);
 }
 
 static void describe(struct feed *f, heddle *h)
 {
-    static const heddle_type values[] = {0, HEDDLE_F32, HEDDLE_F64}, integers[] = {0, HEDDLE_I32, HEDDLE_I64};
+    /* values, vectors as they are described, and what those are */
+    static const heddle_type types[][3] = {
+        {0, 0, HEDDLE_F64},          {HEDDLE_F32, 0, HEDDLE_F32},  {HEDDLE_F64, HEDDLE_F64, HEDDLE_F64},
+        {HEDDLE_F16, 0, HEDDLE_F32}, {HEDDLE_BF16, 0, HEDDLE_F32}, {HEDDLE_F32, HEDDLE_F64, HEDDLE_F64},
+        {HEDDLE_C32, 0, HEDDLE_C32}, {HEDDLE_C64, 0, HEDDLE_C64},
+    };
+    static const heddle_type integers[] = {0, HEDDLE_I32, HEDDLE_I64};
+    const heddle_type *type = types[below(f, 8)];
     static struct arrays a; /* its alignment is that of its widest member */
-    struct entries e = {.rows = below(f, SIZE_MOST), .cols = below(f, SIZE_MOST)};
+    struct entries e = {.rows = below(f, SIZE_MOST), .cols = below(f, SIZE_MOST), .vector = type[2]};
     heddle_matrix *A;
     struct given g = {.format = (heddle_format)below(f, 3),
                       .rows = e.rows,
                       .cols = e.cols,
                       .base = below(f, 2),
                       .copy = below(f, 2),
-                      .types = {values[below(f, 3)], integers[below(f, 3)], integers[below(f, 3)]}};
+                      .types = {type[0], integers[below(f, 3)], integers[below(f, 3)], type[1]}};
     e.nnz = g.nnz = e.rows > 0 && e.cols > 0 ? below(f, ENTRIES_MOST) : 0;
     for (int64_t k = 0; k < e.nnz; k++) {
         e.row[k] = below(f, (int)e.rows);
         e.col[k] = below(f, (int)e.cols);
-        e.val[k] = below(f, 15) - 7;
+        e.val[k] = any(f, 7, type[0]);
     }
     const int *major = g.format == HEDDLE_CSR ? e.row : g.format == HEDDLE_CSC ? e.col : NULL;
     if (major)
@@ -355,7 +427,7 @@ static void describe(struct feed *f, heddle *h)
     fuzz_require(heddle_check(h, A) == (d == NONE ? HEDDLE_OK : HEDDLE_BAD_MATRIX),
                  "heddle_check knows good from bad");
     if (d == NONE)
-        use(f, h, A, &e, g.types.value == HEDDLE_F32 ? HEDDLE_F32 : HEDDLE_F64);
+        use(f, h, A, &e);
     heddle_matrix_free(A);
 }
 
