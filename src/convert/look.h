@@ -84,7 +84,7 @@ DEVICE void store_one_row(const struct product *p, struct row_block mine, real s
     real *const part = (real *)p->workspace;
     if (mine.work == ONE_ROW) {
         if (simt_thread_id() == 0)
-            store((real *)p->y + mine.row, alpha_of(p), sum, beta_of(p));
+            store_sum(p, mine.row, sum);
         return;
     }
     const int64_t piece = -1 - mine.work, first = piece - (mine.begin - row_ptr[0]) / size;
@@ -104,7 +104,7 @@ DEVICE void store_one_row(const struct product *p, struct row_block mine, real s
     sum = block_sum(sum);
     if (simt_thread_id() == 0) {
         p->counters[first] = 0;
-        store((real *)p->y + mine.row, alpha_of(p), sum, beta_of(p));
+        store_sum(p, mine.row, sum);
     }
 }
 

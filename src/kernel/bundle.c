@@ -108,7 +108,7 @@ KERNEL_BOUND(bundle, BLOCK)(struct product p)
         mine = lane == r ? sum : mine;
     }
     if (record[0] >= 0 && lane < rows)
-        store((real *)p.y + record[0] + lane, alpha_of(&p), mine, beta_of(&p));
+        store_sum(&p, record[0] + lane, mine);
 }
 
 #else

@@ -65,7 +65,7 @@ DEVICE void deliver(const struct product *p, const struct tile *t, int n, real s
         carry_leave(p, tiles, t->number, t->goes_on ? t->row : -1, sum);
     if (n > 0 || !t->goes_on) {
         const int64_t row = t->row + (t->gaps ? simt_readonly(offset + t->row + t->number + n) : n);
-        store((real *)p->y + row, alpha_of(p), sum, beta_of(p));
+        store_sum(p, row, sum);
     }
 }
 

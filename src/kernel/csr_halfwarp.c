@@ -82,7 +82,7 @@ DEVICE void multiply(const struct product *p, const int rows)
         sum_units(p, unit, sum, rows);
         const real total = rows == 1 ? sum_lanes(sum[0], 8) : sum_lanes_of_four(sum);
         if (lane % (CSR16_UNIT / rows) == 0 && mine < p->rows)
-            store((real *)p->y + mine, alpha_of(p), total, beta_of(p));
+            store_sum(p, mine, total);
     }
 }
 

@@ -204,8 +204,7 @@ DEVICE void store_piece(const struct product *p, struct row_block mine, int64_t 
     for (int i = 1; turn == 0 && i < turns; i++)
         sum += part[i * width + v];
     if (turn == 0 && tile + v < p->vectors)
-        store((real *)p->y + mine.row * p->y_step.entry + (tile + v) * p->y_step.vector, alpha_of(p), sum,
-              beta_of(p));
+        store_sum(p, mine.row * p->y_step.entry + (tile + v) * p->y_step.vector, sum);
     if (thread == 0)
         *counter = 0;
 }
@@ -258,8 +257,7 @@ DEVICE void several_rows(const struct product *p, struct row_block mine, struct 
         const int64_t done = longs->row[i], from = row_ptr[done];
         const real sum = sum_by_block(p, from, (int)(row_ptr[done + 1] - from), tile, lanes, each, how);
         if (thread < lanes * each && tile + thread < p->vectors)
-            store((real *)p->y + (mine.row + done) * p->y_step.entry + (tile + thread) * p->y_step.vector,
-                  alpha_of(p), sum, beta_of(p));
+            store_sum(p, (mine.row + done) * p->y_step.entry + (tile + thread) * p->y_step.vector, sum);
     }
 }
 
@@ -277,8 +275,7 @@ DEVICE void multiply(const struct product *p, const int lanes, const int each, c
     if (mine.work < ONE_ROW)
         store_piece(p, mine, tile, sum, lanes * each);
     else if (simt_thread_id() < lanes * each && tile + simt_thread_id() < p->vectors)
-        store((real *)p->y + mine.row * p->y_step.entry + (tile + simt_thread_id()) * p->y_step.vector,
-              alpha_of(p), sum, beta_of(p));
+        store_sum(p, mine.row * p->y_step.entry + (tile + simt_thread_id()) * p->y_step.vector, sum);
 }
 
 /* A kernel per number of lanes along the vectors and of vectors a lane, so that loads are unrolled. */

@@ -43,7 +43,7 @@ DEVICE void row_of_group(const struct product *p, const int lanes)
     for (int by = lanes / 2; by > 0; by /= 2)
         sum += simt_shfl_xor(sum, by, WAVE);
     if (lane == 0 && row < p->rows)
-        store((real *)p->y + row, alpha_of(p), sum, beta_of(p));
+        store_sum(p, row, sum);
 }
 
 /* A kernel per width, so that the tree is unrolled. */

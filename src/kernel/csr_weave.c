@@ -85,7 +85,7 @@ DEVICE void short_rows(const struct product *p, const int lanes, const int under
     for (int by = lanes / 2; by > 0; by /= 2)
         sum += simt_shfl_xor(sum, by, WAVE);
     if (lane == 0 && row < rows)
-        store((real *)p->y + row, alpha_of(p), sum, beta_of(p));
+        store_sum(p, row, sum);
 }
 
 /* A kernel per number of lanes, so that loads are unrolled. */
@@ -175,7 +175,7 @@ DEVICE void several_rows(const struct product *p, struct row_block mine, struct 
         begin = simt_readonly(row_ptr + (row < rows ? row : rows));
         end = simt_readonly(row_ptr + (row < rows ? row + 1 : rows));
         if ((simt_lane() & (lanes - 1)) == 0 && done < rows)
-            store((real *)p->y + mine.row + done, alpha_of(p), sum, beta_of(p));
+            store_sum(p, mine.row + done, sum);
     }
 }
 

@@ -46,7 +46,7 @@ KERNEL_RESIDENT(ell_groups, BLOCK, sizeof(real) == 4 ? 3 : 2)(struct product p)
             if (blocks > 1)
                 ((real *)p.workspace)[part * p.rows + i] = sum;
             else
-                store((real *)p.y + i, alpha_of(&p), sum, beta_of(&p));
+                store_sum(&p, i, sum);
         }
     }
 }
@@ -59,7 +59,7 @@ KERNEL(ell_groups_sum)(struct product p)
         real sum = 0;
         for (int64_t part = 0; part < p.fact[BLOCKS]; part++)
             sum += simt_readonly(partial + part * p.rows + i);
-        store((real *)p.y + i, alpha_of(&p), sum, beta_of(&p));
+        store_sum(&p, i, sum);
     }
 }
 

@@ -86,7 +86,7 @@ KERNEL(ellr)(struct product p)
 {
     const idx *length = (const idx *)p.array[ELLR_LENGTH];
     for (int64_t i = simt_global_id(); i < p.rows; i += simt_global_size())
-        store((real *)p.y + i, alpha_of(&p), sum_on(&p, i, 0, simt_stream(length + i), 0), beta_of(&p));
+        store_sum(&p, i, sum_on(&p, i, 0, simt_stream(length + i), 0));
 }
 
 DEVICE void rows_ahead(const struct product *p)
@@ -99,7 +99,7 @@ DEVICE void rows_ahead(const struct product *p)
         real sum = sum_of(c, (const real *)p->array[ELLR_VAL] + i, p->rows, (const real *)p->x, n, 0);
         if (p->dim[ELLR_WIDTH] > LOADS)
             sum = sum_on(p, i, LOADS, n, sum);
-        store((real *)p->y + i, alpha_of(p), sum, beta_of(p));
+        store_sum(p, i, sum);
     }
 }
 
@@ -132,7 +132,7 @@ KERNEL_RESIDENT(ellr_few, ELL_FEW_THREADS, ELL_FEW_BLOCKS)(struct product p)
             for (int k = 0; k < LOADS; k++)
                 c[k] = next[k];
         }
-        store((real *)p.y + i, alpha_of(&p), sum, beta_of(&p));
+        store_sum(&p, i, sum);
     }
 }
 

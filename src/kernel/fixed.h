@@ -177,7 +177,7 @@ DEVICE void fixed_end(const struct product *p)
 {
     const struct fixed f = fixed_of(p);
     for (int64_t i = simt_global_id(); i < f.n / FIXED_PARTS; i += simt_global_size())
-        store((real *)p->y + i, alpha_of(p), fixed_take(&f, i), beta_of(p));
+        store_sum(p, i, fixed_take(&f, i));
 }
 
 /* A page has a function deal_terms(p, adds) that gives every term of the matrix to fixed_note or, with

@@ -24,7 +24,7 @@
 KERNEL(hyb_ell)(struct product p)
 {
     for (int64_t i = simt_global_id(); i < p.rows; i += simt_global_size())
-        store((real *)p.y + i, alpha_of(&p), ell_sum(&p, i, 0, 1), beta_of(&p));
+        store_sum(&p, i, ell_sum(&p, i, 0, 1));
 }
 
 /* Neighbouring entries that a lane takes. */

@@ -155,7 +155,7 @@ DEVICE void multiply(const struct product *p, const int loads)
         if (place < p->rows) {
             const int64_t to =
                 p->dim[SELL_SORTED] ? simt_readonly((const int32_t *)p->array[SELL_ROW] + place) : place;
-            store((real *)p->y + to, alpha_of(p), sum, beta_of(p));
+            store_sum(p, to, sum);
         }
     }
 }

@@ -89,7 +89,7 @@ DEVICE void multiply_slices(const struct product *p, int64_t first, const int wa
             mine.sum += partial[simt_thread_id() + k * WAVE];
     }
     if (mine.is_row && part == 0)
-        store((real *)p->y + mine.row, alpha_of(p), mine.sum, beta_of(p));
+        store_sum(p, mine.row, mine.sum);
 }
 
 /* Groups of lanes behind the last row have an empty one. */
@@ -107,8 +107,7 @@ DEVICE void multiply_rest(const struct product *p, int64_t thread)
         sum += term(p, simt_stream(val + k), simt_readonly(x + simt_stream(col + k)));
     sum = wave_sum(sum, lanes);
     if (is_row && thread % lanes == 0)
-        store((real *)p->y + simt_readonly((const int32_t *)p->array[TMPL_REST_ROW] + i), alpha_of(p), sum,
-              beta_of(p));
+        store_sum(p, simt_readonly((const int32_t *)p->array[TMPL_REST_ROW] + i), sum);
 }
 
 DEVICE void multiply(const struct product *p, const int waves)

@@ -77,7 +77,7 @@ KERNEL_RESIDENT(tmplv, BLOCK, sizeof(real) == 16 ? 2 : 6)(struct product p)
         if (!alike)
             add_template(&p, row + i, sum + i, 1, of[i]);
         if (first + i < slices && !(place[i] & TMPL_OFF))
-            store((real *)p.y + row[i], alpha_of(&p), sum[i], beta_of(&p));
+            store_sum(&p, row[i], sum[i]);
     }
 }
 

@@ -9,7 +9,7 @@
 
 /* A number, or with `at` the one whose address is there.  The bytes are read as words, whichever they are:
  * read as both, compilers put the arguments into memory. */
-DEVICE real scalar(const unsigned char *bytes, int at)
+DEVICE real scalar(const unsigned char *bytes, const int at)
 {
     uint64_t word[SCALAR_BYTES / sizeof(uint64_t)];
     real value;
@@ -43,6 +43,17 @@ DEVICE void store(real *y, real alpha, real sum, real beta)
 {
     sum = alpha == 0 ? (real)0 : sum;
     *y = beta == 0 ? times(alpha, sum) : times(alpha, sum) + times(beta, *y);
+}
+
+/* The same for entry `at` of y, with the product's own.  What the host gave is known without a load: one
+ * question for both, and nothing waits for their addresses. */
+DEVICE void store_sum(const struct product *p, int64_t at, real sum)
+{
+    real *y = (real *)p->y + at;
+    if (p->scalars_at)
+        store(y, alpha_of(p), sum, beta_of(p));
+    else
+        store(y, scalar(p->alpha, 0), sum, scalar(p->beta, 0));
 }
 
 /* May a kernel that adds to y leave, because alpha = 0?  One that was launched behind another that scales y
