@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
 #
 # awk -f same.awk STOCK HEDDLE: says where two outputs differ by more than rounding.  Whole numbers
-# (iterations, sizes) must be the same; others agree to three digits, or are both errors of the size of
+# (iterations, sizes) must be the same; others agree to five digits, or are both errors of the size of
 # rounding, which no two programs have alike.
 function whole(t) { return t ~ /^[-+]?[0-9]+[,.;:]?$/ }
 function real(t) { return t ~ /^[-+<]?[0-9]*\.?[0-9]+([eE][-+]?[0-9]+)?[,;:]?$/ }
@@ -15,7 +15,7 @@ FNR == NR { stock[NR] = $0; lines = NR; next }
         if (a[i] == $i) continue
         u = plain(a[i]); v = plain($i)
         same = !whole(a[i]) && real(a[i]) && real($i) &&
-               (size(u - v) <= 1e-3 * size(u) || (size(u) < 1e-7 && size(v) < 1e-7))
+               (size(u - v) <= 1e-5 * size(u) || (size(u) < 1e-7 && size(v) < 1e-7))
     }
     if (!same) { print "line " FNR ": '" stock[FNR] "' became '" $0 "'"; exit }
 }
