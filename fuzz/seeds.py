@@ -74,6 +74,8 @@ def main():
     put(folder, "archive", "fuzz.tar.gz", gzip.compress(plain, mtime=0))
     for seed in range(64):  # of each kind of damage and format, with entries enough
         put(folder, "api", f"s{seed}", bytes((seed * 7 + i * (seed + 3) + i * i) % 251 for i in range(700)))
+    # complex numbers in the place of a type that there is not: such are matrices, too
+    put(folder, "api", "type", bytes.fromhex("ff1e0074006b19191e2d0a006b"))
     try:
         import lzma
         put(folder, "archive", "small.mtx.xz", lzma.compress(SMALL))
