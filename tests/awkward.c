@@ -151,7 +151,7 @@ const struct awkward awkward[] = {
     {"lengths around vector widths", "remainders of 4, 8, 16, 32, 64 and 128 lanes", 420, 300, around_widths,
      spread},
     {"lengths around 1024", "block sizes; the top bucket of the sort", 15, 2000, around_1024, spread},
-    {"long runs of empty rows", "parts that begin or end in the middle of a run", 3000, 200, empty_runs,
+    {"long runs of empty rows", "parts that begin or end in the middle of a run", 3040, 200, empty_runs,
      near_diagonal},
     {"scattered entries", "most rows empty, slices with one row", 5003, 5003, every_tenth, anywhere},
     {"repeated columns", "x or y of a repeated column counted once", 257, 13, forty, anywhere},

@@ -104,6 +104,29 @@ TEST(every_writer_has_a_reader_that_gives_the_matrix_back)
     io_tuning = before;
 }
 
+/* Readers of fixed columns trust the header: four lines, and as many as it says, of 80 characters at most. */
+TEST(a_rutherford_boeing_file_has_the_lines_that_its_header_counts)
+{
+    static const int64_t sizes[][2] = {{300, 300}, {40, 90}, {1, 1}, {0, 7}};
+    for (size_t i = 0; i < sizeof sizes / sizeof sizes[0]; i++) {
+        struct csr A;
+        int lines = 0;
+        size_t n, length = 0, longest = 0;
+        CHECK_OK(some_matrix(&A, sizes[i][0], sizes[i][1], HEDDLE_F64));
+        CHECK_OK(file_write(&A, test_path("lines.rb")));
+        char *text = slurp(test_path("lines.rb"), &n);
+        for (size_t k = 0; k < n; k++) {
+            length = text[k] == '\n' ? 0 : length + 1;
+            longest = length > longest ? length : longest;
+            lines += text[k] == '\n';
+        }
+        CHECK_THAT(lines == 4 + atoi(strchr(text, '\n')) && longest <= 80, "%d lines, %d long: %.120s", lines,
+                   (int)longest, text);
+        free(text);
+        csr_free(&A);
+    }
+}
+
 TEST(what_is_written_does_not_depend_on_the_number_of_threads)
 {
     struct io_tuning before = io_tuning;

@@ -71,6 +71,23 @@ TEST(every_spelling_that_strtod_takes_reads_the_same)
     CHECK(reads("NaN(7)", &value) && isnan(value));
 }
 
+/* w 10^q where that has 54 bits, the last of which is set: as far as such a w fits into 64 bits. */
+TEST(ties_between_two_doubles_go_to_the_even_one)
+{
+    uint64_t state = 3, five = 1;
+    for (int q = 0; q <= 23; q++, five *= 5)
+        for (int i = 0; i < 60; i++) {
+            const uint64_t bits = test_random(&state) >> 10 | UINT64_C(1) << 53 | 1;
+            char text[64];
+            snprintf(text, sizeof text, "%llue%d", (unsigned long long)(bits / five | 1) << i % 8, q);
+            check_as_strtod(text);
+            if (q <= 4) {
+                snprintf(text, sizeof text, "%llue%d", (unsigned long long)(bits * five), -q);
+                check_as_strtod(text);
+            }
+        }
+}
+
 TEST(what_is_no_number_is_refused)
 {
     static const char *const texts[] = {"",    "abc", "-",   "+",   ".",     "e5",  "1e",

@@ -163,7 +163,7 @@ static void unaligned(struct trial *t)
     trial_unaligned(t, 2);
 }
 
-TEST(arrays_need_no_more_than_the_alignment_of_an_element)
+TEST(arrays_need_no_more_than_the_alignment_of_an_element_and_nothing_behind_them)
 {
     for_all(1, unaligned);
 }

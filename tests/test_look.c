@@ -179,6 +179,88 @@ TEST(a_look_whose_grid_is_too_small_covers_all_windows)
     CHECK(memcmp(some, all, (size_t)blocks * sizeof *all) == 0);
 }
 
+/* What is counted of the columns of ROWS rows with EACH entries, as immediate products have it, at a wave
+ * width. */
+enum { EACH = 4 };
+static void look_at_columns(struct looked *looked, const char *device, int32_t (*column)(int row, int entry))
+{
+    static int32_t ptr[ROWS + 1], col[ROWS * EACH];
+    heddle *h;
+    void *arrays[2];
+    for (int k = 0; k <= ROWS * EACH; k++) {
+        if (k % EACH == 0)
+            ptr[k / EACH] = k;
+        if (k < ROWS * EACH)
+            col[k] = column(k / EACH, k % EACH);
+    }
+    CHECK_OK(heddle_open(&h, device));
+    const struct device *d = &h->device;
+    CHECK_OK(device_alloc(d, &arrays[0], sizeof ptr));
+    CHECK_OK(device_copy(d, arrays[0], ptr, sizeof ptr));
+    CHECK_OK(device_alloc(d, &arrays[1], sizeof col));
+    CHECK_OK(device_copy(d, arrays[1], col, sizeof col));
+    struct work w = {.device = d, .variant = VARIANT_f64_i32, .value = HEDDLE_F64};
+    w.product =
+        (struct product){.rows = ROWS, .cols = ROWS, .nnz = ROWS * EACH, .array = {arrays[0], arrays[1]}};
+    CHECK_OK(device_alloc(d, &w.product.prepared, look_held(&w)));
+    CHECK_OK(gpu_look(looked, &w, look_cut(&w)));
+    CHECK(looked->result[LOOKED_ENTRIES] > ROWS && looked->result[LOOKED_ROWS] > ROWS / EACH);
+    device_free(d, w.product.prepared);
+    device_free(d, arrays[0]);
+    device_free(d, arrays[1]);
+    heddle_close(h);
+}
+
+static int32_t of_a_band(int row, int entry)
+{
+    return (row + entry) % ROWS;
+}
+static int32_t of_rows_alike(int row, int entry)
+{
+    return (void)row, 1000 * entry;
+}
+static int32_t of_no_order(int row, int entry)
+{
+    return (int32_t)(((unsigned)row * EACH + (unsigned)entry) * 2654435761u >> 8) % ROWS;
+}
+/* A quarter of the entries in column 7, an eighth in column 4001; no other column of 200 has a 64th. */
+static int32_t of_two_hot_columns(int row, int entry)
+{
+    return entry == 0 ? 7 : entry == 1 && row % 2 ? 4001 : 20 * ((row * 3 + entry * 77) % 200);
+}
+
+TEST(columns_are_counted_as_they_are)
+{
+    static const char *const devices[] = {"emu:wave=32,seed=3", "emu:wave=64,seed=4,races=1"};
+    for (int i = 0; i < 2; i++) {
+        struct looked looked;
+        const int64_t *const of = looked.result, wave = 32 << i;
+        look_at_columns(&looked, devices[i], of_a_band);
+        CHECK(of[LOOKED_NEXT] > of[LOOKED_ROWS] * 9 / 10 && of[LOOKED_ALIKE] == 0 && of[LOOKED_HOT] == -1);
+        CHECK(of[LOOKED_CLOSE] > of[LOOKED_ENTRIES] * (wave - 2) / wave &&
+              of[LOOKED_CLOSE] < of[LOOKED_ENTRIES] - of[LOOKED_ENTRIES] / wave + wave);
+        CHECK(of[LOOKED_CACHED] > of[LOOKED_ENTRIES] * 6 / 10 &&
+              of[LOOKED_CACHED] <= of[LOOKED_ENTRIES] * 3 / 4);
+        look_at_columns(&looked, devices[i], of_rows_alike);
+        CHECK(of[LOOKED_ALIKE] > of[LOOKED_ROWS] * 9 / 10 && of[LOOKED_NEXT] == 0 && of[LOOKED_CLOSE] == 0);
+        CHECK(of[LOOKED_CACHED] > of[LOOKED_ENTRIES] * 9 / 10 && of[LOOKED_CACHED] < of[LOOKED_ENTRIES]);
+        CHECK(of[LOOKED_CROWDED] > 13000 && of[LOOKED_CROWDED] < 20000); /* of 65536: one line of four */
+        for (int k = 0; k < HOT_MOST; k++)
+            CHECK(of[LOOKED_HOT + k] >= 0 && of[LOOKED_HOT + k] % 1000 == 0 &&
+                  (k == 0 || of[LOOKED_HOT + k] != of[LOOKED_HOT + k - 1]));
+        look_at_columns(&looked, devices[i], of_no_order);
+        CHECK(of[LOOKED_CLOSE] < of[LOOKED_ENTRIES] / 20 && of[LOOKED_CROWDED] < 65536 / 20 &&
+              of[LOOKED_HOT] == -1);
+        look_at_columns(&looked, devices[i], of_two_hot_columns);
+        CHECK_THAT(of[LOOKED_HOT] == 7 && of[LOOKED_HOT + 1] == 4001 && of[LOOKED_HOT + 2] == -1 &&
+                       of[LOOKED_HOT + 3] == -1,
+                   "%lld %lld %lld", (long long)of[LOOKED_HOT], (long long)of[LOOKED_HOT + 1],
+                   (long long)of[LOOKED_HOT + 2]);
+        CHECK_THAT(of[LOOKED_CROWDED] > 15000 && of[LOOKED_CROWDED] < 18500, "%lld",
+                   (long long)of[LOOKED_CROWDED]);
+    }
+}
+
 /* Which kernel of csr_weft a matrix gets follows from what the look counted. */
 struct seen {
     struct gpu_watch watch;

@@ -238,6 +238,42 @@ TEST(bundles_of_a_small_matrix_are_as_worked_out_by_hand)
     stored_free(&s);
 }
 
+/* Rows that are too long for a template have no place in a device's table of them: nobody else's may change,
+ * not even the one at its end. */
+TEST(rows_without_a_template_leave_the_table_of_templates_alone)
+{
+    enum { SHORT = 57, LONG = 7, PLACES = 256 /* for so many rows */ };
+    const int64_t length = TMPL_LONGEST + 1;
+    int64_t offset = 0;
+    for (;; offset++) { /* of one entry from the diagonal */
+        const uint64_t spread = TMPL_SPREAD(0, offset), hash = TMPL_MIX(spread) | 1;
+        if ((hash >> 32 & (PLACES - 1)) == PLACES - 1)
+            break;
+    }
+    struct csr A;
+    CHECK_OK(
+        csr_new(&A, SHORT + LONG, length + offset + SHORT, SHORT + LONG * length, HEDDLE_F64, HEDDLE_I32));
+    for (int i = 0; i <= SHORT + LONG; i++)
+        ((int32_t *)A.row_ptr)[i] = i <= LONG ? i * (int32_t)length : LONG * (int32_t)length + i - LONG;
+    for (int64_t k = 0; k < A.nnz; k++) {
+        A.col[k] = (int32_t)(k < LONG * length ? k % length : k - LONG * length + LONG + offset);
+        ((double *)A.val)[k] = (double)k;
+    }
+    for (int i = 0; i < 2; i++) {
+        struct device d = {.kind = DEVICE_gpu};
+        struct csr there;
+        struct stored s;
+        CHECK_OK(gpu_open(&d.gpu, i ? "emu:wave=64,seed=5" : "emu:wave=32,seed=6"));
+        CHECK_OK(device_csr_upload(&d, &there, &A));
+        CHECK_OK(device_stored_size(&d, &s, FORMAT_tmpl, &(struct source){.csr = there}, NULL));
+        CHECK_THAT(s.dim[TMPL_REST] >= LONG && s.dim[TMPL_REST] < LONG + 8, "%d rows share no template",
+                   (int)s.dim[TMPL_REST]);
+        device_csr_free(&d, &there);
+        gpu_close(d.gpu);
+    }
+    csr_free(&A);
+}
+
 /* ---- what is refused ---- */
 
 /* One entry a row, at i*i*step from the diagonal: all templates differ unless step is 0. */

@@ -1,9 +1,12 @@
 /* SPDX-License-Identifier: MIT */
+#define _GNU_SOURCE /* MAP_ANONYMOUS */
 #include "trial.h"
 
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
 
 #include "base/memory.h"
 #include "convert/service.h"
@@ -374,26 +377,54 @@ void trial_specials(struct trial *t)
     poke(t, t->A.val, t->on_device.val, t->A.value, bad_k, val_before);
 }
 
-/* A copy of `bytes` bytes that begins `by` bytes behind what alloc gives; *base is what to free. */
-static void *shifted(struct trial *t, void **base, const void *here, int64_t bytes, int64_t by)
+#define SHIFTED 4 /* arrays of a trial */
+
+/* Room for `bytes` bytes up to the end of a page, behind which nobody may read: the same for all trials, one
+ * for each `which`. */
+static void *at_the_edge(int which, int64_t bytes)
 {
-    CHECK_OK(device_alloc(&t->device, base, bytes + by));
-    CHECK_OK(device_copy(&t->device, (char *)*base + by, here, bytes));
-    return (char *)*base + by;
+    static struct {
+        char *end;
+        int64_t bytes;
+    } room[SHIFTED];
+    const int64_t page = sysconf(_SC_PAGESIZE), whole = (bytes + page - 1) / page * page;
+    if (!room[which].end || whole > room[which].bytes) {
+        char *p =
+            mmap(NULL, (size_t)(whole + page), PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+        if (p == MAP_FAILED || mprotect(p + whole, (size_t)page, PROT_NONE) != 0)
+            abort();
+        if (room[which].end)
+            munmap(room[which].end - room[which].bytes, (size_t)(room[which].bytes + page));
+        room[which].end = p + whole;
+        room[which].bytes = whole;
+    }
+    return room[which].end - bytes;
+}
+
+/* A copy of an array of elements of `by` bytes: on a GPU it begins one element behind what alloc gives, which
+ * is *base; on a CPU it ends where a page does, and *base is NULL. */
+static void *shifted(struct trial *t, int which, void **base, const void *here, int64_t bytes, int64_t by)
+{
+    *base = NULL;
+    if (t->device.kind == DEVICE_gpu)
+        CHECK_OK(device_alloc(&t->device, base, bytes + by));
+    void *p = *base ? (char *)*base + by : at_the_edge(which, bytes);
+    CHECK_OK(device_copy(&t->device, p, here, bytes));
+    return p;
 }
 
 void trial_unaligned(struct trial *t, int pairs)
 {
     int64_t size = (int64_t)type_size(t->A.value), offset = (int64_t)type_size(t->A.offset),
             entry = (int64_t)vector_size(t->A.value);
-    void *base[4], *x = t->x;
-    t->view.csr.val = shifted(t, &base[0], t->A.val, t->A.nnz * size, size);
-    t->view.csr.col = shifted(t, &base[1], t->A.col, t->A.nnz * 4, 4);
-    t->view.csr.row_ptr = shifted(t, &base[2], t->A.row_ptr, (t->A.rows + 1) * offset, offset);
-    t->x = shifted(t, &base[3], t->x_here, t->n_x * entry, entry);
+    void *base[SHIFTED], *x = t->x;
+    t->view.csr.val = shifted(t, 0, &base[0], t->A.val, t->A.nnz * size, size);
+    t->view.csr.col = shifted(t, 1, &base[1], t->A.col, t->A.nnz * 4, 4);
+    t->view.csr.row_ptr = shifted(t, 2, &base[2], t->A.row_ptr, (t->A.rows + 1) * offset, offset);
+    t->x = shifted(t, 3, &base[3], t->x_here, t->n_x * entry, entry);
     CHECK_OK(device_sync(&t->device));
     trial_products(t, 1, pairs);
-    for (int i = 0; i < 4; i++)
+    for (int i = 0; i < SHIFTED; i++)
         device_free(&t->device, base[i]);
     t->view.csr = t->on_device;
     t->x = x;

@@ -95,7 +95,7 @@ void trial_inputs_not_read(struct trial *t);
 /* NaN in a value, and Inf and NaN in x, show in exactly the entries of y that touch them: at the first and
  * last place, which padding would read, in the middle and anywhere. */
 void trial_specials(struct trial *t);
-/* Vectors and arrays may begin one element off what the allocation gave. */
+/* Arrays and x may begin one element off what the allocation gave, and nothing behind them is read. */
 void trial_unaligned(struct trial *t, int pairs);
 
 /* Runs `body` on the devices that HEDDLE_TEST_DEVICES names, or on the emulator with both wave widths. */

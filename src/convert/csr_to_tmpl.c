@@ -444,11 +444,9 @@ heddle_status gpu_csr_to_tmpl_values(const struct device *d, struct stored *s, c
     w.product.prepared = s->array[TMPL_REST_PTR];
     if (!s->format->valued)
         TRY(gpu_run_over(&w, "csr_to_tmpl_values", s->dim[TMPL_SLICES] * s->dim[TMPL_HEIGHT]));
-    if (s->dim[TMPL_ENTRIES] > 0) {
-        w.product.dim[TMPL_REST] = s->dim[TMPL_REST];
-        w.product.dim[LANES] = lanes_for(d, s->dim[TMPL_REST], s->dim[TMPL_ENTRIES]);
-        TRY(gpu_run_over(&w, "csr_to_tmpl_rest", s->dim[TMPL_REST] * w.product.dim[LANES]));
-    }
+    w.product.dim[TMPL_REST] = s->dim[TMPL_REST];
+    w.product.dim[LANES] = lanes_for(d, s->dim[TMPL_REST], s->dim[TMPL_ENTRIES]);
+    TRY(gpu_run_over(&w, "csr_to_tmpl_rest", s->dim[TMPL_REST] * w.product.dim[LANES]));
 done:
     return status;
 }

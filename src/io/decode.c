@@ -120,11 +120,25 @@ done:
     return status;
 }
 
+void *zlib_alloc(void *nothing, unsigned items, unsigned size)
+{
+    (void)nothing;
+    return mem_alloc(items, size);
+}
+
+void zlib_free(void *nothing, void *p)
+{
+    (void)nothing;
+    mem_free(p);
+}
+
 static heddle_status gzip_start(struct decoder *d)
 {
     z_stream *z = NULL;
     if (NEW_ZEROED(z, 1) != HEDDLE_OK)
         return HEDDLE_NO_MEMORY;
+    z->zalloc = zlib_alloc;
+    z->zfree = zlib_free;
     if (inflateInit2(z, 15 + 16) != Z_OK) { /* the largest window, gzip framing only */
         mem_free(z);
         return fail(HEDDLE_NO_MEMORY, "%s: zlib cannot be started", d->name);

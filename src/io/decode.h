@@ -36,4 +36,8 @@ void decoder_take(struct decoder *d, int64_t n);
 /* decode_xz.c */
 heddle_status xz_start(struct decoder *d);
 
+/* What zlib allocates and frees by, as z_stream wants it. */
+void *zlib_alloc(void *nothing, unsigned items, unsigned size);
+void zlib_free(void *nothing, void *p);
+
 #endif

@@ -18,6 +18,7 @@
 #include <zlib.h>
 
 #include "base/memory.h"
+#include "io/decode.h"
 #include "io/tuning.h"
 
 #define PRINT_SIZE 1024
@@ -202,7 +203,7 @@ static heddle_status put(struct sink *s, const char *data, int64_t size)
 /* One gzip member; *packed is allocated. */
 static heddle_status compress_piece(const char *data, int64_t size, char **packed, int64_t *packed_size)
 {
-    z_stream z = {0};
+    z_stream z = {.zalloc = zlib_alloc, .zfree = zlib_free};
     *packed = NULL;
     if (deflateInit2(&z, 6, Z_DEFLATED, 15 + 16, 8, Z_DEFAULT_STRATEGY) != Z_OK)
         return fail(HEDDLE_NO_MEMORY, "zlib cannot be started");

@@ -420,7 +420,7 @@ static heddle_status launch_some(struct work *w)
         TRY(gather_first(w));
     p->dim[MM_WIDE_Y] = is_aligned(p->y, p->y_step, size, vectors, WIDE_BYTES);
     if (is_aligned(p->x, p->x_step, size, vectors, WIDE_BYTES) && w->option[0] != SINGLE) {
-        const int64_t each = size >= WIDE_BYTES ? 1 : WIDE_BYTES / size;
+        const int64_t each = WIDE_BYTES / size;
         const int i = doublings(vectors / each, LANES_WIDE);
         TRY(mm_launch(w, entries[WIDE_1 + i], each << i));
     } else if (is_aligned(p->x, p->x_step, size, vectors, 8) && vectors * size == 8 &&

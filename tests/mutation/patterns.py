@@ -64,6 +64,32 @@ def replaced(new):
     return lambda text, m: (m.end(), m.expand(new))
 
 
+# A loop over all elements of an array whose number is a constant.
+OVER_ARRAY = re.compile(r'for \(int (\w+) = 0; (?:[^;]*&& )?\1$')
+CONSTANT = re.compile(r'(?:[A-Z][A-Z0-9_]*(?: / [A-Z0-9_]+)?|\d+);')
+
+
+def statement_at(text, at):
+    """The block or the simple statement that begins there."""
+    depth = 0
+    for i in range(at, len(text)):
+        depth += (text[i] in '({[') - (text[i] in ')}]')
+        if depth <= 0 and text[i] in ';}':
+            return text[at:i]
+    return text[at:]
+
+
+def one_more(text, m):
+    """`<=` instead of `<`, but not in such a loop: what lies behind the array is undefined, and compilers
+    drop the round that would touch it."""
+    loop = OVER_ARRAY.search(text[text.rfind('\n', 0, m.start()) + 1:m.start()])
+    if loop and CONSTANT.match(text, m.end()):
+        body = statement_at(text, arguments(text, text.rfind('for (', 0, m.start()) + 4)[1])
+        if re.search(rf'\[{loop[1]}\b', body):
+            return None
+    return m.end(), ' <= '
+
+
 # name, what is looked for, what comes instead
 PATTERNS = [
     ('barrier removed', r'\bsimt_(?:wave_)?sync\([^;]*\);', replaced(';')),
@@ -72,7 +98,7 @@ PATTERNS = [
     ('wrong lane', r'\bsimt_shfl(?:_xor|_up|_down)?\(', other_lane),
     ('beta ignored', r'\bbeta_of\([^()]*\)', replaced('(real)0')),
     ('alpha ignored', r'\balpha_of\([^()]*\)', replaced('(real)1')),
-    ('< to <=', r' < (?=[^;=]*[;)&|?])', replaced(' <= ')),
+    ('< to <=', r' < (?=[^;=]*[;)&|?])', one_more),
     ('<= to <', r' <= ', replaced(' < ')),
     ('> to >=', r' > ', replaced(' >= ')),
     ('>= to >', r' >= ', replaced(' > ')),

@@ -1,15 +1,20 @@
 # SPDX-License-Identifier: MIT
 """One mutant, from its text to a verdict: the objects that have its file in them, compiled into a folder of
-their own, the test programs linked with these before the library's, and the tests run until one fails."""
+their own, the test programs linked with these before the library's, and the tests run until one fails, or
+takes far longer than it does in the build as it is."""
 import json
+import math
 import os
 import re
 import resource
 import shlex
 import shutil
 import subprocess
+import sys
+import threading
 
 HOOKED = '-DSIMT_HOOKED'
+LAUNCHERS = ('ccache', 'sccache', 'distcc')
 
 
 class Build:
@@ -20,6 +25,7 @@ class Build:
         self.units = []
         for entry in json.load(open(f'{folder}/compile_commands.json')):
             words = shlex.split(entry['command'])
+            words = words[os.path.basename(words[0]) in LAUNCHERS:]
             out = os.path.normpath(os.path.join(entry['directory'], words[words.index('-o') + 1]))
             path = os.path.relpath(entry['file'], source)
             if path.startswith('src/') and '/tests/CMakeFiles/planted' not in out:
@@ -61,15 +67,69 @@ def limits(seconds):
     return set_them
 
 
+def environment_of(folder, kernels):
+    """The surroundings of a test program that works in a folder."""
+    env = dict(os.environ, HEDDLE_TEST_FIRST='1', OMP_WAIT_POLICY='passive', OMP_NUM_THREADS='2',
+               NO_COLOR='1', TMPDIR=folder, HEDDLE_TEST_KERNELS=kernels)
+    for name in ('HEDDLE_SLOW_TESTS', 'HEDDLE_TEST_DEVICES') + (() if kernels else ('HEDDLE_TEST_KERNELS',)):
+        env.pop(name, None)
+    return env
+
+
+class Healthy:
+    """The steps on the build as it is, each run once, when it is first asked for, for all jobs, and again
+    when its program has changed."""
+
+    def __init__(self, build):
+        self.build, self.lock, self.path = build, threading.Lock(), f'{build.folder}/mutants/healthy.json'
+        self.known = json.load(open(self.path)) if os.path.exists(self.path) else {}
+
+    def seconds(self, program, name, kernels):
+        """CPU seconds that a mutant may take; None where the step fails without any, and so says nothing."""
+        made = os.stat(f'{self.build.folder}/tests/{program}').st_mtime_ns
+        step = f'{program} {name} ({kernels}) {made}'
+        with self.lock:
+            if step not in self.known:
+                self.known[step] = self.run(program, name, kernels)
+                with open(self.path, 'w') as f:
+                    json.dump(self.known, f)
+            return self.known[step]
+
+    def run(self, program, name, kernels):
+        folder = f'{self.build.folder}/mutants/healthy'
+        shutil.rmtree(folder, ignore_errors=True)
+        os.makedirs(folder)
+        words = [f'{self.build.folder}/tests/{program}'] + ([name] if name else [])
+        done = subprocess.run(['bash', '-c', 'TIMEFORMAT="%U %S"; time "$@"', 'time'] + words, cwd=folder,
+                              env=environment_of(folder, kernels), capture_output=True, text=True,
+                              errors='replace')
+        if done.returncode != 0:
+            print(f'without any mutant {" ".join(words)} fails: it is left out\n{done.stderr}',
+                  file=sys.stderr, flush=True)
+            return None
+        return math.ceil(5 + 3 * sum(float(s) for s in done.stderr.split()[-2:]))
+
+
+def listen(process, seconds):
+    """What a program says; None, and it is ended, where that takes longer.  Time for which someone has
+    stopped it (SIGSTOP) does not count."""
+    while True:
+        try:
+            return process.communicate(timeout=1)[0]
+        except subprocess.TimeoutExpired:
+            with open(f'/proc/{process.pid}/stat') as f:
+                seconds -= f.read().rpartition(')')[2].split()[0] != 'T'
+        if seconds < 0:
+            process.kill()
+            process.communicate()
+            return None
+
+
 class Plant:
     """A folder in which one mutant after the other is tried."""
 
-    def __init__(self, build, scratch, program_seconds):
-        self.build, self.scratch, self.seconds = build, scratch, program_seconds
-        self.environment = dict(os.environ, HEDDLE_TEST_FIRST='1', OMP_WAIT_POLICY='passive',
-                                OMP_NUM_THREADS='2', NO_COLOR='1', TMPDIR=scratch)
-        for name in ('HEDDLE_SLOW_TESTS', 'HEDDLE_TEST_KERNELS', 'HEDDLE_TEST_DEVICES'):
-            self.environment.pop(name, None)
+    def __init__(self, build, scratch, healthy):
+        self.build, self.scratch, self.healthy = build, scratch, healthy
 
     def write(self, mutant, text):
         shutil.rmtree(self.scratch, ignore_errors=True)
@@ -119,21 +179,20 @@ class Plant:
         done = subprocess.run(words, cwd=folder, capture_output=True, text=True)
         return out if done.returncode == 0 else None
 
-    def test(self, program, name, kernels):
+    def test(self, program, name, kernels, seconds):
         """What noticed: None when nothing did."""
-        environment = dict(self.environment, HEDDLE_TEST_KERNELS=kernels) if kernels else self.environment
         words = [program] + ([name] if name else [])
-        try:
-            done = subprocess.run(words, env=environment, cwd=self.scratch, capture_output=True, text=True,
-                                  errors='replace', timeout=20 * self.seconds,
-                                  preexec_fn=limits(self.seconds))
-        except subprocess.TimeoutExpired:
+        done = subprocess.Popen(words, env=environment_of(self.scratch, kernels), cwd=self.scratch,
+                                stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
+                                errors='replace', preexec_fn=limits(seconds))
+        said = listen(done, 30 + 4 * seconds)
+        if said is None:
             return 'it does not end'
         if done.returncode == 0:
             return None
         if done.returncode < 0:
             return 'it does not end' if done.returncode in (-24, -9) else f'signal {-done.returncode}'
-        failed = re.findall(r'^FAILED (\w+)|^  \S*?(tests/\S+:\d+)', done.stdout + done.stderr, flags=re.M)
+        failed = re.findall(r'^FAILED (\w+)|^  \S*?(tests/\S+:\d+)', said, flags=re.M)
         return ''.join(failed[0]) if failed else 'it fails'
 
     def try_one(self, mutant, text, steps):
@@ -148,6 +207,9 @@ class Plant:
             return 'same code', ''
         hooked, programs = None, {}
         for program, name, kernels, hooks in steps:
+            seconds = self.healthy.seconds(program, name, kernels)
+            if not seconds:
+                continue
             later = [u for u in units if HOOKED in u['words']]
             if hooks and later and not hooked:
                 made = self.compile(mutant, later, 'hooked')
@@ -157,7 +219,7 @@ class Plant:
                 programs[program] = self.link(program, list(plain.values()), hooked)
                 if not programs[program]:
                     return 'no program', ''
-            by = self.test(programs[program], name, kernels)
+            by = self.test(programs[program], name, kernels, seconds)
             if by:
                 return 'caught', f'{program}: {by}'
         return 'missed', ''

@@ -109,7 +109,7 @@ CPU_KERNEL(cpu_sell)(const struct product *p, const struct team *team)
     const int64_t *slice_ptr = (const int64_t *)p->array[SELL_SLICE_PTR];
     int64_t slices = p->dim[SELL_SLICES], steps = slice_ptr[slices] + 2 * p->dim[SELL_HEIGHT] * slices;
     for (int64_t part = team->thread; part < p->parts; part += team->threads) {
-        int64_t end = part + 1 < p->parts ? slice_at(p, part_begin(steps, part + 1, p->parts)) : slices;
+        const int64_t end = slice_at(p, part_begin(steps, part + 1, p->parts));
         for (int64_t slice = slice_at(p, part_begin(steps, part, p->parts)); slice < end; slice++)
             multiply_slice(p, slice);
     }
