@@ -81,28 +81,32 @@ class Healthy:
     when its program has changed."""
 
     def __init__(self, build):
-        self.build, self.lock, self.path = build, threading.Lock(), f'{build.folder}/mutants/healthy.json'
+        self.build, self.path = build, f'{build.folder}/mutants/healthy.json'
         self.known = json.load(open(self.path)) if os.path.exists(self.path) else {}
+        self.lock, self.of_step = threading.Lock(), {}
 
     def seconds(self, program, name, kernels):
         """CPU seconds that a mutant may take; None where the step fails without any, and so says nothing."""
         made = os.stat(f'{self.build.folder}/tests/{program}').st_mtime_ns
         step = f'{program} {name} ({kernels}) {made}'
         with self.lock:
+            of_step = self.of_step.setdefault(step, threading.Lock())
+        with of_step: # others may run meanwhile
             if step not in self.known:
-                self.known[step] = self.run(program, name, kernels)
-                with open(self.path, 'w') as f:
-                    json.dump(self.known, f)
-            return self.known[step]
+                seconds = self.run(program, name, kernels)
+                with self.lock, open(self.path, 'w') as f:
+                    self.known[step] = seconds
+                    json.dump({s: n for s, n in self.known.items() if n}, f)
+        return self.known[step]
 
     def run(self, program, name, kernels):
-        folder = f'{self.build.folder}/mutants/healthy'
-        shutil.rmtree(folder, ignore_errors=True)
-        os.makedirs(folder)
+        folder = f'{self.build.folder}/mutants/healthy{threading.get_ident()}'
+        os.makedirs(folder, exist_ok=True)
         words = [f'{self.build.folder}/tests/{program}'] + ([name] if name else [])
         done = subprocess.run(['bash', '-c', 'TIMEFORMAT="%U %S"; time "$@"', 'time'] + words, cwd=folder,
                               env=environment_of(folder, kernels), capture_output=True, text=True,
                               errors='replace')
+        shutil.rmtree(folder)
         if done.returncode != 0:
             print(f'without any mutant {" ".join(words)} fails: it is left out\n{done.stderr}',
                   file=sys.stderr, flush=True)
