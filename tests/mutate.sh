@@ -21,6 +21,11 @@ sys.dont_write_bytecode = True
 from mutation.patterns import PATTERNS
 text = sys.stdin.read()
 print(*[p[0] for p in PATTERNS if "  " + p[0] + "  " not in text])' "$source/tests")"
+verdict "the tests that should notice exist" "$(python3 -c '
+import re, sys
+for program, test in re.findall(r"(test_\w+) (\w+)", open(sys.argv[1] + "/mutate").read()):
+    if not re.search(rf"TEST\(\w*{test}", open(f"{sys.argv[1]}/{program}.c").read()):
+        print(program, test)' "$source/tests")"
 verdict "reasons are given for mutants that exist" "$("$source/tests/mutate" --list --only nothing 2>&1)"
 
 tries() { # tries NAME WORDS OPTION...: the second time, from what was kept

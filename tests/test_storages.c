@@ -274,6 +274,44 @@ TEST(rows_without_a_template_leave_the_table_of_templates_alone)
     csr_free(&A);
 }
 
+/* Rows of 1 to `rows` entries, but not in this order; *A is f64. */
+static void rows_of_every_length(struct csr *A, int64_t rows)
+{
+    CHECK_OK(csr_new(A, rows, rows, rows * (rows + 1) / 2, HEDDLE_F64, HEDDLE_I32));
+    int32_t *ptr = A->row_ptr;
+    ptr[0] = 0;
+    for (int32_t i = 0; i < rows; i++) {
+        ptr[i + 1] = ptr[i] + (int32_t)(5 * i % rows) + 1;
+        for (int32_t k = ptr[i]; k < ptr[i + 1]; k++) {
+            A->col[k] = k - ptr[i];
+            ((double *)A->val)[k] = 1;
+        }
+    }
+}
+
+TEST(hyb_is_split_where_its_options_say)
+{
+    enum { TWO_THIRDS, PERCENT, LIMIT, MINIMAL };
+    static const int64_t cases[][4] = {/* split, n, width, entries behind it */
+                                       {TWO_THIRDS, 0, 8, 1 + 2 + 3 + 4},
+                                       {PERCENT, 0, 1, 66},
+                                       {PERCENT, 50, 7, 1 + 2 + 3 + 4 + 5},
+                                       {PERCENT, 100, 12, 0},
+                                       {LIMIT, 50, 0, 78},
+                                       {MINIMAL, 0, 4, 36}};
+    struct csr A;
+    rows_of_every_length(&A, 12);
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        struct stored s;
+        const int64_t option[OPTIONS_MOST] = {cases[i][0], cases[i][1]};
+        CHECK_OK(stored_size(&s, FORMAT_hyb, &(struct source){.csr = A}, option));
+        CHECK_THAT(s.dim[HYB_WIDTH] == cases[i][2] && s.dim[HYB_REST] == cases[i][3],
+                   "case %d: width %lld, rest %lld", (int)i, (long long)s.dim[HYB_WIDTH],
+                   (long long)s.dim[HYB_REST]);
+    }
+    csr_free(&A);
+}
+
 /* ---- what is refused ---- */
 
 /* One entry a row, at i*i*step from the diagonal: all templates differ unless step is 0. */

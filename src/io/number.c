@@ -87,7 +87,7 @@ static int compose_by_table(uint64_t w, int q, double *value)
     int exponent = power_log2(q) + 63 + top - shift + 1023;
     if (exponent <= 0 || exponent >= 2046)
         return 0; /* subnormal, or infinite after rounding */
-    if (low <= 1 && q >= -4 && q <= 23 && (m & 3) == 1 && m << (top + 9) == high)
+    if (low == 0 && q >= -4 && q <= 23 && (m & 3) == 1 && m << (top + 9) == high)
         m &= ~UINT64_C(1); /* exactly half way: to even */
     m = (m + (m & 1)) >> 1;
     if (m >> 53) {
