@@ -4,12 +4,11 @@
  * sizes, types, arrays, one damage at most, operations, plans and specs.  All numbers are small integers,
  * whose sums are exact in any order and in every type: a plain loop over the entries is the oracle, to the
  * bit. */
-#include <complex.h>
-#include <math.h>
 #include <string.h>
 
 #include "fuzz.h"
 #include "gen/gen.h"
+#include "number.h"
 
 #define SIZE_MOST 40
 #define ENTRIES_MOST 256
@@ -34,79 +33,6 @@ static void word(struct feed *f, char *out, int most)
             c < 10 && (i == 0 || out[i - 1] < '0' || out[i - 1] > '9') ? (char)('0' + c) : letters[c % 32];
     }
     out[n] = 0;
-}
-
-/* ------------------------------------------------------------------ numbers */
-
-/* What stands in an array of a type; real types have no imaginary part. */
-typedef double complex number;
-
-/* The 16 bits of an integer below 2048, and back. */
-static uint16_t half_of(double v)
-{
-    int exponent;
-    const double part = frexp(fabs(v), &exponent);
-    return v == 0 ? 0 : (uint16_t)((v < 0) << 15 | (exponent + 14) << 10 | (int)((2 * part - 1) * 1024));
-}
-
-static double of_half(uint16_t bits)
-{
-    const double size = ldexp(1024 + bits % 1024, (bits >> 10) % 32 - 25);
-    return bits % 32768 == 0 ? 0 : bits >> 15 ? -size : size;
-}
-
-union bits {
-    float f32;
-    uint32_t word;
-};
-
-static void put(void *array, heddle_type type, int64_t i, number v)
-{
-    const union bits f32 = {.f32 = (float)creal(v)};
-    switch (type) {
-    case HEDDLE_F32:
-        ((float *)array)[i] = f32.f32;
-        break;
-    case HEDDLE_F16:
-        ((uint16_t *)array)[i] = half_of(creal(v));
-        break;
-    case HEDDLE_BF16:
-        ((uint16_t *)array)[i] = (uint16_t)(f32.word >> 16);
-        break;
-    case HEDDLE_C32:
-        ((float complex *)array)[i] = (float complex)v;
-        break;
-    case HEDDLE_C64:
-        ((number *)array)[i] = v;
-        break;
-    default:
-        ((double *)array)[i] = creal(v);
-    }
-}
-
-static number get(const void *array, heddle_type type, int64_t i)
-{
-    union bits b = {0};
-    switch (type) {
-    case HEDDLE_F32:
-        return ((const float *)array)[i];
-    case HEDDLE_F16:
-        return of_half(((const uint16_t *)array)[i]);
-    case HEDDLE_BF16:
-        b.word = (uint32_t)((const uint16_t *)array)[i] << 16;
-        return b.f32;
-    case HEDDLE_C32:
-        return ((const float complex *)array)[i];
-    case HEDDLE_C64:
-        return ((const number *)array)[i];
-    default:
-        return ((const double *)array)[i];
-    }
-}
-
-static int has_two_parts(heddle_type type)
-{
-    return type == HEDDLE_C32 || type == HEDDLE_C64;
 }
 
 /* A small integer, or a pair of them. */

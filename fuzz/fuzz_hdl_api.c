@@ -13,17 +13,13 @@
 #include "fuzz.h"
 #include "io/checksum.h"
 #include "io/hdl.h"
+#include "number.h"
 
 #define SIZE_MOST 2048 /* rows and columns that are multiplied with */
 
 static int64_t offset_at(const heddle_matrix_desc *d, int64_t i)
 {
     return d->types.offset == HEDDLE_I64 ? ((const int64_t *)d->ptr)[i] : ((const int32_t *)d->ptr)[i];
-}
-
-static double number_at(const void *v, heddle_type type, int64_t i)
-{
-    return type == HEDDLE_F32 ? (double)((const float *)v)[i] : ((const double *)v)[i];
 }
 
 /* What heddle_check promises, looked at by itself. */
@@ -44,29 +40,30 @@ static int is_valid(const heddle_matrix_desc *d)
  * compared. */
 static void compare(const heddle_matrix_desc *d, heddle_op op, const void *y)
 {
-    static double sum[SIZE_MOST], size[SIZE_MOST];
+    static number sum[SIZE_MOST];
+    static double size[SIZE_MOST];
     int64_t n = op == HEDDLE_N ? d->rows : d->cols;
     memset(sum, 0, sizeof sum);
     memset(size, 0, sizeof size);
     for (int64_t i = 0; i < d->rows; i++)
         for (int64_t k = offset_at(d, i); k < offset_at(d, i + 1); k++) {
             int64_t to = op == HEDDLE_N ? i : d->index[k];
-            sum[to] += number_at(d->val, d->types.value, k);
-            size[to] += fabs(number_at(d->val, d->types.value, k));
+            sum[to] += get(d->val, d->types.value, k);
+            size[to] += cabs(get(d->val, d->types.value, k));
         }
-    int narrow = d->types.value == HEDDLE_F32;
+    int narrow = d->types.vector == HEDDLE_F32 || d->types.vector == HEDDLE_C32;
     double unit = narrow ? 6e-8 : 1.2e-16, largest = narrow ? 1e38 : 1e307,
            smallest = narrow ? 1e-37 : 1e-300;
     for (int64_t i = 0; i < n; i++)
         if (size[i] < largest)
-            fuzz_require(fabs(number_at(y, d->types.value, i) - sum[i]) <=
+            fuzz_require(cabs(get(y, d->types.vector, i) - sum[i]) <=
                              2 * unit * (double)(d->nnz + 2) * size[i] + smallest,
                          "the product is that of a loop");
 }
 
 static void use(heddle *h, heddle_matrix *A, unsigned how)
 {
-    static double x[SIZE_MOST], y[SIZE_MOST];
+    static number x[SIZE_MOST], y[SIZE_MOST];
     heddle_matrix_desc d;
     heddle_stats stats;
     heddle_matrix *B;
@@ -75,10 +72,7 @@ static void use(heddle *h, heddle_matrix *A, unsigned how)
         return;
     heddle_op op = how & 1 ? HEDDLE_T : HEDDLE_N;
     for (int i = 0; i < SIZE_MOST; i++)
-        if (d.types.value == HEDDLE_F32)
-            ((float *)x)[i] = 1;
-        else
-            x[i] = 1;
+        put(x, d.types.vector, i, 1);
     heddle_status status = how & 2 ? heddle_statistics(h, A, &stats) : heddle_mv(h, op, NULL, A, x, NULL, y);
     fuzz_require(status == HEDDLE_OK || status == HEDDLE_BAD_FILE,
                  "the first use accepts or refuses the contents");

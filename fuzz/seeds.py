@@ -9,6 +9,8 @@ import struct
 import sys
 import tarfile
 
+# Values of a .hdl: f32, f64, f16, bf16 as words, c32, c64.
+VALUES = {1: "3f", 2: "3d", 3: "3e", 4: "3H", 5: "6f", 6: "6d"}
 SMALL = b"%%MatrixMarket matrix coordinate real general\n2 3 3\n1 3 2.5\n2 2 -3\n1 1 1\n"
 
 
@@ -32,7 +34,8 @@ def hdl(value, offset):
     """A 2 x 3 matrix; the target puts the checksums right."""
     rows = struct.pack("<3" + ("i" if offset == 16 else "q"), 0, 2, 3)
     cols = struct.pack("<3i", 2, 0, 1)
-    vals = struct.pack("<3" + ("f" if value == 1 else "d"), 2.5, 1, -3)
+    vals = struct.pack("<" + VALUES[value], *(2.5, 1, -3) if value != 4 else (0x4020, 0x3f80, 0xc040),
+                       *(0.5, 0, 2) if value > 4 else ())
     at, body, sections = 128, b"", []
     for part in (rows, cols, vals):
         body += b"\0" * (-len(body) % 64)
@@ -52,7 +55,7 @@ def petsc(whole, value, behind=b""):
 
 def main():
     folder = sys.argv[1]
-    for value in (1, 2):
+    for value in VALUES:
         for offset in (16, 17):
             put(folder, "hdl", f"v{value}o{offset}.hdl", hdl(value, offset))
             for how in range(0, 256, 5):
