@@ -59,13 +59,13 @@ demo: setup
 
 check:
 	@scripts/setup build device check
-	@$(call BUILD,release,$(ARCHS_one))
+	@$(call BUILD,release,$(ARCHS_one) -DHEDDLE_SPILLS=error)
 	@$(call BUILD,asan)
 	@scripts/check build build-asan
 
 check-full:
 	@scripts/setup build report device check fuzz browser deb fresh
-	@$(call BUILD,release,$(ARCHS_all))
+	@$(call BUILD,release,$(ARCHS_all) -DHEDDLE_SPILLS=error)
 	@$(call BUILD,asan)
 	@$(call BUILD,tsan)
 	@HEDDLE_SLOW_TESTS=1 scripts/check build build-asan build-tsan

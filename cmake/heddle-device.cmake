@@ -8,9 +8,10 @@
 #           PAGE__VARIANT.ptx                by clang where there is no nvcc (or `both`): no SDK is looked at,
 #                                            its version is 7.0
 #   AMD     PAGE__VARIANT.gfx90a.co          by clang and lld, one per architecture of HEDDLE_HIP_ARCH
-# Beside each stands FILE.resources, the compiler's own account of registers, shared memory and spills; a
-# spill that is not listed in src/kernel/spills.accepted ends the build.  All binaries of a target go into one
-# pack, TARGET.pack, which is embedded with .incbin: together they need a tenth of the room.
+# Beside each stands FILE.resources, the compiler's own account of registers, shared memory and spills; one
+# that is not listed in src/kernel/spills.accepted is told, and ends the build of tests.  All binaries of a
+# target go into one pack, TARGET.pack, which is embedded with .incbin: together they need a tenth of the
+# room.
 # HEDDLE_MODULE_DIR=build/device would load the same from there.
 # `cmake --build build --target csr_vector_device` builds one page alone.
 #
@@ -25,6 +26,8 @@ set(HEDDLE_HIP_ARCH "gfx906;gfx90a;gfx942;gfx1100" CACHE STRING
     "AMD architectures to compile for, or native: this machine's")
 set(HEDDLE_DEVICE_VARIANTS "" CACHE STRING
     "Numeric variants to compile, of variants.def (all): for tests that run on no GPU")
+set(HEDDLE_SPILLS warn CACHE STRING
+    "What a spill that src/kernel/spills.accepted does not list is: warn, error")
 set(HEDDLE_DEVICE_PAGES "" CACHE STRING
     "Sources of further pages to compile, for trying one out before it has its row")
 
@@ -60,7 +63,7 @@ set(device_hip_flags -x hip --offload-device-only -nogpuinc -nogpulib --no-gpu-b
 function(heddle_device_works out kind target)
   file(MAKE_DIRECTORY ${device_dir}/try)
   file(WRITE ${device_dir}/try/try.c "extern \"C\" __attribute__((global)) void try_me(int *p) { *p = 1; }\n")
-  execute_process(COMMAND sh ${device_script} ${kind} try none ${target} ${device_accepted}
+  execute_process(COMMAND sh ${device_script} ${kind} try none ${target} warn ${device_accepted}
                           ${device_dir}/try/try.${kind} ${ARGN} ${device_dir}/try/try.c
                   RESULT_VARIABLE failed OUTPUT_QUIET ERROR_QUIET)
   if(failed)
@@ -168,8 +171,8 @@ function(heddle_device_binary page source kind target types)
   endif()
   add_custom_command(
     OUTPUT ${file} ${file}.resources ${more}
-    COMMAND sh ${device_script} ${kind} ${page} ${variant} ${target} ${device_accepted} ${file}
-            ${compiler} ${flags} ${device_common} ${defines} -DPAGE_NAME=${page}
+    COMMAND sh ${device_script} ${kind} ${page} ${variant} ${target} ${HEDDLE_SPILLS} ${device_accepted}
+            ${file} ${compiler} ${flags} ${device_common} ${defines} -DPAGE_NAME=${page}
             -MD -MF ${file}.d -MT ${file} ${source}
     DEPENDS ${source} ${device_script} ${device_accepted} ${device_headers} ${depfile}
     COMMENT "Compiling ${page} for ${variant}, ${target}" VERBATIM)

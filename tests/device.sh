@@ -1,8 +1,9 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
 #
-# The build of device code: what the compilers say becomes rows, a spill ends the build unless it is accepted,
-# and (where clang or nvcc is there) the PTX and the code objects are what they claim to be.
+# The build of device code: what the compilers say becomes rows, a spill that is not accepted ends the build of
+# tests and is told in others, and (where clang or nvcc is there) the PTX and the code objects are what they
+# claim to be.
 set -u
 build=$1 source=$(cd "$2" && pwd) passed=0 failed=0 skipped=0
 good() { passed=$((passed + 1)); }
@@ -45,7 +46,8 @@ chmod +x "$scratch/nvcc"
 out=$scratch/weave__f64_i32.sm_90.cubin ptx=$scratch/weave__f64_i32.compute_90.ptx
 : >"$scratch/accepted"
 nvcc_fake() {
-  compile nvcc weave f64_i32 sm_90 "$scratch/accepted" "$out" "$scratch/nvcc" >"$scratch/said" 2>&1
+  compile nvcc weave f64_i32 sm_90 "${SPILLS:-error}" "$scratch/accepted" "$out" "$scratch/nvcc" \
+    >"$scratch/said" 2>&1
 }
 
 nvcc_fake && good || { bad "a page without spills does not build:"; cat "$scratch/said"; }
@@ -67,6 +69,8 @@ expect "$scratch/said" 'spills 32 bytes a thread' "an array in local memory"
 SPILL=16 nvcc_fake && bad "a spill passes" || good
 expect "$scratch/said" 'weave for f64_i32 spills 16 bytes a thread on sm_90' "the refusal"
 [ ! -e "$out" ] && [ ! -e "$out.resources" ] && good || bad "a refused binary stays"
+SPILL=16 SPILLS=warn nvcc_fake && [ -e "$out" ] && good || bad "a spill ends a user's build"
+expect "$scratch/said" 'weave for f64_i32 spills 16 bytes a thread on sm_90' "the warning"
 echo 'weave f64_* sm_80 # another' >"$scratch/accepted"
 SPILL=16 nvcc_fake && bad "an accepted spill of one architecture covers another" || good
 echo '* f64_i32 sm_* # all of it' >>"$scratch/accepted"
