@@ -1,9 +1,9 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
 #
-# The build of device code: what the compilers say becomes rows, a spill that is not accepted ends the build of
-# tests and is told in others, and (where clang or nvcc is there) the PTX and the code objects are what they
-# claim to be.
+# The build of device code: what the compilers say becomes rows, a spill that is not accepted ends the build
+# of tests and is told in others, and (where clang or nvcc is there) the PTX and the code objects are what
+# they claim to be.
 set -u
 build=$1 source=$(cd "$2" && pwd) passed=0 failed=0 skipped=0
 good() { passed=$((passed + 1)); }
