@@ -30,9 +30,9 @@ def tar(form, *members):
     return out.getvalue()
 
 
-def hdl(value, offset):
-    """A 2 x 3 matrix; the target puts the checksums right."""
-    rows = struct.pack("<3" + ("i" if offset == 16 else "q"), 0, 2, 3)
+def hdl(value, offset, second=2):
+    """A 2 x 3 matrix, its second row from there on; the target puts the checksums right."""
+    rows = struct.pack("<3" + ("i" if offset == 16 else "q"), 0, second, 3)
     cols = struct.pack("<3i", 2, 0, 1)
     vals = struct.pack("<" + VALUES[value], *(2.5, 1, -3) if value != 4 else (0x4020, 0x3f80, 0xc040),
                        *(0.5, 0, 2) if value > 4 else ())
@@ -60,6 +60,8 @@ def main():
             put(folder, "hdl", f"v{value}o{offset}.hdl", hdl(value, offset))
             for how in range(0, 256, 5):
                 put(folder, "hdl_api", f"v{value}o{offset}h{how}", hdl(value, offset) + bytes([how]))
+    for how in range(256):
+        put(folder, "hdl_api", f"wild{how}", hdl(2, 17, -9223372036854775805) + bytes([how]))
     for whole in "iq":
         for value in "fd":
             put(folder, "petsc", f"{whole}{value}.petsc", petsc(whole, value))

@@ -48,6 +48,13 @@ static enum kernel_id select_gpu(const struct view *A, int transposed)
     return A->format == HEDDLE_COO ? KERNEL_coo_balance : transposed ? KERNEL_csr_weft : KERNEL_csr_weave;
 }
 
+/* Offsets of a file that nobody has checked yet may be anything, and are added up here. */
+static int64_t bounded_offset(const struct csr *A, int64_t i)
+{
+    const int64_t at = csr_offset(A, i);
+    return at < 0 ? 0 : at < A->nnz ? at : A->nnz;
+}
+
 /* Entries and rows before the first row that does not lie wholly within the first `steps` of them: where a
  * part that is made of whole rows really ends. */
 static int64_t whole_rows(const struct csr *A, int64_t steps)
@@ -55,12 +62,12 @@ static int64_t whole_rows(const struct csr *A, int64_t steps)
     int64_t low = 0, high = A->rows;
     while (low < high) {
         int64_t middle = low + (high - low) / 2;
-        if (csr_offset(A, middle + 1) + middle + 1 <= steps)
+        if (bounded_offset(A, middle + 1) + middle + 1 <= steps)
             low = middle + 1;
         else
             high = middle;
     }
-    return csr_offset(A, low) + low;
+    return bounded_offset(A, low) + low;
 }
 
 /* Is there a row so long that parts of whole rows cannot be nearly equal?  A few looks at row_ptr tell:
