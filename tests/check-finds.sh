@@ -32,7 +32,7 @@ direct='= alpha_of(&p) * sum + beta_of(&p) * ((real *)p.y)[i]'
 for page in ell_groups csr_merge csr_adaptive; do
   plant "${page#*_}_good" $page '#ifdef' '#ifdef'
 done
-plant groups_y ell_groups 'store((real *)p.y + i, alpha_of(&p), sum, beta_of(&p))' "((real *)p.y)[i] $direct"
+plant groups_y ell_groups 'store_sum(&p, i, sum)' "((real *)p.y)[i] $direct"
 plant groups_empty ell_groups 'group == 0 && i < p.rows)' 'group == 0 && i < p.rows && sum != 0)'
 plant groups_more ell_groups 'group == 0 && i < p.rows)' 'group == 0 && i <= p.rows)'
 plant groups_fewer ell_groups 'group == 0 && i < p.rows)' 'group == 0 && i < p.rows - 1)'
@@ -42,7 +42,7 @@ plant groups_entry ell_groups 'if (groups > 1) {' \
             sum += ((const real *)p.array[ELL_VAL])[i] * (((const real *)p.x)[3] - ((const real *)p.x)[0]);
         if (groups > 1) {'
 
-merged='store((real *)p->y + t->row + r, alpha_of(p), products[r], beta_of(p))'
+merged='store_sum(p, t->row + r, products[r])'
 plant merge_y csr_merge "$merged" '((real *)p->y)[t->row + r] =
             alpha_of(p) * products[r] + beta_of(p) * ((real *)p->y)[t->row + r]'
 plant merge_empty csr_merge "$merged" "if (products[r] != 0) $merged"
