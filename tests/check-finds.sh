@@ -107,7 +107,6 @@ link_command() {
 build_command() {
   mkdir "$scratch/tree" && tar -cf - --exclude='./build*' --exclude=./.git . | tar -xf - -C "$scratch/tree"
   cp "$scratch"/kernel/* "$scratch/tree/src/kernel/"
-  echo '* * * # planted' >>"$scratch/tree/src/kernel/spills.accepted"
   { cmake -S "$scratch/tree" -B "$scratch/build" -DCMAKE_BUILD_TYPE=Release -DHEDDLE_CUDA_COMPILER=auto \
     -DHEDDLE_CUDA_ARCH=native -DHEDDLE_HIP_COMPILER=none &&
     cmake --build "$scratch/build" --target heddle_command \
