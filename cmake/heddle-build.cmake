@@ -225,12 +225,6 @@ function(heddle_emu_pages out name variant_rows pages)
   set(${out} ${targets} PARENT_SCOPE)
 endfunction()
 
-# simt_fresh reads what is volatile, and its hooks must know (gcc from 11 on).
-check_c_compiler_flag("--param=tsan-distinguish-volatile=1" HEDDLE_TELLS_VOLATILE)
-if(HEDDLE_TELLS_VOLATILE)
-  set(heddle_tells_volatile --param=tsan-distinguish-volatile=1)
-endif()
-
 # heddle_emu_hooked(OUT NAME VARIANTS PAGES): one object with the hooked builds of all pages, whatever
 # sanitizer the rest of the build has.
 function(heddle_emu_hooked out name variant_rows pages)
@@ -249,7 +243,7 @@ function(heddle_emu_hooked out name variant_rows pages)
     target_compile_definitions(${target} PRIVATE ${types} HEDDLE_DEVICE SIMT_EMU SIMT_HOOKED
                                _POSIX_C_SOURCE=200809L)
     target_compile_options(${target} PRIVATE -Wall -Wextra -O1 -g -ffp-contract=off -fno-trapping-math
-                           -fsanitize=thread ${heddle_tells_volatile})
+                           -fsanitize=thread)
     list(APPEND objects $<TARGET_OBJECTS:${target}>)
     list(APPEND targets ${target})
   endforeach()

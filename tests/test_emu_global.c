@@ -81,7 +81,6 @@ TEST(a_join_without_its_fence_races)
 {
     caught("race_join_leaves_unfenced", GRID * (GRID - 1) / 2, RACE, "read");
     caught("race_join_reads_unfenced", GRID * (GRID - 1) / 2, RACE, "read");
-    caught("race_join_fresh_unfenced", GRID * (GRID - 1) / 2, RACE, "read atomically");
     caught("race_join_of_waves", N, RACE, "read");
 }
 
@@ -92,3 +91,8 @@ TEST(hooks_name_the_thread_that_loads_outside_of_global_memory)
            "block 4, thread 127: a load outside of global memory: byte 2560 of an allocation of 2560", "+0x");
 }
 #endif
+
+TEST(an_access_that_is_wider_than_its_alignment_is_caught)
+{
+    caught("race_wide_load", 0, "block 0, thread 0: a load of 16 bytes that is aligned to fewer", "+0x");
+}

@@ -86,6 +86,34 @@ TEST(no_garbage_leads_out_of_the_arrays)
     heddle_close(h);
 }
 
+/* Offsets of 64 bits: what a window's last row would seem to have is more than anyone can write, or count. */
+TEST(no_garbage_of_64_bits_keeps_a_look_busy)
+{
+    static int64_t wide[ROWS + 1];
+    const int64_t far = (int64_t)1 << 60;
+    heddle *h;
+    CHECK_OK(heddle_open(&h, "emu"));
+    for (int ends = 0; ends < 2; ends++) { /* it begins far before all others, or ends far behind them */
+        heddle_matrix *A;
+        plain_matrix();
+        for (int row = 0; row <= ROWS; row++)
+            wide[row] = row > 4990 ? ends ? far : ROWS : row > 2500 && !ends ? -far : 0;
+        wide[ROWS] = ROWS;
+        CHECK_OK(heddle_csr(&A, h,
+                            &(heddle_csr_desc){.rows = ROWS,
+                                               .cols = ROWS,
+                                               .nnz = ROWS,
+                                               .row_ptr = wide,
+                                               .col = columns,
+                                               .val = values,
+                                               .types.offset = HEDDLE_I64}));
+        CHECK_FAILS(heddle_mv(h, HEDDLE_N, NULL, A, x, NULL, y), HEDDLE_BAD_MATRIX, "heddle_check");
+        CHECK_FAILS(heddle_check(h, A), HEDDLE_BAD_MATRIX, "");
+        heddle_matrix_free(A);
+    }
+    heddle_close(h);
+}
+
 /* What is held stays below a hundredth of the matrix and 64 KB, also where rows are cut, empty, or short. */
 TEST(a_look_holds_next_to_nothing)
 {
@@ -244,6 +272,9 @@ TEST(columns_are_counted_as_they_are)
         look_at_columns(&looked, devices[i], of_rows_alike);
         CHECK(of[LOOKED_ALIKE] > of[LOOKED_ROWS] * 9 / 10 && of[LOOKED_NEXT] == 0 && of[LOOKED_CLOSE] == 0);
         CHECK(of[LOOKED_CACHED] > of[LOOKED_ENTRIES] * 9 / 10 && of[LOOKED_CACHED] < of[LOOKED_ENTRIES]);
+        /* each group of row blocks meets its EACH columns for the first time once */
+        CHECK_THAT((of[LOOKED_ENTRIES] - of[LOOKED_CACHED]) % EACH == 0, "%lld of %lld",
+                   (long long)of[LOOKED_CACHED], (long long)of[LOOKED_ENTRIES]);
         CHECK(of[LOOKED_CROWDED] > 13000 && of[LOOKED_CROWDED] < 20000); /* of 65536: one line of four */
         for (int k = 0; k < HOT_MOST; k++)
             CHECK(of[LOOKED_HOT + k] >= 0 && of[LOOKED_HOT + k] % 1000 == 0 &&

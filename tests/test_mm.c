@@ -22,7 +22,7 @@ struct setting {
     struct csr csr;
     heddle_matrix *A;
     heddle_op op;
-    int64_t n_x, n_y;
+    int64_t n_x, n_y, x_behind, y_behind; /* the latter: numbers of an allocation before X and Y */
     void *base[BASES];
     struct exact *exact[BASES];
 };
@@ -60,10 +60,8 @@ static void setting_free(struct setting *s)
 {
     heddle_matrix_free(s->A);
     csr_free(&s->csr);
-    for (int i = 0; i < BASES; i++) {
-        mem_free(s->base[i]);
-        mem_free(s->exact[i]);
-    }
+    for (int i = 0; i < BASES; i++)
+        mem_free(s->base[i]), mem_free(s->exact[i]);
 }
 
 static int64_t ld_of(struct shape f, int64_t n)
@@ -139,21 +137,22 @@ static void try_one(const struct setting *s, struct shape f, struct scalars scal
     for (int64_t v = 0; scale.beta == 0 && v < f.vectors; v++)
         for (int64_t j = 0; j < s->n_y; j++)
             awkward_put(got, type, GUARD + at(f, s->n_y, j, v), NAN);
-    void *X = x, *Y = got;
+    char *X = x, *Y = got;
+    const int64_t before_x = there ? s->x_behind * size : 0, before_y = there ? s->y_behind * size : 0;
     const struct device *d = &s->h->device;
     if (there) {
-        CHECK_OK(device_alloc(d, &X, span_of(f, s->n_x) * size));
-        CHECK_OK(device_copy(d, X, x, span_of(f, s->n_x) * size));
-        CHECK_OK(device_alloc(d, &Y, all * size));
-        CHECK_OK(device_copy(d, Y, got, all * size));
+        CHECK_OK(device_alloc(d, (void **)&X, before_x + span_of(f, s->n_x) * size));
+        CHECK_OK(device_copy(d, X + before_x, x, span_of(f, s->n_x) * size));
+        CHECK_OK(device_alloc(d, (void **)&Y, before_y + all * size));
+        CHECK_OK(device_copy(d, Y + before_y, got, all * size));
         CHECK_OK(device_sync(d));
     }
-    char *const y = (char *)Y + GUARD * size;
+    char *const in = X + before_x, *const y = Y + before_y + GUARD * size;
     const int64_t ldx = f.gap ? ld_of(f, s->n_x) : 0, ldy = f.gap ? ld_of(f, s->n_y) : 0;
-    CHECK_OK(plan ? heddle_plan_mm(plan, s->op, &alpha, f.vectors, f.layout, X, ldx, &beta, y, ldy)
-                  : heddle_mm(s->h, s->op, &alpha, s->A, f.vectors, f.layout, X, ldx, &beta, y, ldy));
+    CHECK_OK(plan ? heddle_plan_mm(plan, s->op, &alpha, f.vectors, f.layout, in, ldx, &beta, y, ldy)
+                  : heddle_mm(s->h, s->op, &alpha, s->A, f.vectors, f.layout, in, ldx, &beta, y, ldy));
     if (there) {
-        CHECK_OK(device_read(d, got, Y, all * size));
+        CHECK_OK(device_read(d, got, Y + before_y, all * size));
         device_free(d, X);
         device_free(d, Y);
     }
@@ -165,9 +164,7 @@ static void try_one(const struct setting *s, struct shape f, struct scalars scal
         s->device, heddle_last_kernel(s->h), s->matrix, s->op, s->csr.value, s->csr.offset,
         (long long)f.vectors, f.layout == HEDDLE_ROW_MAJOR ? "by rows" : "by columns", (long long)f.gap,
         (double)scale.alpha, (double)scale.beta, (long long)wrong);
-    mem_free(x);
-    mem_free(y0);
-    mem_free(got);
+    mem_free(x), mem_free(y0), mem_free(got);
 }
 
 /* All numbers of vectors, or every `few`th, so that all come in turns; not those with more than `most`
@@ -402,6 +399,9 @@ static void try_way_of_csr_mm(const char *device, const char *matrix, int i)
     CHECK_OK(heddle_plan_create(&p, s.h, s.A, &(heddle_plan_options){.kernel = ways[i % 3]}));
     try_one(&s, (struct shape){2 + i, i % 2, HEDDLE_COLUMN_MAJOR}, scalars[i % SCALARS], 1, p);
     try_one(&s, (struct shape){8 + 4 * (i % 3), 0, HEDDLE_COLUMN_MAJOR}, scalars[i % SCALARS], 1, p);
+    s.x_behind = i % 5 % 2, s.y_behind = i / 4 % 2; /* addresses that allow wide accesses or do not */
+    for (int v = 2; v <= 8; v += 6)
+        try_one(&s, (struct shape){v, 0, HEDDLE_ROW_MAJOR}, scalars[i % SCALARS], 1, p);
     heddle_plan_free(p);
     setting_free(&s);
     heddle_close(s.h);
@@ -415,7 +415,7 @@ TEST(every_way_of_csr_mm_is_right)
         try_way_of_csr_mm(i % 2 ? "emu:wave=32" : "emu:wave=64", matrices[i / 6], i);
 }
 
-/* Hooked pages tell of loads outside of X as well. */
+/* Hooked pages tell of loads outside of X, and of those wider than their alignment, as well. */
 TEST(every_way_of_csr_mm_races_nowhere_and_stays_within_its_arrays)
 {
     for (int i = 0; i < 12; i++)

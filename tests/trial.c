@@ -254,18 +254,32 @@ void trial_products(struct trial *t, int exact, int pairs)
     bound_free(b);
 }
 
+/* The kernel's name, and option i with its j-th value; the others with their last, if `others` says so. */
+static void spell(char *spec, size_t size, const char *name, const struct option *o, int i, int j, int others)
+{
+    int n = snprintf(spec, size, "%s", name);
+    for (int k = 0; o[k].name; k++) {
+        char value[OPTION_SPELLED];
+        option_spell(value, &o[k], o[k].value[k == i ? j : o[k].count - 1]);
+        if (k == i || others)
+            n += snprintf(spec + n, size - (size_t)n, "%c%s=%s", strchr(spec, ':') ? ',' : ':', o[k].name,
+                          value);
+    }
+}
+
 void trial_options(struct trial *t, int pairs)
 {
     const char *name = t->kernel;
     const struct option *o = kernel_options(kernel_by_name(name));
-    for (int i = 0; o[i].name; i++)
-        for (int j = 0; j < o[i].count; j++) {
-            char spec[64], value[OPTION_SPELLED];
-            option_spell(value, &o[i], o[i].value[j]);
-            snprintf(spec, sizeof spec, "%s:%s=%s", name, o[i].name, value);
-            t->kernel = spec;
-            trial_products(t, 1, pairs);
-        }
+    const int several = o[0].name && o[1].name;
+    for (int others = 0; others <= several; others++)
+        for (int i = 0; o[i].name; i++)
+            for (int j = 0; j < o[i].count; j++) {
+                char spec[128];
+                spell(spec, sizeof spec, name, o, i, j, others);
+                t->kernel = spec;
+                trial_products(t, 1, pairs);
+            }
     t->kernel = name;
 }
 

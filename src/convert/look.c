@@ -222,7 +222,7 @@ KERNEL(look_write)(struct product p)
     }
     longest = block_max_long(longest);
     bad = block_max_int(bad);
-    if (simt_thread_id() == 0 && longest > simt_fresh(result + LOOKED_LONGEST))
+    if (simt_thread_id() == 0 && longest > simt_atomic_load(result + LOOKED_LONGEST))
         simt_atomic_max(result + LOOKED_LONGEST, longest);
     if (simt_thread_id() == 0 && bad)
         simt_atomic_or(result + LOOKED_BAD, (int64_t)1);

@@ -100,7 +100,7 @@ DEVICE void store_one_row(const struct product *p, struct row_block mine, real s
     simt_fence();
     sum = 0;
     for (int64_t i = simt_thread_id(); i < pieces; i += simt_block_size())
-        sum += simt_fresh(part + first + i);
+        sum += part[first + i];
     sum = block_sum(sum);
     if (simt_thread_id() == 0) {
         p->counters[first] = 0;

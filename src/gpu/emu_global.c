@@ -3,9 +3,8 @@
  * Races in global memory.  Two accesses to one byte by different waves, of one block or of two, race when
  * at least one of them writes, not both are atomic, and nothing orders them.  Within a block a barrier
  * does.  Otherwise the one who wrote must have said simt_fence and then have changed something atomically,
- * and the other one have looked at something atomically since and then said simt_fence; simt_fresh needs
- * the fence of the one who wrote alone.  So the join by the last block to arrive is legal, and the same
- * without its fence is not.
+ * and the other one have looked at something atomically since and then said simt_fence.  So the join by the
+ * last block to arrive is legal, and the same without its fences is not.
  *
  * A word remembers its last write, in 64 bits that are loaded and stored as one, so that processors need
  * no lock for it.  Reads are not remembered: one that comes before the write that it races with is found
@@ -193,9 +192,8 @@ static void tell(struct emu_worker *w, int wave)
     pthread_mutex_unlock(&o->lock);
 }
 
-/* Is what `t` tells of ordered before what the wave does now?  A fresh read needs the fence of the other
- * side alone. */
-static int ordered(struct emu_worker *w, const struct trace *t, int fresh)
+/* Is what `t` tells of ordered before what the wave does now? */
+static int ordered(struct emu_worker *w, const struct trace *t)
 {
     struct emu_order *o = w->watch->order;
     const uint32_t sees = w->watch->sees[emu_now->wave];
@@ -206,7 +204,7 @@ static int ordered(struct emu_worker *w, const struct trace *t, int fresh)
     for (int64_t i = 0; i < o->count && !found; i++) {
         const struct fenced *f = &o->item[i];
         if (f->block == t->block && (t->tick <= f->barrier || (f->wave == t->wave && t->tick <= f->tick)))
-            found = fresh || (f->told && f->told <= sees);
+            found = f->told && f->told <= sees;
     }
     pthread_mutex_unlock(&o->lock);
     return found;
@@ -286,8 +284,7 @@ void emu_global_access(struct emu_worker *w, uintptr_t p, int64_t size, enum emu
         struct trace t = unpack(__atomic_load_n(cell, __ATOMIC_RELAXED));
         now.bytes = ((1u << (next - offset)) - 1) << offset % WORD & 15;
         int other = t.launch == now.launch && (t.block != now.block || t.wave != now.wave);
-        if (other && (t.bytes & now.bytes) && (t.plain || now.plain) &&
-            !ordered(w, &t, (kind & EMU_FRESH) == EMU_FRESH))
+        if (other && (t.bytes & now.bytes) && (t.plain || now.plain) && !ordered(w, &t))
             race(w, s, offset, kind, &t, code);
         if (writes) {
             uint32_t bytes = now.bytes;

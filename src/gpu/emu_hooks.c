@@ -13,7 +13,7 @@ static inline void accessed(const volatile void *p, int64_t size, enum emu_acces
     struct emu_worker *w = emu_worker_now();
     uintptr_t at = (uintptr_t)p, offset = at - (uintptr_t)w->arena;
     if (offset < (uintptr_t)w->arena_used)
-        emu_access(w, (int64_t)offset, size, kind == EMU_FRESH ? EMU_READS : kind, code);
+        emu_access(w, (int64_t)offset, size, kind, code);
     else if (w->watch && at - (uintptr_t)w >= sizeof *w &&
              at - (uintptr_t)w->running->stack >= w->running->bytes && p != (const volatile void *)&emu_now)
         emu_global_access(w, at, size, kind, code);
@@ -50,22 +50,29 @@ void emu_hook_write_range(void *p, size_t bytes)
     accessed(p, (int64_t)bytes, EMU_WRITES, CODE);
 }
 
+/* A compiler calls these where the type promises its whole size as the alignment: a GPU refuses an address
+ * that does not keep it. */
+static inline void accessed_whole(const void *p, int64_t size, enum emu_access_kind kind, const void *code)
+{
+    char here[128];
+    if ((uintptr_t)p % (uintptr_t)size != 0)
+        emu_stop(emu_worker_now(), emu_now->thread, "a %s of %lld bytes that is aligned to fewer (%s)",
+                 kind & EMU_WRITES ? "store" : "load", (long long)size, emu_place(here, code));
+    accessed(p, size, kind, code);
+}
+
 /* Loads and stores of each size, at their alignment or not. */
-#define HOOK(name, size, kind)                                                                               \
+#define HOOK(name, size, kind, how)                                                                          \
     void emu_hook_##name##size(void *p);                                                                     \
     void emu_hook_##name##size(void *p)                                                                      \
     {                                                                                                        \
-        accessed(p, size, kind, CODE);                                                                       \
+        how(p, size, kind, CODE);                                                                            \
     }
 #define HOOKS(size)                                                                                          \
-    HOOK(read, size, EMU_READS)                                                                              \
-    HOOK(write, size, EMU_WRITES)                                                                            \
-    HOOK(unaligned_read, size, EMU_READS)                                                                    \
-    HOOK(unaligned_write, size, EMU_WRITES)                                                                  \
-    HOOK(volatile_read, size, EMU_FRESH)                                                                     \
-    HOOK(volatile_write, size, EMU_WRITES)                                                                   \
-    HOOK(unaligned_volatile_read, size, EMU_FRESH)                                                           \
-    HOOK(unaligned_volatile_write, size, EMU_WRITES)
+    HOOK(read, size, EMU_READS, accessed_whole)                                                              \
+    HOOK(write, size, EMU_WRITES, accessed_whole)                                                            \
+    HOOK(unaligned_read, size, EMU_READS, accessed)                                                          \
+    HOOK(unaligned_write, size, EMU_WRITES, accessed)
 HOOKS(1)
 HOOKS(2)
 HOOKS(4)

@@ -6,9 +6,7 @@
 
 #include "gpu/emu.h"
 
-/* A fresh read is simt_fresh's: of shared memory a plain one, of global memory one that may meet atomic
- * changes. */
-enum emu_access_kind { EMU_READS = 0, EMU_WRITES = 1, EMU_ATOMIC = 2, EMU_FRESH = 4 | EMU_ATOMIC };
+enum emu_access_kind { EMU_READS = 0, EMU_WRITES = 1, EMU_ATOMIC = 2 };
 
 /* The running thread touches `size` bytes of its block's arena; ends the block when that races with an
  * earlier access or leaves its array.  `code` is where. */

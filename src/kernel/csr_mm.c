@@ -197,7 +197,7 @@ DEVICE void store_piece(const struct product *p, struct row_block mine, int64_t 
     sum = 0;
     SIMT_ROLLED
     for (int64_t i = turn; i < pieces; i += turns)
-        sum += tile + v < p->vectors ? simt_fresh(left + (first + i) * p->vectors + v) : (real)0;
+        sum += tile + v < p->vectors ? left[(first + i) * p->vectors + v] : (real)0;
     part[thread] = sum;
     simt_sync();
     SIMT_ROLLED

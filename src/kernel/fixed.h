@@ -93,7 +93,7 @@ DEVICE void fixed_note_part(const struct fixed *f, int64_t i, number term)
     if (e == FIXED_EXPONENTS) {
         const int nan = fixed_bits(term) << (64 - FIXED_FRACTION) != 0, minus = term < 0;
         simt_atomic_or(f->odd + i, nan ? FIXED_PLUS | FIXED_MINUS : minus ? FIXED_MINUS : FIXED_PLUS);
-    } else if (term != 0 && simt_fresh(f->top + i) < (e > 0 ? e : 1)) {
+    } else if (term != 0 && simt_atomic_load(f->top + i) < (e > 0 ? e : 1)) {
         /* seldom, once a few terms are there */
         simt_atomic_max(f->top + i, e > 0 ? e : 1);
     }

@@ -56,7 +56,6 @@
  *                                  simt_atomic_add so
  *   simt_fence()                   who sees what this thread writes next also sees what it wrote so far;
  *                                  and what it reads next is at least as new as what it has read
- *   simt_fresh(p)                  *p as another block left it before its simt_fence
  *   simt_let_next()                the next kernel of the stream may come to the device, if it was
  *                                  launched with gpu_run_pair
  *   simt_after_previous()          such a kernel says this, and from there on sees all that was launched

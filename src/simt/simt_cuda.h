@@ -197,14 +197,6 @@ DEVICE void simt_fence(void)
 {
     asm volatile("fence.acq_rel.gpu;" ::: "memory");
 }
-template <class T> DEVICE T simt_fresh(const T *p)
-{
-    return *(const volatile T *)p;
-}
-template <class part> DEVICE simt_complex<part> simt_fresh(const simt_complex<part> *p)
-{
-    return simt_complex<part>(simt_fresh(&p->re), simt_fresh(&p->im));
-}
 
 /* Programmatic dependent launch, since sm_90; before, and where the host did not ask for it, kernels of a
  * stream never meet. */

@@ -241,7 +241,6 @@ SIMT_ATOMIC_COMPLEX(add_cas, c64, c64, double, f64)
 /* -------------------------------------------------------- between blocks ---------------------- */
 
 #define simt_fence() emu_fence()
-#define simt_fresh(p) (*(const volatile __typeof__(*(p)) *)(p))
 #define simt_let_next() ((void)0)
 #define simt_after_previous() ((void)0)
 

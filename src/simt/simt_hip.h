@@ -222,14 +222,6 @@ DEVICE void simt_fence(void)
 {
     __builtin_amdgcn_fence(__ATOMIC_SEQ_CST, "agent");
 }
-template <class T> DEVICE T simt_fresh(const T *p)
-{
-    return *(const volatile T *)p;
-}
-template <class part> DEVICE simt_complex<part> simt_fresh(const simt_complex<part> *p)
-{
-    return simt_complex<part>(simt_fresh(&p->re), simt_fresh(&p->im));
-}
 
 /* Kernels of a stream never meet. */
 DEVICE void simt_let_next(void)

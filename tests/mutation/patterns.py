@@ -79,6 +79,58 @@ def statement_at(text, at):
     return text[at:]
 
 
+def operand_before(text, at):
+    """What stands on the left of a comparison."""
+    depth, i = 0, at
+    while i > 0 and (depth or text[i - 1] not in '=,;?:([{|&!'):
+        i -= 1
+        depth += (text[i] in ')]}') - (text[i] in '([{')
+    return text[i:at].replace('return ', '')
+
+
+def until(text, at, ends):
+    """The text from there to the first of these characters that no parenthesis encloses, and where."""
+    depth, asked = 0, 0
+    for i in range(at, len(text)):
+        if depth == 0 and text[i] in ends and not asked:
+            return text[at:i], i
+        asked += depth == 0 and (text[i] == '?') - (text[i] == ':')
+        depth += (text[i] in '([{') - (text[i] in ')]}')
+        if depth < 0:
+            return text[at:i], i
+    return None, at
+
+
+def plain(expression):
+    """Without casts, outer parentheses and blanks."""
+    e = re.sub(r'\((?:(?:unsigned )?int|u?int\d+_t|size_t|double|float|real|off|idx)\)', '', expression)
+    e = re.sub(r'\s', '', e)
+    while e.startswith('(') and arguments(e, 0)[1] == len(e):
+        e = e[1:-1]
+    return e
+
+
+def takes_one_of_two(text, m):
+    """Is it the smaller or the larger of two, `a < b ? a : b`, `if (a > b) b = a;`, or what one is over the
+    other, `a > b ? a - b : 0`?  Where the two are equal, it is the same which one is taken."""
+    left, (right, end) = operand_before(text, m.start()), until(text, m.end(), '?&|;,')
+    if right is None:
+        return False
+    a, b = plain(left), plain(right)
+    if text[end] == '?':
+        first, colon = until(text, end + 1, ':')
+        second = until(text, colon + 1, ',;:')[0]
+        return second is not None and {plain(first), plain(second)} in ({a, b}, {f'{a}-{b}', '0'})
+    put = re.match(r'\)\s*([^=;]+?) = ([^=;]+);(?!\s*else)', text[end:])
+    return (bool(put) and text.endswith('if (', 0, m.start() - len(left))
+            and {plain(put[1]), plain(put[2])} == {a, b})
+
+
+def strict(sign):
+    """`<` instead of `<=` and the like, or the other way about."""
+    return lambda text, m: None if takes_one_of_two(text, m) else (m.end(), sign)
+
+
 def one_more(text, m):
     """`<=` instead of `<`, but not in such a loop: what lies behind the array is undefined, and compilers
     drop the round that would touch it."""
@@ -87,7 +139,7 @@ def one_more(text, m):
         body = statement_at(text, arguments(text, text.rfind('for (', 0, m.start()) + 4)[1])
         if re.search(rf'\[{loop[1]}\b', body):
             return None
-    return m.end(), ' <= '
+    return strict(' <= ')(text, m)
 
 
 # name, what is looked for, what comes instead
@@ -99,9 +151,9 @@ PATTERNS = [
     ('beta ignored', r'\bbeta_of\([^()]*\)', replaced('(real)0')),
     ('alpha ignored', r'\balpha_of\([^()]*\)', replaced('(real)1')),
     ('< to <=', r' < (?=[^;=]*[;)&|?])', one_more),
-    ('<= to <', r' <= ', replaced(' < ')),
-    ('> to >=', r' > ', replaced(' >= ')),
-    ('>= to >', r' >= ', replaced(' > ')),
+    ('<= to <', r' <= ', strict(' < ')),
+    ('> to >=', r' > ', strict(' >= ')),
+    ('>= to >', r' >= ', strict(' > ')),
     ('== to !=', r' == ', replaced(' != ')),
     ('!= to ==', r' != ', replaced(' == ')),
     ('+ 1 dropped', r' \+ 1\b(?![.\w])', replaced('')),

@@ -60,7 +60,7 @@ KERNEL(race_neighbour)(struct product p)
 
 /* The last block to arrive joins what all have left: the sum of the numbers of the blocks, y[0].  `fenced`
  * says who fences: bit 0 those who leave something, bit 1 the last one. */
-DEVICE void join(const struct product *p, int fenced, int fresh)
+DEVICE void join(const struct product *p, int fenced)
 {
     SHARED(int, last, 1);
     real *w = (real *)p->workspace;
@@ -76,7 +76,7 @@ DEVICE void join(const struct product *p, int fenced, int fresh)
     if (last[0] && simt_thread_id() == simt_block_size() - 1) {
         real sum = 0;
         for (int i = 0; i < simt_grid_size(); i++)
-            sum += fresh ? simt_fresh(w + i) : w[i];
+            sum += w[i];
         ((real *)p->y)[0] = sum;
         *(int32_t *)p->counters = 0;
     }
@@ -84,17 +84,12 @@ DEVICE void join(const struct product *p, int fenced, int fresh)
 
 KERNEL(race_join_leaves_unfenced)(struct product p)
 {
-    join(&p, BROKEN ? 2 : 3, 0);
+    join(&p, BROKEN ? 2 : 3);
 }
 
 KERNEL(race_join_reads_unfenced)(struct product p)
 {
-    join(&p, BROKEN ? 1 : 3, 0);
-}
-
-KERNEL(race_join_fresh_unfenced)(struct product p)
-{
-    join(&p, BROKEN ? 0 : 1, 1);
+    join(&p, BROKEN ? 1 : 3);
 }
 
 /* Fences by all threads, then a barrier, then the atomic of one: what waves have left. */
@@ -126,5 +121,16 @@ KERNEL(race_load_behind)(struct product p)
 {
     const real *w = (const real *)p.workspace;
     ((real *)p.y)[simt_global_id()] = w[BROKEN ? simt_global_id() + 1 : simt_global_id()];
+}
+
+/* 16 bytes at once, which are aligned to 4 alone. */
+struct wide {
+    uint32_t v[4];
+} __attribute__((aligned(16)));
+KERNEL(race_wide_load)(struct product p)
+{
+    const real *w = (const real *)p.workspace;
+    if (simt_global_id() == 0)
+        *(struct wide *)p.y = *(const struct wide *)(const void *)(w + BROKEN);
 }
 #endif
