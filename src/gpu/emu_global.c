@@ -265,8 +265,11 @@ void emu_global_access(struct emu_worker *w, uintptr_t p, int64_t size, enum emu
         emu_stop(w, emu_now->thread, "a %s outside of global memory: byte %lld of an allocation of %lld (%s)",
                  writes ? "store" : "load", (long long)(offset < 0 ? offset : s->bytes), (long long)s->bytes,
                  emu_place(here, code));
+    if (kind & EMU_WHOLE && p % (uintptr_t)size != 0)
+        emu_stop(w, emu_now->thread, "a %s of %lld bytes that is aligned to fewer (%s)",
+                 writes ? "store" : "load", (long long)size, emu_place(here, code));
     const uint64_t launch = g->order->launch, written = __atomic_load_n(s->traces, __ATOMIC_RELAXED);
-    if (kind == EMU_READS && written != launch)
+    if (!(kind & (EMU_WRITES | EMU_ATOMIC)) && written != launch)
         return; /* nobody has written to the array in this launch */
     if (writes && kind & EMU_ATOMIC && g->open > 0)
         tell(w, emu_now->wave);

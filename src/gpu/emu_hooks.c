@@ -50,29 +50,18 @@ void emu_hook_write_range(void *p, size_t bytes)
     accessed(p, (int64_t)bytes, EMU_WRITES, CODE);
 }
 
-/* A compiler calls these where the type promises its whole size as the alignment: a GPU refuses an address
- * that does not keep it. */
-static inline void accessed_whole(const void *p, int64_t size, enum emu_access_kind kind, const void *code)
-{
-    char here[128];
-    if ((uintptr_t)p % (uintptr_t)size != 0)
-        emu_stop(emu_worker_now(), emu_now->thread, "a %s of %lld bytes that is aligned to fewer (%s)",
-                 kind & EMU_WRITES ? "store" : "load", (long long)size, emu_place(here, code));
-    accessed(p, size, kind, code);
-}
-
 /* Loads and stores of each size, at their alignment or not. */
-#define HOOK(name, size, kind, how)                                                                          \
+#define HOOK(name, size, kind)                                                                               \
     void emu_hook_##name##size(void *p);                                                                     \
     void emu_hook_##name##size(void *p)                                                                      \
     {                                                                                                        \
-        how(p, size, kind, CODE);                                                                            \
+        accessed(p, size, kind, CODE);                                                                       \
     }
 #define HOOKS(size)                                                                                          \
-    HOOK(read, size, EMU_READS, accessed_whole)                                                              \
-    HOOK(write, size, EMU_WRITES, accessed_whole)                                                            \
-    HOOK(unaligned_read, size, EMU_READS, accessed)                                                          \
-    HOOK(unaligned_write, size, EMU_WRITES, accessed)
+    HOOK(read, size, EMU_READS | EMU_WHOLE)                                                                  \
+    HOOK(write, size, EMU_WRITES | EMU_WHOLE)                                                                \
+    HOOK(unaligned_read, size, EMU_READS)                                                                    \
+    HOOK(unaligned_write, size, EMU_WRITES)
 HOOKS(1)
 HOOKS(2)
 HOOKS(4)

@@ -6,7 +6,8 @@
 
 #include "gpu/emu.h"
 
-enum emu_access_kind { EMU_READS = 0, EMU_WRITES = 1, EMU_ATOMIC = 2 };
+/* Whole: the type promises its size as the alignment, and a GPU refuses an address that does not keep it. */
+enum emu_access_kind { EMU_READS = 0, EMU_WRITES = 1, EMU_ATOMIC = 2, EMU_WHOLE = 4 };
 
 /* The running thread touches `size` bytes of its block's arena; ends the block when that races with an
  * earlier access or leaves its array.  `code` is where. */
