@@ -153,6 +153,27 @@ TEST(the_last_carry_of_a_row_of_20000_is_added_once)
     gpu_close(d.gpu);
 }
 
+/* Rows of which a block of threads has several each, up to the last of the matrix: hooks see loads behind
+ * their offsets. */
+static int64_t short_rows(int64_t i, int64_t rows, int64_t cols)
+{
+    return (void)rows, (void)cols, 1 + i % 3 / 2;
+}
+
+TEST(more_rows_than_a_block_has_threads_are_read_and_none_behind)
+{
+    static const struct awkward w = {"short rows", "offsets behind the last", 700, 90, short_rows, strewn};
+    static const char *const hooked[] = {"emu:wave=32,seed=13,races=1", "emu:wave=64,seed=14,races=1"};
+    for (int i = 0; i < 2; i++) {
+        struct device d = device_of(hooked[i]);
+        struct csr A;
+        CHECK_OK(awkward_make(&A, &w, i ? HEDDLE_F64 : HEDDLE_F32, HEDDLE_I32));
+        every_kernel(&d, &A, w.name);
+        csr_free(&A);
+        gpu_close(d.gpu);
+    }
+}
+
 /* ---- blocks that come round ---- */
 
 /* What is launched with the grid's limit in mind is right with any; a kernel may refuse, but not be wrong. */
