@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <unistd.h>
 
 #include "base/memory.h"
 #include "bench/guarded.h"
@@ -270,4 +271,100 @@ TEST(rows_behind_2_to_the_31_entries_are_exact)
     far_rows(&cpu, "cpu_csr", HEDDLE_N);
     if (getenv("HEDDLE_SLOW_TESTS"))
         far_rows(&cpu, "cpu_csr_t", HEDDLE_T); /* shares out all entries, also those of no row: 12 s */
+}
+
+/* ---- more than 2^31 entries ---- */
+
+/* Entries repeat after a PERIOD: col and val are one small file, mapped again and again. */
+#define PERIOD ((int64_t)1 << 18)
+#define PERIODS ((int64_t)12289)
+#define HUGE_ROWS 61
+#define HUGE_COLS 97
+
+static void *mapped_again(const void *period, int64_t bytes)
+{
+    int file = memfd_create("period", 0);
+    char *p =
+        mmap(NULL, (size_t)(bytes * PERIODS), PROT_READ, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    CHECK(p != MAP_FAILED && write(file, period, (size_t)bytes) == bytes);
+    for (int64_t i = 0; p != MAP_FAILED && i < PERIODS; i++)
+        CHECK(mmap(p + i * bytes, (size_t)bytes, PROT_READ, MAP_SHARED | MAP_FIXED, file, 0) != MAP_FAILED);
+    close(file);
+    return p;
+}
+
+/* Long rows, and short ones behind them all. */
+static int64_t huge_offset(int64_t row)
+{
+    const int64_t nnz = PERIOD * PERIODS, left = HUGE_ROWS - row;
+    return left <= 10 ? nnz - 7 * left : nnz / HUGE_ROWS * row + 11 * (row > 0);
+}
+
+/* The sums of a row's values in each column. */
+static void sums_of_row(double *sum, int64_t row, const int32_t *col, const double *val)
+{
+    for (int64_t k = huge_offset(row), end = huge_offset(row + 1), whole; k < end; k += whole * PERIOD) {
+        whole = k % PERIOD == 0 ? (end - k) / PERIOD : 0;
+        if (whole == 0)
+            sum[col[k % PERIOD]] += val[k % PERIOD], k++;
+        for (int64_t i = 0; i < (whole ? PERIOD : 0); i++)
+            sum[col[i]] += (double)whole * val[i];
+    }
+}
+
+static void huge_product(const struct device *d, const struct kernel *k, const struct csr *A,
+                         double sum[HUGE_ROWS][HUGE_COLS])
+{
+    const int transposed = !(k->ops & OPS_N);
+    double x[HUGE_COLS], y[HUGE_COLS], want[HUGE_COLS] = {0};
+    struct bound *b = NULL;
+    int64_t wrong = 0;
+    for (int64_t i = 0; i < HUGE_COLS; i++)
+        x[i] = (double)(i % 5 - 2), y[i] = NAN;
+    for (int64_t i = 0; i < HUGE_ROWS; i++)
+        for (int64_t j = 0; j < HUGE_COLS; j++)
+            want[transposed ? j : i] += sum[i][j] * x[transposed ? i : j];
+    CHECK_OK(bound_new(&b, d, k->name, &(struct view){.format = HEDDLE_CSR, .csr = *A},
+                       transposed ? HEDDLE_T : HEDDLE_N));
+    if (b)
+        CHECK_OK(bound_run(b, (struct scalars){.alpha = 1}, x, y));
+    for (int64_t i = 0; i < (transposed ? HUGE_COLS : HUGE_ROWS); i++)
+        wrong += y[i] != want[i];
+    CHECK_THAT(b && wrong == 0, "%s: %lld entries are wrong", k->name, (long long)wrong);
+    bound_free(b);
+}
+
+TEST(more_than_2_to_the_31_entries_are_multiplied_on_cpus)
+{
+    static double sum[HUGE_ROWS][HUGE_COLS];
+    if (!trial_slow()) /* seconds for each kernel */
+        return;
+    struct device cpu = {.threads = 4, .isa = cpu_this()->isa}; /* one begins behind 2^31 */
+    int32_t *col = mem_alloc(PERIOD, sizeof *col);
+    double *val = mem_alloc(PERIOD, sizeof *val);
+    int64_t row_ptr[HUGE_ROWS + 1];
+    for (int64_t i = 0; i < PERIOD; i++) {
+        col[i] = (int32_t)((i * 29 + i / 1000) % HUGE_COLS);
+        val[i] = (double)(1 + i % 3);
+    }
+    for (int64_t i = 0; i <= HUGE_ROWS; i++) {
+        row_ptr[i] = huge_offset(i);
+        if (i < HUGE_ROWS)
+            sums_of_row(sum[i], i, col, val);
+    }
+    struct csr A = {.rows = HUGE_ROWS,
+                    .cols = HUGE_COLS,
+                    .nnz = PERIOD * PERIODS,
+                    .value = HEDDLE_F64,
+                    .offset = HEDDLE_I64,
+                    .row_ptr = row_ptr,
+                    .col = mapped_again(col, PERIOD * (int64_t)sizeof *col),
+                    .val = mapped_again(val, PERIOD * (int64_t)sizeof *val)};
+    for (int k = 0; k < kernel_count(); k++)
+        if (kernel_at(k)->device == DEVICE_cpu && kernel_at(k)->format == FORMAT_csr &&
+            awkward_wants(kernel_at(k)->name))
+            huge_product(&cpu, kernel_at(k), &A, sum);
+    munmap(A.col, (size_t)(PERIOD * PERIODS) * sizeof *col);
+    munmap(A.val, (size_t)(PERIOD * PERIODS) * sizeof *val);
+    mem_free(col), mem_free(val);
 }
