@@ -53,13 +53,48 @@ TEST(offsets_that_lead_nowhere_are_found_at_creation)
         int32_t offset;
         const char *where;
     } bad[] = {{17, 16 - 5, "16"}, {2500, -3, "2500"}, {4999, 2000000000, ""},
-               {1, INT32_MIN, ""}, {0, 1, ""},         {ROWS / 2, ROWS + 1, ""}};
+               {1, INT32_MIN, ""}, {0, 1, ""},         {ROWS / 2, ROWS + 1, ""},
+               {0, -5, ""},        {1, -1, ""}};
     heddle *h;
     CHECK_OK(heddle_open(&h, "emu"));
     for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++) {
         plain_matrix();
         offsets[bad[i].at] = bad[i].offset;
         refused(h, bad[i].where);
+    }
+    heddle_close(h);
+}
+
+/* Arrays that lie on the device are not copied, and their last offset is known by the look alone. */
+TEST(the_last_offset_on_a_device_is_checked_too)
+{
+    heddle *h;
+    heddle_matrix *A;
+    void *at[3];
+    CHECK_OK(heddle_open(&h, "emu"));
+    for (int wrong = -1; wrong <= 1; wrong++) {
+        const void *const from[3] = {offsets, columns, values};
+        const int64_t bytes[3] = {sizeof offsets, sizeof columns, sizeof values};
+        plain_matrix();
+        offsets[ROWS] += wrong;
+        for (int i = 0; i < 3; i++) {
+            CHECK_OK(device_alloc(&h->device, &at[i], bytes[i]));
+            CHECK_OK(device_copy(&h->device, at[i], from[i], bytes[i]));
+        }
+        heddle_status status = heddle_csr(&A, h,
+                                          &(heddle_csr_desc){.rows = ROWS,
+                                                             .cols = ROWS,
+                                                             .nnz = ROWS,
+                                                             .row_ptr = at[0],
+                                                             .col = at[1],
+                                                             .val = at[2],
+                                                             .where = HEDDLE_ON_DEVICE});
+        if (wrong)
+            CHECK_FAILS(status, HEDDLE_BAD_ARGUMENT, wrong < 0 ? "row_ptr[5000] is 4999" : "is 5001");
+        CHECK(wrong ? !A : status == HEDDLE_OK);
+        heddle_matrix_free(A);
+        for (int i = 0; i < 3; i++)
+            device_free(&h->device, at[i]);
     }
     heddle_close(h);
 }
@@ -205,6 +240,43 @@ TEST(a_look_whose_grid_is_too_small_covers_all_windows)
     const int64_t blocks = look_within(all, GRID_THREADS);
     CHECK(look_within(some, 1024) == blocks);
     CHECK(memcmp(some, all, (size_t)blocks * sizeof *all) == 0);
+}
+
+/* The same row blocks by what look.h says of them, one window after the other; returns how many. */
+static int64_t blocks_by_hand(struct row_block got[BLOCKS_MOST])
+{
+    int64_t blocks = 0, pieces = 0;
+    for (int row = 0, window = 0, end; row < ROWS; row = end, window++) {
+        for (end = row; end < ROWS && offsets[end] + end < (window + 1) * WINDOW; end++)
+            ;
+        const int rest = end > row && offsets[end] - offsets[row] + end - row > 2 * WINDOW, head = end - rest;
+        if (head > row) /* the lanes that sum a row are the look's to choose */
+            got[blocks++] = (struct row_block){offsets[row], row, head - row > 1};
+        if (rest && offsets[end] - offsets[head] <= 2 * WINDOW)
+            got[blocks++] = (struct row_block){offsets[head], head, ONE_ROW};
+        for (int k = offsets[head]; rest && offsets[end] - offsets[head] > 2 * WINDOW && k < offsets[end];
+             k += WINDOW)
+            got[blocks++] = (struct row_block){k, head, (int32_t)(-1 - pieces++)};
+    }
+    return blocks;
+}
+
+TEST(row_blocks_are_what_they_should_be)
+{
+    static struct row_block got[BLOCKS_MOST], want[BLOCKS_MOST];
+    static const int longest[] = {1, 3, 9, 30, 700, 5000}; /* up to more windows than a wave has lanes */
+    for (int round = 0; round < 6; round++) {
+        plain_matrix();
+        for (int i = 1, n = longest[round], since = 0; i < ROWS; i++, since++) {
+            offsets[i] = since == n || (n < ROWS && i % 97 == 0) ? i : offsets[i - 1];
+            since = offsets[i] == i ? 0 : since;
+        }
+        const int64_t blocks = look_within(got, round % 2 ? 1024 : GRID_THREADS);
+        CHECK(blocks == blocks_by_hand(want));
+        for (int64_t i = 0; i < blocks; i++)
+            CHECK(got[i].begin == want[i].begin && got[i].row == want[i].row &&
+                  (got[i].work > 0 ? want[i].work == 1 : got[i].work == want[i].work));
+    }
 }
 
 /* What is counted of the columns of ROWS rows with EACH entries, as immediate products have it, at a wave

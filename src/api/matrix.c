@@ -131,6 +131,22 @@ static heddle_status last_offset(int64_t *last, const struct arrays *a, const he
     return status;
 }
 
+static heddle_status check_last(const struct arrays *a, const heddle *h)
+{
+    int64_t last = 0;
+    heddle_status status = last_offset(&last, a, h);
+    if (status == HEDDLE_OK && (last < a->base || last - a->base != a->nnz))
+        return fail(HEDDLE_BAD_ARGUMENT, "%s[%" PRId64 "] is %" PRId64 ", but nnz is %" PRId64 "%s",
+                    a->ptr_name, a->rows, last, a->nnz, a->base ? " (base 1: one more is expected)" : "");
+    return status;
+}
+
+/* Offsets that stay on the device are looked at there, the last one, too: it is not waited for before. */
+static int is_looked_at(const struct arrays *a)
+{
+    return a->where == HEDDLE_ON_DEVICE && !must_copy(a) && a->nnz > 0;
+}
+
 static heddle_status check_arrays(struct arrays *a, const heddle *h)
 {
     static const int64_t nothing; /* the offsets of a matrix without rows, where the caller gave none */
@@ -165,14 +181,7 @@ static heddle_status check_arrays(struct arrays *a, const heddle *h)
     }
     if (!a->ptr)
         return fail(HEDDLE_BAD_ARGUMENT, "%s is NULL", a->ptr_name);
-    int64_t last = 0;
-    status = last_offset(&last, a, h);
-    if (status != HEDDLE_OK)
-        return status;
-    if (last < a->base || last - a->base != a->nnz)
-        return fail(HEDDLE_BAD_ARGUMENT, "%s[%" PRId64 "] is %" PRId64 ", but nnz is %" PRId64 "%s",
-                    a->ptr_name, a->rows, last, a->nnz, a->base ? " (base 1: one more is expected)" : "");
-    return HEDDLE_OK;
+    return is_looked_at(a) ? HEDDLE_OK : check_last(a, h);
 }
 
 /* A copy with the base taken off and indices narrowed.  Cut into parts as products are, each thread copies
@@ -307,7 +316,10 @@ static heddle_status create_compressed(heddle_matrix **out, heddle *h, struct ar
     }
     TRY(matrix_settle(A, h, a->where));
     TRY(matrix_done(out, h, A));
-    A = NULL;
+    if (A->view.look.bad && is_looked_at(a) && (status = check_last(a, h)) != HEDDLE_OK)
+        *out = NULL;
+    else
+        A = NULL;
 done:
     heddle_matrix_free(A);
     forget_fetched(a);

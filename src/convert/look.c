@@ -3,38 +3,67 @@
  * look: cuts a matrix into row blocks, pieces of about equal work.
  *
  * Computes   row blocks (look.h) from the row offsets alone.  Rows are cut where rows plus entries pass
- *            multiples of a window, all cuts at once; where the last row of a window is too long for the
- *            block it leaves it, and if it is much too long it is cut into pieces.
- * Balance    the cuts are found by binary search, a thread a window; then a wave has the rows of a window.
+ *            multiples of a window; where the last row of a window is too long for the block it leaves it,
+ *            and if it is much too long it is cut into pieces.  Where that is asked for, further blocks
+ *            look at a sample of the columns (look_columns.h).
+ * Balance    every row tells which windows begin with it; then a thread has a window.
  * Memory     every offset once, coalesced, and 16 bytes a row block.
  * Order      integers: the same every run.
  *
- * Offsets may be anything: what is read and written stays within the arrays, and `bad` tells that they do
- * not ascend from 0 to nnz.  Three launches follow one another, and nothing is waited for but what they
- * found. */
+ * Offsets may be anything: what is read and written stays within the arrays, and LOOKED_BAD tells that
+ * they do not ascend from 0 to nnz.  Three launches follow one another, and nothing is waited for but what
+ * they found. */
 #include "convert/look.h"
 
-/* What the kernels are given: dimensions, and facts, of which the first ones tell where scratch memory
- * begins in product.prepared. */
-enum { WINDOW, CAPACITY, THREADS, WINDOWS };
-enum { CUTS_AT, COUNTS_AT, GROUPS_AT, RESULT_AT, SCRATCH_PARTS, WHOLE = SCRATCH_PARTS, PIECE, DELAYS };
+#include <string.h>
 
-/* Windows of a block of threads: one thread more finds where the last of them ends. */
-#define GROUP 255
+/* What the kernels are given: dimensions, and facts. */
+enum { WINDOW, CAPACITY, THREADS, WINDOWS };
+enum { WHOLE, PIECE, DELAYS, CUTTERS, PLAYERS, TOGETHER_NOW };
+
+/* Threads of a block: those that cut, each with several rows at a time; those that count, each with a
+ * window; those that write, of which a group's have a window, and others look at columns. */
+#define CUT_THREADS 256
+#define CUT_ROWS 4
+#define GROUP 256
+#define WRITE_THREADS 1024
+#define CUTTERS_MOST 1024
+#define PLAYERS_MOST 64
+#define RESULTS_MOST (LOOKED_SAMPLED + PLAYERS_MOST * SAMPLED_RESULTS)
 
 #ifdef HEDDLE_DEVICE
-
-/* The scratch memory: the first row of each window; what the windows of the same group before it make, and
- * what the groups before its own make, both as a `made`; the results. */
-DEVICE char *scratch(const struct product *p, int what)
-{
-    return (char *)p->prepared + p->fact[what];
-}
 
 /* There is room for so many row blocks. */
 DEVICE int64_t blocks_most(const struct product *p)
 {
     return 2 * p->dim[WINDOWS] + p->nnz / p->fact[PIECE];
+}
+
+/* Scratch memory lies behind the row blocks: the results; of each block that cuts the longest row it met;
+ * what the windows of each group make, as a `made`; the first row of each window. */
+DEVICE int64_t *results_of(const struct product *p)
+{
+    return (int64_t *)((struct row_block *)p->prepared + blocks_most(p) + 1);
+}
+
+DEVICE int64_t *parts_of(const struct product *p)
+{
+    return results_of(p) + RESULTS_MOST;
+}
+
+DEVICE int64_t *totals_of(const struct product *p)
+{
+    return parts_of(p) + CUTTERS_MOST;
+}
+
+DEVICE int64_t group_count(const struct product *p)
+{
+    return (p->dim[WINDOWS] + GROUP - 1) / GROUP;
+}
+
+DEVICE int32_t *cuts_of(const struct product *p)
+{
+    return (int32_t *)(totals_of(p) + group_count(p));
 }
 
 /* Row blocks and pieces, counted in one number: there are fewer than 2^31 of either. */
@@ -53,20 +82,74 @@ DEVICE int64_t pieces_of(int64_t m)
     return m & 0x7fffffff;
 }
 
-/* The first row before which rows and entries come to at least `count`; p->rows where there is none. */
-DEVICE int64_t row_at(const struct product *p, int64_t count)
+/* An offset, but from 0 to nnz whatever it is; and that of a row. */
+DEVICE int64_t offset_within(const struct product *p, int64_t offset)
 {
-    const off *row_ptr = (const off *)p->array[CSR_ROW_PTR];
-    int64_t low = 0, high = p->rows;
-    while (low < high) {
-        const int64_t middle = low + (high - low) / 2;
-        if (row_ptr[middle] + middle < count)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return low;
+    return offset < 0 ? 0 : offset > p->nnz ? p->nnz : offset;
 }
+
+DEVICE int64_t safe_offset(const struct product *p, int64_t row)
+{
+    return offset_within(p, ((const off *)p->array[CSR_ROW_PTR])[row]);
+}
+
+#include "convert/look_columns.h"
+
+/* ---------------------------------------------------------------- cuts ------------------------ */
+
+/* In which window is it, if rows and entries before it come to `count`?  32 bits divide much faster. */
+DEVICE int64_t window_at(const struct product *p, int64_t count)
+{
+    return p->rows + p->nnz <= UINT32_MAX ? (uint32_t)count / (uint32_t)p->dim[WINDOW]
+                                          : count / p->dim[WINDOW];
+}
+
+/* `row` is the first of the windows from `low` to `high`.  The wave helps whoever has many.  Where offsets
+ * are bad, several rows may say so of one window, and any of them will do. */
+DEVICE void cut_at(int32_t *cut, int64_t row, int64_t low, int64_t high)
+{
+    const int many = high - low >= WAVE;
+    for (simt_lanes left = (simt_lanes)simt_ballot(many); left; left &= left - 1) {
+        const int from = simt_ffs(left) - 1;
+        const int64_t begin = simt_shfl(low, from, WAVE), last = simt_shfl(high, from, WAVE);
+        const int32_t of = (int32_t)simt_shfl(row, from, WAVE);
+        for (int64_t i = begin + simt_lane(); i <= last; i += WAVE)
+            cut[i] = of;
+    }
+    for (int64_t i = low; !many && i <= high; i++)
+        cut[i] = (int32_t)row;
+}
+
+/* Row p.rows, which has no entries, begins all windows that are left, so that every one begins somewhere,
+ * whatever the offsets are. */
+KERNEL_BOUND(look_cut, CUT_THREADS)(struct product p)
+{
+    const off *RESTRICT row_ptr = (const off *)p.array[CSR_ROW_PTR];
+    int64_t longest = 0;
+    int bad = 0;
+    for (int64_t first = simt_block_id() * CUT_ROWS * CUT_THREADS; first <= p.rows;
+         first += simt_grid_size() * CUT_ROWS * CUT_THREADS) {
+        int64_t found[CUT_ROWS], before[CUT_ROWS];
+        for (int j = 0; j < CUT_ROWS; j++) {
+            const int64_t i = first + j * CUT_THREADS + simt_thread_id(), row = i < p.rows ? i : p.rows;
+            found[j] = row_ptr[row];
+            before[j] = safe_offset(&p, row > 0 ? row - 1 : 0);
+        }
+        for (int j = 0; j < CUT_ROWS; j++) {
+            const int64_t i = first + j * CUT_THREADS + simt_thread_id(), here = offset_within(&p, found[j]);
+            const int64_t low = i == 0 ? 0 : window_at(&p, before[j] + i - 1) + 1,
+                          high = i < p.rows ? window_at(&p, here + i) : p.dim[WINDOWS];
+            longest = here - before[j] > longest ? here - before[j] : longest;
+            bad |= here < before[j] || found[j] != (i == 0 ? 0 : i >= p.rows ? p.nnz : here);
+            cut_at(cuts_of(&p), i, low, i <= p.rows ? high : -1);
+        }
+    }
+    longest = block_max_long(bad ? INT64_MAX : longest);
+    if (simt_thread_id() == 0)
+        parts_of(&p)[simt_block_id()] = longest;
+}
+
+/* ---------------------------------------------------------------- windows --------------------- */
 
 /* A window has the rows that begin in it: [first, end), none where a long row passes over it.  All but the
  * last are sure to fit into a block.  If the last one does not, it is taken out: the others are [first,
@@ -78,77 +161,42 @@ struct window {
     int64_t blocks;
 };
 
-DEVICE struct window window_of(const struct product *p, int64_t first, int64_t end)
+/* Window i, which has nothing where there is none. */
+DEVICE struct window window_of(const struct product *p, int64_t i)
 {
-    const off *row_ptr = (const off *)p->array[CSR_ROW_PTR];
+    const int32_t *cut = cuts_of(p);
     const int64_t piece = p->fact[PIECE];
-    struct window w;
-    w.first = first;
-    w.end = w.head = end;
-    w.begin = row_ptr[first];
-    w.finish = w.alone = row_ptr[end];
-    w.pieces = w.blocks = 0;
-    if (first >= end)
+    struct window w = {0, 0, 0, 0, 0, 0, 0, 0};
+    if (i >= p->dim[WINDOWS])
         return w;
-    if (w.finish - w.begin + end - first > p->dim[CAPACITY])
-        w.alone = row_ptr[--w.head];
-    if (w.begin < 0 || w.alone < w.begin || w.finish < w.alone || w.finish > p->nnz)
-        return w; /* bad, as look_write will find */
+    w.first = cut[i];
+    w.end = w.head = cut[i + 1];
+    if (w.first >= w.end)
+        return w;
+    w.begin = safe_offset(p, w.first);
+    w.finish = w.alone = safe_offset(p, w.end);
+    const int64_t last = safe_offset(p, w.end - 1);
+    if (w.finish - w.begin + w.end - w.first > p->dim[CAPACITY]) {
+        w.head--;
+        w.alone = last;
+    }
+    if (w.alone < w.begin || w.finish < w.alone)
+        return w; /* bad, as look_cut has found */
     if (w.finish - w.alone > p->fact[WHOLE])
         w.pieces = (w.finish - w.alone + piece - 1) / piece;
     w.blocks = (w.head > w.first) + (w.pieces ? w.pieces : w.end > w.head);
     return w;
 }
 
-KERNEL_BOUND(look_count, GROUP + 1)(struct product p)
+KERNEL_BOUND(look_count, GROUP)(struct product p)
 {
-    SHARED(int32_t, cut, GROUP + 1);
-    int32_t *const cuts = (int32_t *)scratch(&p, CUTS_AT);
-    const int64_t windows = p.dim[WINDOWS];
-    for (int64_t group = simt_block_id(); group * GROUP < windows; group += simt_grid_size()) {
-        const int64_t i = group * GROUP + simt_thread_id();
-        int64_t total, mine = 0;
-        cut[simt_thread_id()] = (int32_t)row_at(&p, i * p.dim[WINDOW]);
-        simt_sync();
-        if (i < windows ? simt_thread_id() < GROUP : i == windows) /* nobody else has it */
-            cuts[i] = cut[simt_thread_id()];
-        if (i < windows && simt_thread_id() < GROUP) {
-            const struct window w = window_of(&p, cut[simt_thread_id()], cut[simt_thread_id() + 1]);
-            mine = made(w.blocks, w.pieces);
-        }
-        const int64_t before = block_scan_before_long(mine, &total);
-        if (i < windows && simt_thread_id() < GROUP)
-            ((int64_t *)scratch(&p, COUNTS_AT))[i] = before;
+    const int64_t groups = group_count(&p);
+    simt_let_next();
+    for (int64_t group = simt_block_id(); group < groups; group += simt_grid_size()) {
+        const struct window w = window_of(&p, group * GROUP + simt_thread_id());
+        const int64_t total = block_sum_long(made(w.blocks, w.pieces));
         if (simt_thread_id() == 0)
-            ((int64_t *)scratch(&p, GROUPS_AT))[group] = total;
-        simt_sync();
-    }
-}
-
-/* Each group's number becomes the sum of those before; one block. */
-KERNEL_UP_TO(look_scan, 1024)(struct product p)
-{
-    const int64_t groups = (p.dim[WINDOWS] + GROUP - 1) / GROUP;
-    int64_t *const count = (int64_t *)scratch(&p, GROUPS_AT), *const result =
-                                                                  (int64_t *)scratch(&p, RESULT_AT);
-    const off *row_ptr = (const off *)p.array[CSR_ROW_PTR];
-    int64_t before = 0;
-    for (int64_t first = 0; first < groups; first += simt_block_size()) {
-        const int64_t i = first + simt_thread_id();
-        int64_t total, sum = block_scan_before_long(i < groups ? count[i] : 0, &total);
-        if (i < groups)
-            count[i] = before + sum;
-        before += total;
-    }
-    if (simt_thread_id() < LOOKED_RESULTS)
-        result[simt_thread_id()] = simt_thread_id() < LOOKED_HOT ? 0 : -1;
-    simt_sync();
-    if (simt_thread_id() == 0) {
-        result[LOOKED_BLOCKS] = blocks_of(before);
-        result[LOOKED_PIECES] = pieces_of(before);
-        result[LOOKED_LAST] = row_ptr[p.rows];
-        result[LOOKED_BAD] =
-            row_ptr[0] != 0 || row_ptr[p.rows] != p.nnz || blocks_of(before) > blocks_most(&p);
+            totals_of(&p)[group] = total;
     }
 }
 
@@ -170,64 +218,111 @@ DEVICE int steps_for(int rows, int entries, int longest, int threads)
     return best;
 }
 
+/* The longest row of each lane's window but for one that is taken out; the wave looks at one window after
+ * the other. */
+DEVICE int longest_of(const struct product *p, const struct window *w)
+{
+    int64_t longest = 0;
+    for (int from = 0; from < WAVE; from++) {
+        const int64_t head = simt_shfl(w->head, from, WAVE);
+        int64_t here = 0;
+        for (int64_t i = simt_shfl(w->first, from, WAVE) + simt_lane(); i < head; i += WAVE) {
+            const int64_t length = safe_offset(p, i + 1) - safe_offset(p, i);
+            here = length > here ? length : here;
+        }
+        here = wave_max_long(here, WAVE);
+        longest = from == simt_lane() ? here : longest;
+    }
+    return (int)longest;
+}
+
 DEVICE void put_block(const struct product *p, int64_t number, int64_t begin, int64_t row, int64_t work)
 {
     const struct row_block b = {begin, (int32_t)row, (int32_t)work};
-    if (number <= blocks_most(p))
+    if (number >= 0 && number <= blocks_most(p)) /* bad offsets may lead anywhere */
         ((struct row_block *)p->prepared)[number] = b;
 }
 
-/* A wave a window: its lanes look at the rows together, and write the pieces of a long one. */
-DEVICE void write_window(const struct product *p, const struct window *w, int64_t block, int64_t piece,
-                         int64_t *longest, int *bad)
+/* The pieces of one long row, from row block `block` and piece `piece` on, by the whole wave. */
+DEVICE void put_pieces(const struct product *p, const struct window *w, int64_t block, int64_t piece,
+                       int from)
 {
-    const off *row_ptr = (const off *)p->array[CSR_ROW_PTR];
-    const int64_t rows = w->head - w->first, last = w->head;
-    int64_t here = 0;
-    for (int64_t i = w->first + simt_lane(); i < w->end; i += WAVE) {
-        const int64_t begin = row_ptr[i], length = row_ptr[i + 1] - begin;
-        *bad |= begin < 0 || length < 0 || length > p->nnz - begin;
-        *longest = length > *longest ? length : *longest;
-        here = i < w->head && length > here ? length : here;
-    }
-    here = wave_max_long(here, WAVE);
-    if (w->blocks == 0)
-        return;
-    if (simt_lane() == 0 && rows > 0)
-        put_block(p, block, w->begin, w->first,
-                  rows == 1 ? ONE_ROW
-                            : 1 + steps_for((int)rows, (int)(w->alone - w->begin),
-                                            p->fact[DELAYS] ? (int)here : 0, (int)p->dim[THREADS]));
-    block += rows > 0;
-    if (simt_lane() == 0 && w->end > last && w->pieces == 0)
-        put_block(p, block, w->alone, last, ONE_ROW);
-    for (int64_t i = simt_lane(); i < w->pieces; i += WAVE)
-        put_block(p, block + i, w->alone + i * p->fact[PIECE], last, -1 - (piece + i));
+    const int64_t pieces = simt_shfl(w->pieces, from, WAVE), alone = simt_shfl(w->alone, from, WAVE),
+                  row = simt_shfl(w->head, from, WAVE);
+    block = simt_shfl(block, from, WAVE);
+    piece = simt_shfl(piece, from, WAVE);
+    for (int64_t i = simt_lane(); i < pieces; i += WAVE)
+        put_block(p, block + i, alone + i * p->fact[PIECE], row, -1 - (piece + i));
 }
 
-KERNEL(look_write)(struct product p)
+/* The row blocks of each lane's window, `before` being what is made of those before it. */
+DEVICE void write_windows(const struct product *p, const struct window *w, int64_t before)
 {
-    const int64_t windows = p.dim[WINDOWS];
-    const int32_t *const cut = (const int32_t *)scratch(&p, CUTS_AT);
-    int64_t *const result = (int64_t *)scratch(&p, RESULT_AT), longest = 0;
-    int bad = 0;
-    for (int64_t i = simt_global_id() / WAVE; i < windows; i += simt_global_size() / WAVE) {
-        const int64_t *const count = (const int64_t *)scratch(&p, COUNTS_AT), *const group =
-                                                                                  (const int64_t *)scratch(
-                                                                                      &p, GROUPS_AT);
-        const int64_t before = count[i] + group[i / GROUP];
-        const struct window w = window_of(&p, cut[i], cut[i + 1]);
-        bad |= w.first > w.end || (i == 0 && w.first > 0) || (i == windows - 1 && w.end < p.rows);
-        write_window(&p, &w, blocks_of(before), pieces_of(before), &longest, &bad);
+    const int longest = p->fact[DELAYS] ? longest_of(p, w) : 0;
+    const int64_t rows = w->head - w->first;
+    int64_t block = blocks_of(before);
+    if (w->blocks > 0 && rows > 0)
+        put_block(p, block++, w->begin, w->first,
+                  rows == 1
+                      ? ONE_ROW
+                      : 1 + steps_for((int)rows, (int)(w->alone - w->begin), longest, (int)p->dim[THREADS]));
+    if (w->blocks > 0 && w->end > w->head && w->pieces == 0)
+        put_block(p, block, w->alone, w->head, ONE_ROW);
+    for (simt_lanes left = (simt_lanes)simt_ballot(w->pieces > 0); left; left &= left - 1)
+        put_pieces(p, w, block, pieces_of(before), simt_ffs(left) - 1);
+}
+
+/* Windows of a group; the last one has the row block that ends all others. */
+DEVICE void write_group(const struct product *p, int64_t group, int64_t groups)
+{
+    const int64_t *const count = totals_of(p);
+    int64_t *const result = results_of(p), ahead = 0, total;
+    struct window w =
+        window_of(p, simt_thread_id() < GROUP ? group * GROUP + simt_thread_id() : p->dim[WINDOWS]);
+    simt_after_previous();
+    for (int64_t i = simt_thread_id(); i < group; i += WRITE_THREADS)
+        ahead += count[i];
+    ahead = block_sum_long(ahead);
+    const int64_t before = ahead + block_scan_before_long(made(w.blocks, w.pieces), &total);
+    write_windows(p, &w, before);
+    if (group == groups - 1 && simt_thread_id() == 0) {
+        result[LOOKED_BLOCKS] = blocks_of(ahead + total);
+        result[LOOKED_PIECES] = pieces_of(ahead + total);
+        put_block(p, blocks_of(ahead + total), p->nnz, p->rows, ONE_ROW);
     }
+}
+
+/* What those who cut have found. */
+DEVICE void tell_longest(const struct product *p)
+{
+    const int64_t *const part = parts_of(p);
+    int64_t *const result = results_of(p), longest = 0;
+    for (int64_t i = simt_thread_id(); i < p->fact[CUTTERS]; i += WRITE_THREADS)
+        longest = part[i] > longest ? part[i] : longest;
     longest = block_max_long(longest);
-    bad = block_max_int(bad);
-    if (simt_thread_id() == 0 && longest > simt_atomic_load(result + LOOKED_LONGEST))
-        simt_atomic_max(result + LOOKED_LONGEST, longest);
-    if (simt_thread_id() == 0 && bad)
-        simt_atomic_or(result + LOOKED_BAD, (int64_t)1);
-    if (simt_global_id() == 0)
-        put_block(&p, result[LOOKED_BLOCKS], p.nnz, p.rows, ONE_ROW);
+    if (simt_thread_id() == 0) {
+        result[LOOKED_LONGEST] = longest;
+        result[LOOKED_BAD] = longest == INT64_MAX;
+    }
+}
+
+/* Blocks that write groups; one that tells what was found; and if columns are looked at, one that samples
+ * all of them, and players. */
+KERNEL_BOUND(look_write, WRITE_THREADS)(struct product p)
+{
+    const int64_t groups = group_count(&p), players = p.fact[PLAYERS];
+    for (int64_t i = simt_block_id(); i < groups + 1 + (players > 0 ? 1 + players : 0);
+         i += simt_grid_size()) {
+        if (i < groups)
+            write_group(&p, i, groups);
+        else if (i == groups)
+            tell_longest(&p);
+        else if (i == groups + 1)
+            sample_all(&p);
+        else
+            play_windows(&p, i - groups - 2);
+    }
+    simt_after_previous(); /* also who has nothing to do with it */
 }
 
 #else
@@ -243,52 +338,70 @@ static int64_t blocks_most(const struct work *w, struct row_cut cut)
     return 2 * windows_of(w, cut) + w->product.nnz / cut.piece;
 }
 
+static int64_t results_at(const struct work *w, struct row_cut cut)
+{
+    return (blocks_most(w, cut) + 1) * (int64_t)sizeof(struct row_block);
+}
+
 /* A row that is cut has one piece that is not full. */
 int64_t look_pieces(const struct work *w, struct row_cut cut)
 {
     return w->product.nnz / cut.piece + w->product.nnz / cut.whole;
 }
 
-/* Where each part of scratch memory begins, behind the row blocks; returns where the last ends. */
-static int64_t lay_out(int64_t at[], const struct work *w, struct row_cut cut)
-{
-    const int64_t windows = windows_of(w, cut), groups = (windows + GROUP - 1) / GROUP;
-    at[RESULT_AT] = (blocks_most(w, cut) + 1) * (int64_t)sizeof(struct row_block);
-    at[COUNTS_AT] = at[RESULT_AT] + LOOKED_RESULTS * (int64_t)sizeof(int64_t);
-    at[GROUPS_AT] = at[COUNTS_AT] + windows * (int64_t)sizeof(int64_t);
-    at[CUTS_AT] = at[GROUPS_AT] + groups * (int64_t)sizeof(int64_t);
-    return at[CUTS_AT] + (windows + 1) * (int64_t)sizeof(int32_t);
-}
-
 int64_t look_bytes(const struct work *w, struct row_cut cut)
 {
-    int64_t at[SCRATCH_PARTS];
-    return lay_out(at, w, cut);
+    const int64_t windows = windows_of(w, cut), groups = (windows + GROUP - 1) / GROUP;
+    return results_at(w, cut) + (RESULTS_MOST + CUTTERS_MOST + groups) * (int64_t)sizeof(int64_t) +
+           (windows + 1) * (int64_t)sizeof(int32_t);
+}
+
+/* Windows that blocks of a product with a cache have together (there are about as many row blocks), and how
+ * many blocks play that. */
+static int64_t together_of(const struct work *w, int64_t windows)
+{
+    return TOGETHER(windows, look_at_once(w), TOGETHER_MOST(vector_size(w->value)));
+}
+
+static int64_t players_of(const struct work *w, int64_t windows)
+{
+    const int64_t all = (windows + together_of(w, windows) - 1) / together_of(w, windows);
+    return all < PLAYERS_MOST ? all : PLAYERS_MOST;
 }
 
 heddle_status gpu_look(struct looked *looked, const struct work *w, struct row_cut cut)
 {
     heddle_status status;
     struct work q = *w;
-    const int64_t windows = windows_of(w, cut), groups = (windows + GROUP - 1) / GROUP;
+    const int64_t windows = windows_of(w, cut), groups = (windows + GROUP - 1) / GROUP,
+                  players = cut.columns ? players_of(w, windows) : 0;
+    const int64_t cutters = w->product.rows / (CUT_ROWS * CUT_THREADS) + 1;
+    int64_t found[RESULTS_MOST], *result = looked->result;
     q.page = "look";
     q.variant = vector_variant(w->variant);
     q.product.dim[WINDOW] = cut.window;
     q.product.dim[CAPACITY] = cut.capacity;
     q.product.dim[THREADS] = cut.threads;
     q.product.dim[WINDOWS] = windows;
-    lay_out(q.product.fact, w, cut);
     q.product.fact[WHOLE] = cut.whole;
     q.product.fact[PIECE] = cut.piece;
     q.product.fact[DELAYS] = cut.delays;
-    TRY(gpu_run(&q, "look_count", gpu_grid(w, groups, GROUP + 1), GROUP + 1, 0));
-    TRY(gpu_run(&q, "look_scan", 1, groups <= 256 ? 256 : 1024, 0));
-    TRY(gpu_run_over(&q, "look_write", windows * gpu_info_of(w->device->gpu)->wave));
-    if (cut.columns)
-        TRY(gpu_look_columns(w, q.product.fact[RESULT_AT], blocks_most(w, cut)));
-    looked->results_at = q.product.fact[RESULT_AT];
-    TRY(device_read(w->device, looked->result, (char *)w->product.prepared + looked->results_at,
-                    sizeof looked->result));
+    q.product.fact[CUTTERS] = gpu_grid(w, cutters < CUTTERS_MOST ? cutters : CUTTERS_MOST, CUT_THREADS);
+    q.product.fact[PLAYERS] = players;
+    q.product.fact[TOGETHER_NOW] = together_of(w, windows);
+    TRY(gpu_run(&q, "look_cut", q.product.fact[CUTTERS], CUT_THREADS, 0));
+    TRY(gpu_run_pair(&q, (struct launch){"look_count", gpu_grid(w, groups, GROUP), GROUP},
+                     (struct launch){"look_write",
+                                     gpu_grid(w, groups + 1 + (players > 0) + players, WRITE_THREADS),
+                                     WRITE_THREADS}));
+    looked->results_at = results_at(w, cut);
+    TRY(device_read(w->device, found, (char *)w->product.prepared + looked->results_at,
+                    (players ? LOOKED_SAMPLED + players * SAMPLED_RESULTS : LOOKED_CROWDED) *
+                        (int64_t)sizeof *found));
+    memset(result, 0, sizeof looked->result);
+    memcpy(result, found, (players ? LOOKED_SAMPLED : LOOKED_CROWDED) * sizeof *found);
+    for (int64_t i = 0; i < players * SAMPLED_RESULTS; i++)
+        result[LOOKED_SAMPLED + i % SAMPLED_RESULTS] += found[LOOKED_SAMPLED + i];
 done:
     return status;
 }
@@ -357,6 +470,11 @@ double look_share(const struct work *w, enum columns what)
 {
     const int64_t bits = w->product.fact[LOOK_COLUMNS] >> 8 * what;
     return what == COLUMNS_CROWDED ? (double)(bits & 0xffff) / 65536 : (double)(bits & 0xff) / 255;
+}
+
+int64_t look_at_once(const struct work *w)
+{
+    return 5 * (int64_t)gpu_info_of(w->device->gpu)->multiprocessors;
 }
 
 int64_t look_together(const struct work *w)

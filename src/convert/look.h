@@ -52,22 +52,24 @@ enum columns { COLUMNS_CACHED, COLUMNS_CLOSE, COLUMNS_ALIKE, COLUMNS_NEXT, COLUM
 #define TOGETHER(blocks, held, most)                                                                         \
     (((blocks) > 0 ? (blocks)-1 : 0) / (TOGETHER_ROUNDS(blocks, held, most) * (held)) + 1)
 
-/* What the kernels of the look leave for the host: of the offsets, and of a sample of the columns. */
+/* What the kernels of the look leave for the host: of the offsets, and of a sample of the columns, where
+ * each player leaves the last ones for itself and the host adds them up. */
 enum {
     LOOKED_BLOCKS,
     LOOKED_PIECES,
     LOOKED_LONGEST,
-    LOOKED_LAST, /* offset */
     LOOKED_BAD,
-    LOOKED_ENTRIES, /* of the sample, and of these what COLUMNS_... says */
+    LOOKED_CROWDED, /* as COLUMNS_CROWDED */
+    LOOKED_HOT,     /* columns */
+    LOOKED_SAMPLED = LOOKED_HOT + HOT_MOST,
+    LOOKED_ENTRIES = LOOKED_SAMPLED, /* of the sample, and of these what COLUMNS_... says */
     LOOKED_CACHED,
     LOOKED_CLOSE,
     LOOKED_ROWS, /* likewise */
     LOOKED_ALIKE,
     LOOKED_NEXT,
-    LOOKED_CROWDED, /* as COLUMNS_CROWDED */
-    LOOKED_HOT,     /* columns */
-    LOOKED_RESULTS = LOOKED_HOT + HOT_MOST
+    LOOKED_RESULTS,
+    SAMPLED_RESULTS = LOOKED_RESULTS - LOOKED_SAMPLED
 };
 
 #ifdef HEDDLE_DEVICE
@@ -144,9 +146,6 @@ double look_share(const struct work *w, enum columns what);
 heddle_status look_refused(void);            /* BAD_MATRIX: the offsets are bad */
 int64_t look_together(const struct work *w); /* row blocks for a block of threads that has a cache */
 
-/* look_columns.c: a sample of the columns, once row blocks are there, of which there are blocks_most at
- * most. */
-heddle_status gpu_look_columns(const struct work *w, int64_t results_at, int64_t blocks_most);
 int64_t look_at_once(const struct work *w); /* blocks of threads with a cache that the device holds, about */
 
 #endif

@@ -107,5 +107,27 @@ void gpu_close(struct gpu *gpu)
     if (!gpu)
         return;
     module_forget(gpu);
+    struct gpu_head *head = (struct gpu_head *)gpu;
+    if (head->pinned)
+        gpu_driver_of(gpu)->release_pinned(gpu, head->pinned);
     gpu_driver_of(gpu)->close(gpu);
+}
+
+/* Whoever reads takes the pinned memory away for so long; another thread reads without. */
+heddle_status gpu_read(struct gpu *gpu, void *to, const void *from, int64_t bytes, void *stream)
+{
+    heddle_status status = HEDDLE_OK;
+    const struct gpu_driver *driver = gpu_driver_of(gpu);
+    struct gpu_head *head = (struct gpu_head *)gpu;
+    void *pinned = bytes <= PINNED_BYTES ? atomic_exchange(&head->pinned, NULL) : NULL, *none = NULL;
+    if (bytes <= PINNED_BYTES && !pinned && driver->alloc_pinned(gpu, &pinned, PINNED_BYTES) != HEDDLE_OK)
+        pinned = NULL; /* it does without */
+    TRY(driver->copy(gpu, pinned ? pinned : to, from, bytes, stream));
+    TRY(driver->sync(gpu, stream));
+    if (pinned)
+        memcpy(to, pinned, (size_t)bytes);
+done:
+    if (pinned && !atomic_compare_exchange_strong(&head->pinned, &none, pinned))
+        driver->release_pinned(gpu, pinned);
+    return status;
 }

@@ -118,6 +118,7 @@ struct gpu_head {
     _Atomic(struct gpu_loaded *) loaded; /* module.c's: the kernels that gpu_kernel has found so far; NULL
                                           * at first */
     struct gpu_watch *watch;             /* NULL: nobody */
+    _Atomic(void *) pinned;              /* PINNED_BYTES for small reads; NULL: none yet, or in use */
     _Atomic double load_ms;              /* that gpu_kernel has taken so far to load and to find */
 };
 
@@ -139,6 +140,10 @@ int gpu_is_name(const char *name);
 /* "cuda" is "cuda:0"; options stand behind the number or instead of it: "emu:wave=64", "emu:0:wave=64". */
 heddle_status gpu_open(struct gpu **gpu, const char *name);
 void gpu_close(struct gpu *gpu); /* with everything that gpu_kernel has loaded; takes NULL */
+/* To host memory, which has it when the call returns.  A few bytes come through pinned memory, which takes
+ * half the time. */
+#define PINNED_BYTES 4096
+heddle_status gpu_read(struct gpu *gpu, void *to, const void *from, int64_t bytes, void *stream);
 
 static inline const struct gpu_driver *gpu_driver_of(const struct gpu *gpu)
 {

@@ -5,7 +5,7 @@
  * Computes   y = alpha Aᵀ x + beta y,  A in CSR.
  * Source     Heddle.  Additions into a copy in shared memory, flushed at the end, are an old trick of
  *            histograms.
- * Balance    a look at the row offsets and at a sample of the columns (look.c, look_columns.c), once a
+ * Balance    a look at the row offsets and at a sample of the columns (look.c, look_columns.h), once a
  *            matrix, has cut it into row blocks of about equal work and tells what columns are like.
  *            There are three ways to take entries:
  *            - entries: a block of threads shares out those of its row block, whose rows it has written to

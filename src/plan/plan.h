@@ -17,6 +17,7 @@ struct look {
     void *prepared; /* on the device; NULL: there was none */
     int64_t fact[PRODUCT_FACTS];
     int64_t bytes;
+    int bad; /* the offsets do not ascend from 0 to the number of entries */
     double ms;
 };
 

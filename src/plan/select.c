@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/thread.h"
+#include "convert/look.h"
 #include "convert/service.h"
 #include "plan/run.h"
 
@@ -122,6 +123,7 @@ heddle_status look_new(struct look *look, const struct device *device, const str
     w.product.prepared = look->prepared;
     TRY(w.kernel->prepare(&w));
     memcpy(look->fact, w.product.fact, sizeof look->fact);
+    look->bad = w.product.fact[LOOK_BAD] != 0;
     look->ms = device_clock(device) - start;
 done:
     if (status != HEDDLE_OK)

@@ -61,8 +61,9 @@ heddle_status device_sync(const struct device *d)
 
 heddle_status device_read(const struct device *d, void *to, const void *from, int64_t bytes)
 {
-    heddle_status status = device_copy(d, to, from, bytes);
-    return status == HEDDLE_OK ? device_sync(d) : status;
+    if (d->kind == DEVICE_gpu)
+        return gpu_read(d->gpu, to, from, bytes, d->stream);
+    return device_copy(d, to, from, bytes);
 }
 
 heddle_status device_enter(const struct device *d, void **before)

@@ -1,29 +1,22 @@
 /* SPDX-License-Identifier: MIT
  *
- * look_columns: what the columns of a matrix are like, for a product that adds into y (csr_weft).
+ * look_columns.h: what the columns of a matrix are like, for a product that adds into y (csr_weft), as part
+ * of the look (look.c).
  *
  * Computes   counts (look.h: LOOKED_...) from a sample of the columns.  One block of threads takes entries
  *            from all over the matrix and counts those that fall on one column, and on one cache line of
- *            y.  The others take groups of neighbouring row blocks, as a block of csr_weft has them, play
- *            its cache on their columns, and compare neighbouring rows.
- * Balance    some groups, however large the matrix is.
- * Memory     at most GROUPS groups of columns, coalesced, and a few offsets.
+ *            y.  Players take some neighbouring windows each, as a block of csr_weft has them, play its
+ *            cache on their columns, and compare neighbouring rows.
+ * Balance    some windows, however large the matrix is.
+ * Memory     at most PLAYERS_MOST times as many columns, coalesced, and a few offsets.
  * Order      who comes first has a place in the cache: counts may differ a little from run to run, sums do
  *            not.
  *
  * Columns may be anything: none is followed. */
-#include "convert/look.h"
+#ifndef CONVERT_LOOK_COLUMNS_H
+#define CONVERT_LOOK_COLUMNS_H
 
-/* What the kernel is given in product.fact: where in product.prepared the results stand, and how many
- * groups are taken at a time. */
-enum { RESULTS_AT, HELD };
-
-#define THREADS 1024
-#define GROUPS 64
-
-#ifdef HEDDLE_DEVICE
-
-#define SAMPLES (2 * THREADS)
+#define SAMPLES (2 * WRITE_THREADS)
 #define PLACES 2048
 #define LINE (128 / (int)sizeof(real)) /* entries of y in a cache line */
 #define CLOSE 8                        /* columns: within a sector of a cache line */
@@ -38,12 +31,12 @@ DEVICE idx column_at(const struct product *p, int64_t k)
 DEVICE void count_samples(const idx *key, int32_t *table, int32_t *count, int *place)
 {
     SIMT_ROLLED
-    for (int i = simt_thread_id(); i < PLACES; i += THREADS) {
+    for (int i = simt_thread_id(); i < PLACES; i += WRITE_THREADS) {
         table[i] = -1;
         count[i] = 0;
     }
     simt_sync();
-    for (int i = 0; i < SAMPLES / THREADS; i++) {
+    for (int i = 0; i < SAMPLES / WRITE_THREADS; i++) {
         const int at = (int)((uint32_t)key[i] * 2654435761u >> 21);
         const int32_t before = simt_atomic_cas(table + at, -1, key[i]);
         if (before == -1 || before == key[i])
@@ -57,21 +50,25 @@ DEVICE void count_samples(const idx *key, int32_t *table, int32_t *count, int *p
 DEVICE int32_t largest(const int32_t *count, const int *place)
 {
     int32_t most = 0;
-    for (int i = 0; i < SAMPLES / THREADS; i++) {
+    for (int i = 0; i < SAMPLES / WRITE_THREADS; i++) {
         const int32_t here = place[i] < 0 ? 0 : count[place[i]] * PLACES + place[i];
         most = here > most ? here : most;
     }
     return most;
 }
 
-DEVICE void sample_all(const struct product *p, int64_t *result)
+DEVICE void sample_all(const struct product *p)
 {
+    int64_t *const result = results_of(p);
     SHARED(int32_t, table, PLACES);
     SHARED(int32_t, count, PLACES);
-    idx column[SAMPLES / THREADS], line[SAMPLES / THREADS];
-    int place[SAMPLES / THREADS];
-    for (int i = 0; i < SAMPLES / THREADS; i++) { /* spread evenly, in no order */
-        const uint64_t part = (uint32_t)(simt_thread_id() + i * THREADS + 1) * 2654435761u;
+    idx column[SAMPLES / WRITE_THREADS], line[SAMPLES / WRITE_THREADS];
+    int place[SAMPLES / WRITE_THREADS];
+    int64_t *const hot = result + LOOKED_HOT;
+    if (simt_thread_id() < HOT_MOST)
+        hot[simt_thread_id()] = -1;
+    for (int i = 0; i < SAMPLES / WRITE_THREADS; i++) { /* spread evenly, in no order */
+        const uint64_t part = (uint32_t)(simt_thread_id() + i * WRITE_THREADS + 1) * 2654435761u;
         const int64_t k = (int64_t)((part * (uint64_t)((p->nnz >> 8) + 1)) >> 24);
         const idx c = column_at(p, k < p->nnz ? k : p->nnz - 1);
         column[i] = c < 0 ? 0 : c;
@@ -85,7 +82,7 @@ DEVICE void sample_all(const struct product *p, int64_t *result)
         if (most / PLACES < SAMPLES / HOT_SHARE)
             break;
         if (simt_thread_id() == 0) {
-            result[LOOKED_HOT + i] = table[at];
+            hot[i] = table[at];
             count[at] = 0;
         }
         simt_sync();
@@ -105,17 +102,17 @@ DEVICE struct played play(const struct product *p, int64_t from, int n)
     SHARED(int32_t, key, CACHE_PLACES(sizeof(real)));
     struct played seen = {0, 0};
     SIMT_ROLLED
-    for (int i = simt_thread_id(); i < CACHE_PLACES(sizeof(real)); i += THREADS)
+    for (int i = simt_thread_id(); i < CACHE_PLACES(sizeof(real)); i += WRITE_THREADS)
         key[i] = -1;
     simt_sync();
     SIMT_ROLLED
-    for (int k = simt_thread_id(); k - simt_thread_id() < n; k += 4 * THREADS) {
+    for (int k = simt_thread_id(); k - simt_thread_id() < n; k += 4 * WRITE_THREADS) {
         idx column[4];
         for (int i = 0; i < 4; i++)
-            column[i] = k + i * THREADS < n ? column_at(p, from + k + i * THREADS) : -1;
+            column[i] = k + i * WRITE_THREADS < n ? column_at(p, from + k + i * WRITE_THREADS) : -1;
         for (int i = 0; i < 4; i++) {
             const idx before = simt_shfl_up(column[i], 1, WAVE);
-            if (k + i * THREADS >= n)
+            if (k + i * WRITE_THREADS >= n)
                 continue;
             const uint32_t at = (uint32_t)column[i] % CACHE_PLACES(sizeof(real));
             seen.cached += simt_atomic_cas(key + at, -1, column[i]) == column[i];
@@ -129,66 +126,50 @@ DEVICE struct played play(const struct product *p, int64_t from, int n)
 enum { NOTHING, SAME, NEXT };
 DEVICE int compare_rows(const struct product *p, int64_t row)
 {
-    const off *row_ptr = (const off *)p->array[CSR_ROW_PTR];
     if (row + 2 > p->rows)
         return NOTHING;
-    const int64_t begin = row_ptr[row], end = row_ptr[row + 1], after = row_ptr[row + 2],
+    const int64_t begin = safe_offset(p, row), end = safe_offset(p, row + 1), after = safe_offset(p, row + 2),
                   half = (end - begin) / 2;
-    if (begin == end || half >= after - end)
+    if (begin >= end || half >= after - end)
         return NOTHING;
     const idx middle = column_at(p, begin + half), below = column_at(p, end + half);
     return below == middle ? SAME : (uint32_t)below == (uint32_t)middle + 1 ? NEXT : NOTHING;
 }
 
-/* One block samples; group i of `groups` is played by the block behind i others. */
-KERNEL_BOUND(look_columns, THREADS)(struct product p)
+/* A player takes some windows out of all: the entries that are counted in them, of whatever rows, and the
+ * rows that begin there.  From the beginning of the matrix to that of window i, rows and entries come to i
+ * times the window, and cuts tell the rows. */
+DEVICE int64_t entries_before(const struct product *p, int64_t window)
 {
-    int64_t *const result = (int64_t *)(void *)((char *)p.prepared + p.fact[RESULTS_AT]);
-    const struct row_block *const block = (const struct row_block *)p.prepared;
-    const int64_t blocks = result[LOOKED_BLOCKS],
-                  together = TOGETHER(blocks, p.fact[HELD], TOGETHER_MOST(sizeof(real)));
-    const int64_t groups = simt_grid_size() - 1, all = (blocks + together - 1) / together;
-    if (result[LOOKED_BAD])
-        return;
-    if (simt_block_id() == 0) {
-        sample_all(&p, result);
-        return;
-    }
-    const int64_t i = simt_block_id() - 1, first = i * all / groups * together;
-    const int64_t last = first + together < blocks ? first + together : blocks;
-    if (i >= all)
-        return;
-    const int64_t entries = block[last].begin - block[first].begin, ended = block[last].row,
-                  rows = ended > block[first].row ? ended - block[first].row : 1;
-    const struct played seen = play(&p, block[first].begin, (int)entries);
-    const int kind =
-        simt_thread_id() < rows ? compare_rows(&p, block[first].row + simt_thread_id()) : NOTHING;
+    const int64_t count = window * p->dim[WINDOW], all = p->rows + p->nnz;
+    return (count < all ? count : all) - cuts_of(p)[window];
+}
+
+DEVICE void play_windows(const struct product *p, int64_t player)
+{
+    const int64_t windows = p->dim[WINDOWS], together = p->fact[TOGETHER_NOW],
+                  all = (windows + together - 1) / together;
+    const int64_t first = player * all / p->fact[PLAYERS] * together,
+                  end = first + together < windows ? first + together : windows;
+    const int64_t row = cuts_of(p)[first], begun = cuts_of(p)[end] - row,
+                  rows = begun < 1             ? 1
+                       : begun < WRITE_THREADS ? begun
+                                               : WRITE_THREADS;
+    const int64_t from = entries_before(p, first), to = entries_before(p, end);
+    const int entries = from >= 0 && from < to && to <= p->nnz ? (int)(to - from) : 0; /* or bad offsets */
+    const struct played seen = play(p, from, entries);
+    const int kind = simt_thread_id() < begun ? compare_rows(p, row + simt_thread_id()) : NOTHING;
     const int cached = block_sum_int(seen.cached), close = block_sum_int(seen.close);
     const int same = block_sum_int(kind == SAME), next = block_sum_int(kind == NEXT);
+    int64_t *const result = results_of(p) + player * SAMPLED_RESULTS;
     if (simt_thread_id() == 0) {
-        simt_atomic_add(result + LOOKED_ENTRIES, entries);
-        simt_atomic_add(result + LOOKED_CACHED, (int64_t)cached);
-        simt_atomic_add(result + LOOKED_CLOSE, (int64_t)close);
-        simt_atomic_add(result + LOOKED_ROWS, rows < THREADS ? rows : THREADS);
-        simt_atomic_add(result + LOOKED_ALIKE, (int64_t)same);
-        simt_atomic_add(result + LOOKED_NEXT, (int64_t)next);
+        result[LOOKED_ENTRIES] = entries;
+        result[LOOKED_CACHED] = cached;
+        result[LOOKED_CLOSE] = close;
+        result[LOOKED_ROWS] = rows;
+        result[LOOKED_ALIKE] = same;
+        result[LOOKED_NEXT] = next;
     }
 }
 
-#else
-
-int64_t look_at_once(const struct work *w)
-{
-    return 5 * (int64_t)gpu_info_of(w->device->gpu)->multiprocessors;
-}
-
-heddle_status gpu_look_columns(const struct work *w, int64_t results_at, int64_t blocks_most)
-{
-    struct work q = *w;
-    q.page = "look_columns";
-    q.variant = vector_variant(w->variant);
-    q.product.fact[RESULTS_AT] = results_at;
-    q.product.fact[HELD] = look_at_once(w);
-    return gpu_run(&q, "look_columns", 1 + (blocks_most < GROUPS ? blocks_most : GROUPS), THREADS, 0);
-}
 #endif
