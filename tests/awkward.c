@@ -271,16 +271,31 @@ void *awkward_vector(int64_t n, heddle_type type, uint64_t seed, int exact)
     return p;
 }
 
-/* Small integers are exact in any arithmetic, so plain double does for them.  A complex product is made of
- * two real ones a part. */
+/* alpha e + beta old: a complex product is made of two real ones a part. */
+static void scaled(long double want[2], const struct exact *e, struct awkward_scalars s, double _Complex old)
+{
+    const long double a = __real__ s.alpha, b = __imag__ s.alpha, c = __real__ s.beta, d = __imag__ s.beta;
+    const long double re = __real__ old, im = __imag__ old;
+    want[0] = a * e->sum - b * e->imaginary + (s.beta == 0 ? 0 : c * re - d * im);
+    want[1] = a * e->imaginary + b * e->sum + (s.beta == 0 ? 0 : c * im + d * re);
+}
+
+double _Complex awkward_want(const struct exact *e, struct awkward_scalars s, double _Complex old)
+{
+    long double want[2];
+    scaled(want, e, s, old);
+    return awkward_complex((double)want[0], (double)want[1]);
+}
+
+/* Small integers are exact in any arithmetic, so plain double does for them. */
 int awkward_good(double _Complex got, const struct exact *e, struct awkward_scalars s, double _Complex old,
                  heddle_type type, int exact)
 {
     const long double a = __real__ s.alpha, b = __imag__ s.alpha, c = __real__ s.beta, d = __imag__ s.beta;
     old = s.beta == 0 ? 0 : old;
     const long double of_old[2] = {__real__ old, __imag__ old};
-    const long double want[2] = {a * e->sum - b * e->imaginary + (c * of_old[0] - d * of_old[1]),
-                                 a * e->imaginary + b * e->sum + (c * of_old[1] + d * of_old[0])};
+    long double want[2];
+    scaled(want, e, s, old);
     if (exact)
         return __real__ got == (double)want[0] && __imag__ got == (double)want[1];
     type = vector_type(type);

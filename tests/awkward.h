@@ -45,10 +45,12 @@ double _Complex awkward_complex(double re, double im);
 /* n entries, integers from -4 to 4 or uniform in (-1, 1), both parts of complex ones; mem_free gives them
  * back. */
 void *awkward_vector(int64_t n, heddle_type type, uint64_t seed, int exact);
-/* Is `got` a good alpha e + beta old?  Small integers must be exact, all else within the error bound. */
+/* alpha e + beta old; and is `got` a good one?  Small integers must be exact, all else within the error
+ * bound. */
 struct awkward_scalars {
     double _Complex alpha, beta;
 };
+double _Complex awkward_want(const struct exact *e, struct awkward_scalars s, double _Complex old);
 int awkward_good(double _Complex got, const struct exact *e, struct awkward_scalars s, double _Complex old,
                  heddle_type type, int exact);
 

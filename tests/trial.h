@@ -34,6 +34,14 @@ struct trial {
     void *x, *y;             /* on the device; y with its guards */
     void *x_here, *y0, *got; /* x; y before; y behind a product, with its guards */
     struct exact *exact;     /* of op(A) x */
+    /* Worked out when first asked for, for all kernels: y behind exact products with some pairs of scalars,
+     * the results of trial_specials, and the matrix in other storages, as CSC and COO on the device. */
+    struct trial_want {
+        struct scalars s;
+        void *y;
+    } want[SCALARS + 2];
+    struct exact *special[2];
+    struct view other[2];
 };
 
 /* Name and device of `t` are set, and its kernel will be. */
@@ -51,7 +59,7 @@ int64_t trial_bytes(const struct trial *t); /* of y with its guards */
 /* y0 to y, with NaN instead where y must not be read. */
 void trial_set_y(struct trial *t, double _Complex beta);
 /* How many entries of `got` are out of their bound, or of its guards changed? */
-int64_t trial_wrong(const struct trial *t, struct scalars s, int exact);
+int64_t trial_wrong(struct trial *t, struct scalars s, int exact);
 
 /* Does bound_new give the kernel or a good reason not to?  NULL: a reason. */
 struct bound *trial_bind(struct trial *t);
