@@ -2,12 +2,16 @@
  *
  * The emulator as a driver: its options and limits, its memory, the orders in which it runs threads and
  * blocks, and what it does when there is no memory. */
+#define _DEFAULT_SOURCE
 #include "planted/device.h"
 
 #include <stdlib.h>
+#include <sys/mman.h>
+#include <unistd.h>
 
 #include "base/memory.h"
 #include "base/timer.h"
+#include "gpu/emu_fibre.h"
 
 static heddle_status opens(const char *text)
 {
@@ -297,6 +301,32 @@ TEST(every_allocation_may_fail)
 {
     CHECK(test_every_allocation(open_alloc_launch, NULL) > 8);
     CHECK(mem_live() == 0);
+}
+
+/* 36 x 1024 stacks with a guard each would be 73,728 mappings.  Linux allows a process 65,530, and others
+ * need some too: threads, files, large arrays. */
+TEST(stacks_do_not_use_up_the_mappings_of_the_process)
+{
+    enum { DEVICES = EMU_ASAN ? 4 : 36, OTHERS = 2000 }; /* stacks are larger there, and have shadows */
+    struct gpu *gpu[DEVICES];
+    struct product p[DEVICES];
+    size_t page = (size_t)sysconf(_SC_PAGESIZE);
+    int left = 0;
+    for (int i = 0; i < DEVICES; i++) {
+        gpu[i] = device_open("threads=1");
+        p[i] = (struct product){.rows = 12, .cols = 32, .y = device_array(gpu[i], 1024 * 12 * 8)};
+        CHECK_OK(device_run(gpu[i], "everything_together__f64_i32", (struct shape){1, 1024, 0}, &p[i]));
+    }
+    char *others = mmap(NULL, OTHERS * page, PROT_READ, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    CHECK(others != MAP_FAILED);
+    for (int i = 1; i < OTHERS && others != MAP_FAILED; i += 2)
+        left += mprotect(others + (size_t)i * page, page, PROT_NONE) == 0;
+    CHECK_THAT(left == OTHERS / 2, "only %d mappings could be split", left);
+    munmap(others, OTHERS * page);
+    for (int i = 0; i < DEVICES; i++) {
+        device_free(gpu[i], p[i].y);
+        device_close(gpu[i]);
+    }
 }
 
 /* With HEDDLE_SLOW_TESTS=1 the figures are printed; a machine would have to be very slow to fail. */

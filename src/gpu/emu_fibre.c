@@ -2,6 +2,7 @@
 #define _DEFAULT_SOURCE
 #include "gpu/emu_fibre.h"
 
+#include <stdatomic.h>
 #include <stdint.h>
 #include <sys/mman.h>
 #include <unistd.h>
@@ -10,6 +11,10 @@
 #define STACK_BYTES ((size_t)(EMU_ASAN ? 256 : 64) * 1024)
 #define STAGGER_BYTES 192
 #define STAGGER_STEPS 20
+/* A guard splits a mapping, and Linux allows a process 65,530 of them: many handles with blocks of 1024
+ * threads each would take them all.  Stacks beyond these do without, and lie together in one mapping. */
+#define MOST_GUARDED 8192
+static atomic_int guarded;
 
 #ifndef EMU_UCONTEXT
 /* emu_swap(&from, to): pushes the preserved registers, leaves the stack pointer in from, takes `to` as the
@@ -76,9 +81,14 @@ int fibre_create(struct fibre *f)
     char *p = mmap(NULL, page + STACK_BYTES, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     if (p == MAP_FAILED)
         return 0;
-    /* Where the system has no more mappings to split, the stack does without its guard. */
-    (void)mprotect(p, page, PROT_NONE);
     *f = (struct fibre){.stack = p + page, .bytes = STACK_BYTES, .bottom = p + page};
+    f->guarded = atomic_fetch_add(&guarded, 1) < MOST_GUARDED && mprotect(p, page, PROT_NONE) == 0;
+    if (!f->guarded) {
+        atomic_fetch_sub(&guarded, 1);
+#ifdef MADV_NOHUGEPAGE
+        (void)madvise(p, page + STACK_BYTES, MADV_NOHUGEPAGE); /* a stack touches a few pages, not 2 MB */
+#endif
+    }
     return 1;
 }
 
@@ -87,6 +97,8 @@ void fibre_destroy(struct fibre *f)
     size_t page = page_bytes();
     ASAN_UNPOISON_MEMORY_REGION(f->stack, f->bytes);
     munmap(f->stack - page, page + f->bytes);
+    if (f->guarded)
+        atomic_fetch_sub(&guarded, 1);
 }
 
 #ifdef EMU_UCONTEXT

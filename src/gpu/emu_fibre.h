@@ -28,6 +28,7 @@ struct fibre {
     void *sp;    /* where its registers are saved while it does not run */
     char *stack; /* NULL: the stack that the operating system gave */
     size_t bytes;
+    int guarded;        /* the page below the stack may not be touched */
     const void *bottom; /* of the stack, also of the system's; for AddressSanitizer, which keeps `fake` for
                          * each stack */
     void *fake;
@@ -38,7 +39,8 @@ struct fibre {
 
 typedef void fibre_entry(void *argument);
 
-/* A stack with a page below it that may not be touched; 0 when there is no memory. */
+/* A stack with a page below it that may not be touched, unless there are very many; 0 when there is no
+ * memory. */
 int fibre_create(struct fibre *f);
 void fibre_destroy(struct fibre *f);
 /* The next switch to `f` calls entry(argument), which never returns.  What ran on it before is forgotten.
