@@ -219,7 +219,7 @@ HEDDLE_API heddle_status heddle_set_debug(heddle *h, int on);
 HEDDLE_API heddle_status heddle_set_deterministic(heddle *h, int on);
 
 /* The kernel that the last product of this handle ran ("cpu_csr"), "" before the first.  Never a silent
- * fallback.  Valid until the next product, or, where that was a plan's, until the plan is freed. */
+ * fallback.  Valid until the next product, or, where that was a plan's, until the plan is freed: "" then. */
 HEDDLE_API const char *heddle_last_kernel(const heddle *h);
 
 /* -------------------------------------------------------- matrices ---------------------------- */

@@ -224,6 +224,7 @@ TEST(plans_serve_what_they_were_made_for_and_describe_themselves)
                     "was not made for T");
         CHECK_STATUS(heddle_plan_info(p, HEDDLE_T, &d), HEDDLE_BAD_ARGUMENT);
         heddle_plan_free(p);
+        CHECK(strcmp(heddle_last_kernel(h), "") == 0); /* the name was the plan's */
         CHECK_OK(
             heddle_plan_create(&p, h, A, &(heddle_plan_options){.ops = HEDDLE_PLAN_T, .deterministic = 1}));
         CHECK_OK(heddle_plan_mv(p, HEDDLE_H, NULL, x_t, NULL, y));

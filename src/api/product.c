@@ -278,6 +278,9 @@ void heddle_plan_free(heddle_plan *p)
     bound_free(p->bound[0]);
     bound_free(p->bound[1]);
     device_free(&p->h->device, p->values);
+    for (int op = HEDDLE_N; op <= HEDDLE_T; op++)
+        if (p->h->last_kernel == p->desc[op].kernel)
+            p->h->last_kernel = ""; /* its name goes with the plan */
     mem_free(p);
 }
 
