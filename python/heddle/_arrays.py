@@ -253,7 +253,8 @@ class TorchKind(Kind):
         return self.module.empty(shape, dtype=self.types[dtype], device=like.device)
 
     def to_host(self, a: Any) -> Any:
-        return a.detach().cpu().numpy()
+        a = a.detach().cpu()
+        return (a.float() if a.dtype is self.types["bfloat16"] else a).numpy()  # NumPy has no bfloat16
 
     def promote(self, a: str, b: str) -> str:
         if b not in self.types:

@@ -7,6 +7,7 @@ import pickle
 
 import numpy as np
 import pytest
+import scipy.sparse as sp
 from conftest import random_matrix
 
 import heddle
@@ -89,6 +90,15 @@ def test_new_values_under_the_same_pattern(S, x, device):
     np.testing.assert_allclose(turned @ np.ones(70), new.T @ np.ones(70), rtol=1e-13)
 
 
+def test_a_plan_whose_values_have_lost_their_order_is_not_pickled(S, x):
+    P = heddle.csc(S, "emu").plan()
+    np.testing.assert_allclose(pickle.loads(pickle.dumps(P)) @ x, S @ x, rtol=1e-13)
+    P.update(sp.csc_array(S).data * 2)
+    np.testing.assert_allclose(P @ x, 2 * (S @ x), rtol=1e-13)
+    with pytest.raises(TypeError, match="the order is lost"):
+        pickle.dumps(P)
+
+
 def test_a_plan_outlives_the_name_of_its_matrix(x, device):
     S = random_matrix()
     P = heddle.csr(S, device).plan()
@@ -104,3 +114,17 @@ def test_a_plan_outlives_the_name_of_its_matrix(x, device):
     with pytest.raises(ValueError, match="matrix of the plan was closed"):
         Q @ x
     assert repr(Q) == "<heddle.Plan, closed>"
+
+
+def test_the_kernel_of_a_plan_that_is_closed_is_not_taken_for_anothers(S, x, device):
+    A = heddle.csr(S, device)
+    P = A.plan(kernel="cpu_sell" if device.startswith("cpu") else "sell")
+    P @ x
+    P.close()
+    with pytest.raises(ValueError, match="was closed"):
+        P @ x
+    B = heddle.csr(S, device)
+    B @ x
+    assert P.kernel == ""
+    assert B.kernel
+    assert "sell" not in B.kernel

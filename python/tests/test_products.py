@@ -185,6 +185,20 @@ def test_several_vectors_are_one_product(S):
     np.testing.assert_array_equal((A @ x[:, None])[:, 0], A @ x)  # one is mv, to the last bit
 
 
+def test_arrays_that_c_cannot_read_as_they_lie_are_copied(S, device):
+    rows = np.ndarray((50, 2), "f8", bytearray(50 * 17), strides=(17, 8))
+    rows[...] = np.random.default_rng(8).random((50, 2))
+    A = heddle.csr(S, device)
+    np.testing.assert_allclose(A @ rows, S @ rows, rtol=1e-13)
+    np.testing.assert_allclose(A @ rows[:, 0], S @ rows[:, 0], rtol=1e-13)
+
+
+def test_subclasses_of_arrays_are_arrays(S, x, tmp_path):
+    x.tofile(tmp_path / "x")
+    mapped = np.memmap(tmp_path / "x", "f8", "r")
+    np.testing.assert_array_equal(heddle.csr(S, "cpu") @ mapped, heddle.csr(S, "cpu") @ x)
+
+
 @pytest.mark.parametrize("shape", [(0, 0), (0, 5), (5, 0), (3, 4)])
 def test_empty_matrices_multiply(shape, device):
     S = sp.csr_array(shape)

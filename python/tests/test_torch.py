@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import gc
+import pickle
 
 import numpy as np
 import pytest
@@ -77,6 +78,44 @@ def test_types_are_those_that_torch_gives(a, x, place):
     torch.testing.assert_close(y.to(torch.complex128), exact)
     if a in (torch.float32, torch.float64):
         assert y.dtype == torch.promote_types(a, x)
+
+
+def test_adjoints_by_name_and_their_gradients(place):
+    d = (dense(place) * (1 + 2j)).detach()
+    A = heddle.csr(d.to_sparse_csr())
+    z = torch.rand(7, dtype=d.dtype, device=place, requires_grad=True)
+    torch.testing.assert_close(ht.spmv(A.H, z), d.conj().T @ z)
+    assert torch.autograd.gradcheck(lambda v: ht.spmv(A.H, v), z)
+
+
+@pytest.mark.parametrize("dtype", [torch.float16, torch.bfloat16])
+def test_gradients_for_values_of_16_bits(dtype, place):
+    val, col, ptr = parts(dense(place))
+    val = val.to(dtype).requires_grad_()
+    A = heddle.csr((val, col, ptr), shape=(7, 5))
+    x = torch.rand(5, device=place)
+    (A @ x).sum().backward()
+    torch.testing.assert_close(val.grad, x[col].to(dtype))
+
+
+def test_values_that_numpy_has_not_go_to_scipy_as_single(place):
+    d = dense(place).to(torch.bfloat16)
+    A = heddle.csr(d.to_sparse_csr())
+    np.testing.assert_array_equal(A.toscipy().toarray(), d.float().cpu().numpy())
+    copied = heddle.csr(d.cpu().to_sparse_csr(), "emu")
+    np.testing.assert_array_equal(copied.toscipy().toarray(), d.float().cpu().numpy())
+    P = A.plan()
+    P.update(2 * A.values)
+    ones = np.ones(5, "f4")
+    for B, times in ((A, 1), (P, 2)):
+        y = pickle.loads(pickle.dumps(B)) @ ones
+        np.testing.assert_allclose(y, times * (d.float().cpu().numpy() @ ones), rtol=1e-6)
+
+
+def test_a_tensor_without_entries(place):
+    A = heddle.csr(torch.zeros(7, 5, dtype=F64, device=place).to_sparse())
+    assert A.nnz == 0
+    assert (A @ torch.ones(5, dtype=F64, device=place)).tolist() == [0] * 7
 
 
 @pytest.mark.parametrize("dtype", [torch.float32, F64, torch.complex128])

@@ -81,6 +81,8 @@ def test_views_of_complex_matrices_fit_together(device: str) -> None:
     np.testing.assert_array_equal(A.H.H @ x, A @ x)
     np.testing.assert_array_equal(A.T.T @ x, A @ x)
     np.testing.assert_array_equal(A.H.T @ x, A.conj() @ x)
+    for make in (heddle.csr, heddle.csc, heddle.coo):
+        np.testing.assert_allclose(make(A.H) @ (A @ x), A.H @ (A @ x), rtol=1e-11)
     np.testing.assert_array_equal(A.H.toscipy().toarray(), S.conj().T.toarray())
     np.testing.assert_allclose(A.aslinearoperator().rmatvec(A @ x), A.H @ (A @ x), rtol=1e-11)
     real = heddle.csr(S.real, device=device)

@@ -171,6 +171,11 @@ WRONG = {
     "a list as out": (lambda: A().mv(X, out=[0.0] * 70), TypeError, "out is list"),
     "read-only out": (lambda: A().mv(X, out=frozen(70)), ValueError, "read-only"),
     "strided out": (lambda: A().mv(X, out=np.zeros(140)[::2]), ValueError, "contiguous"),
+    "out of scattered columns": (
+        lambda: A().mm(np.ones((50, 2)), out=np.zeros((140, 4))[::2, ::2]),
+        ValueError,
+        "its rows or its columns contiguous",
+    ),
     "out that overlaps x": (lambda: overlapping(A()), ValueError, "overlap"),
     "out elsewhere": (
         lambda: A().mv(X, out=DeviceArray(np.zeros(70))),
