@@ -352,6 +352,7 @@ TEST(alpha_zero_reads_nothing_and_nan_stays_in_its_vector_and_row)
             for (int i = 0; i < 15; i++)
                 CHECK(Y[i] == 2);
             CHECK_OK(heddle_mm(h, HEDDLE_N, NULL, A, k, (heddle_layout)layout, X, 0, NULL, Y, 0));
+            CHECK(strstr(heddle_last_kernel(h), "csr_mm")); /* all at once */
             for (int v = 0; v < k; v++)
                 for (int i = 0; i < 3; i++) {
                     const double got = Y[layout ? i * k + v : i + 3 * v], want[] = {3, 0, 12};
@@ -403,8 +404,7 @@ static void try_way_of_csr_mm(const char *device, const char *matrix, int i)
     for (int v = 2; v <= 8; v += 6)
         try_one(&s, (struct shape){v, 0, HEDDLE_ROW_MAJOR}, scalars[i % SCALARS], 1, p);
     heddle_plan_free(p);
-    setting_free(&s);
-    heddle_close(s.h);
+    setting_free(&s), heddle_close(s.h);
 }
 
 TEST(every_way_of_csr_mm_is_right)

@@ -175,11 +175,16 @@ PATTERNS = [
 ]
 DECLARES = re.compile(
     r'^\s*(?:const |static |unsigned |struct |return\b|goto\b|u?int\d*_t |int |char |double |float |real '
-    r'|off |void |size_t )')
+    r'|off |idx |elem |void |size_t |heddle_status )')
+
+
+# Patterns of their own take these away.
+BARRIER = re.compile(r'\s*simt_(?:(?:wave_)?sync|fence)\(')
 
 
 def statement(text, m):
-    return None if DECLARES.match(m.group()) else (m.end(), m.group(1) + ';')
+    is_other = DECLARES.match(m.group()) or BARRIER.match(m.group())
+    return None if is_other else (m.end(), m.group(1) + ';')
 
 
 def mutants(path, text):
