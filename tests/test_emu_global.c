@@ -94,5 +94,5 @@ TEST(hooks_name_the_thread_that_loads_outside_of_global_memory)
 
 TEST(an_access_that_is_wider_than_its_alignment_is_caught)
 {
-    caught("race_wide_load", 0, "block 0, thread 0: a load of 16 bytes that is aligned to fewer", "+0x");
+    caught("race_wide_load", 0, "block 0, thread 0: a load of 8 bytes that is aligned to fewer", "+0x");
 }

@@ -123,14 +123,11 @@ KERNEL(race_load_behind)(struct product p)
     ((real *)p.y)[simt_global_id()] = w[BROKEN ? simt_global_id() + 1 : simt_global_id()];
 }
 
-/* 16 bytes at once, which are aligned to 4 alone. */
-struct wide {
-    uint32_t v[4];
-} __attribute__((aligned(16)));
+/* 8 bytes at once, which are aligned to 4 alone. */
 KERNEL(race_wide_load)(struct product p)
 {
     const real *w = (const real *)p.workspace;
     if (simt_global_id() == 0)
-        *(struct wide *)p.y = *(const struct wide *)(const void *)(w + BROKEN);
+        *(uint64_t *)p.y = *(const uint64_t *)(const void *)(w + BROKEN);
 }
 #endif
