@@ -236,6 +236,11 @@ TEST(an_old_file_is_replaced_and_a_device_is_not)
     CHECK_OK(some_matrix(&A, 5, 5, HEDDLE_F64));
     test_file("old.mtx", "old");
     check_round_trip(&A, "old.mtx");
+    int here = open(".", O_RDONLY | O_DIRECTORY);
+    CHECK(chdir(test_path("")) == 0);
+    CHECK_OK(file_write(&A, "plain.mtx")); /* a name without a folder */
+    CHECK(access("plain.mtx", R_OK) == 0 && fchdir(here) == 0);
+    close(here);
     char link[512];
     snprintf(link, sizeof link, "%s", test_path("null.mtx"));
     if (symlink("/dev/null", link) == 0)

@@ -134,6 +134,19 @@ done:
 
 #ifdef HEDDLE_HAVE_LZMA
 
+/* liblzma's memory is checked like all other. */
+static void *lzma_allocate(void *nobody, size_t n, size_t size)
+{
+    (void)nobody;
+    return mem_alloc((int64_t)n, size);
+}
+static void lzma_release(void *nobody, void *p)
+{
+    (void)nobody;
+    mem_free(p);
+}
+static const lzma_allocator allocator = {lzma_allocate, lzma_release, NULL};
+
 static void lzma_stop(struct decoder *d)
 {
     lzma_end(d->state);
@@ -198,6 +211,7 @@ static heddle_status lzma_start(struct decoder *d)
     if (NEW(z, 1) != HEDDLE_OK)
         return HEDDLE_NO_MEMORY;
     *z = (lzma_stream)LZMA_STREAM_INIT;
+    z->allocator = &allocator;
     if (lzma_stream_decoder(z, memory_most(d->input), LZMA_CONCATENATED) != LZMA_OK) {
         mem_free(z);
         return fail(HEDDLE_NO_MEMORY, "%s: liblzma cannot be started", d->name);

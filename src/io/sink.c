@@ -101,8 +101,7 @@ static int own_descriptor(const char *path)
 {
     char folder[PATH_MAX], own[PATH_MAX], parent[PATH_MAX];
     const char *slash = strrchr(path, '/');
-    if (!slash || slash == path || slash - path >= PATH_MAX || !slash[1] ||
-        strspn(slash + 1, "0123456789") != strlen(slash + 1))
+    if (!slash || !slash[1] || strspn(slash + 1, "0123456789") != strlen(slash + 1))
         return -1;
     snprintf(parent, sizeof parent, "%.*s", (int)(slash - path), path);
     if (!realpath(parent, folder) || !realpath("/proc/self/fd", own) || strcmp(folder, own) != 0)
