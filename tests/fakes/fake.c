@@ -149,7 +149,7 @@ static int take(void **p, size_t bytes, int pinned)
 
 static int give_back(void *p, int pinned)
 {
-    struct piece *piece = piece_of(p, 0);
+    struct piece *piece = piece_of(p, 1); /* not 0: it may lie right behind another */
     if (!piece || piece->begin != p || piece->pinned != pinned)
         return INVALID_VALUE;
     if (pinned)
