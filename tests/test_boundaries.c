@@ -192,6 +192,10 @@ TEST(blocks_of_every_kernel_come_round_where_grids_are_small)
                     continue;
                 CHECK_OK(awkward_make(&A, &awkward[m], HEDDLE_F64, HEDDLE_I32));
                 every_kernel(&d, &A, awkward[m].name);
+                if (awkward_wants("csr_weave"))
+                    is_exact(&d, "csr_weave:way=blocks", &A, HEDDLE_N, awkward[m].name);
+                if (awkward_wants("csr_weft"))
+                    is_exact(&d, "csr_weft:way=entries", &A, HEDDLE_T, awkward[m].name);
                 csr_free(&A);
             }
         gpu_close(d.gpu);
