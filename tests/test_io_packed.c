@@ -221,6 +221,16 @@ TEST(files_may_come_in_small_pieces)
     bytes_most = 0;
 }
 
+TEST(a_file_may_be_the_first_descriptor)
+{
+    const char *path = bytes_file("a.mtx", SMALL, sizeof SMALL - 1);
+    int input = dup(0);
+    close(0);
+    CHECK_MATRIX(path, SMALL_WORDS);
+    dup2(input, 0);
+    close(input);
+}
+
 TEST(a_missing_xz_program_is_said_so)
 {
     static const char magic[] = "\xfd"
