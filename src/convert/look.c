@@ -155,10 +155,9 @@ KERNEL_BOUND(look_cut, CUT_THREADS)(struct product p)
  * last are sure to fit into a block.  If the last one does not, it is taken out: the others are [first,
  * head). */
 struct window {
-    int64_t first, head, end;
-    int64_t begin, alone, finish; /* the entries of `first`, `head` and `end` */
-    int64_t pieces;               /* of the last row where it is long, else 0 */
-    int64_t blocks;
+    int32_t first, head, end;
+    int32_t blocks, pieces; /* pieces of the last row where it is long, else 0 */
+    int64_t begin, alone;   /* the entries of `first` and `head` */
 };
 
 /* Window i, which has nothing where there is none. */
@@ -166,24 +165,24 @@ DEVICE struct window window_of(const struct product *p, int64_t i)
 {
     const int32_t *cut = cuts_of(p);
     const int64_t piece = p->fact[PIECE];
-    struct window w = {0, 0, 0, 0, 0, 0, 0, 0};
+    struct window w = {0, 0, 0, 0, 0, 0, 0};
     if (i >= p->dim[WINDOWS])
         return w;
     w.first = cut[i];
     w.end = w.head = cut[i + 1];
     if (w.first >= w.end)
         return w;
+    const int64_t last = safe_offset(p, w.end - 1), finish = safe_offset(p, w.end);
     w.begin = safe_offset(p, w.first);
-    w.finish = w.alone = safe_offset(p, w.end);
-    const int64_t last = safe_offset(p, w.end - 1);
-    if (w.finish - w.begin + w.end - w.first > p->dim[CAPACITY]) {
+    w.alone = finish;
+    if (finish - w.begin + w.end - w.first > p->dim[CAPACITY]) {
         w.head--;
         w.alone = last;
     }
-    if (w.alone < w.begin || w.finish < w.alone)
+    if (w.alone < w.begin || finish < w.alone)
         return w; /* bad, as look_cut has found */
-    if (w.finish - w.alone > p->fact[WHOLE])
-        w.pieces = (w.finish - w.alone + piece - 1) / piece;
+    if (finish - w.alone > p->fact[WHOLE])
+        w.pieces = (int32_t)((finish - w.alone + piece - 1) / piece);
     w.blocks = (w.head > w.first) + (w.pieces ? w.pieces : w.end > w.head);
     return w;
 }
