@@ -132,6 +132,25 @@ TEST(rows_and_matrices_of_exactly_a_capacity_and_one_more_are_exact)
     }
 }
 
+/* One entry in many rows: a block has far more rows than entries, and looks for those that have some. */
+static int64_t seldom(int64_t i, int64_t rows, int64_t cols)
+{
+    return (void)rows, (void)cols, i % 613 == 5 || i % 1999 == 7;
+}
+
+TEST(rows_with_entries_are_found_among_very_many_without)
+{
+    static const struct awkward w = {"few in many", "", 40000, 300, seldom, strewn};
+    for (int i = 0; i < 2; i++) {
+        struct device d = device_of(devices[i]);
+        struct csr A;
+        CHECK_OK(awkward_make(&A, &w, i ? HEDDLE_F32 : HEDDLE_F64, HEDDLE_I32));
+        every_kernel(&d, &A, w.name);
+        csr_free(&A);
+        gpu_close(d.gpu);
+    }
+}
+
 /* The last carry of a row that is longer than all else, at the end and before short rows; hooks see to it
  * that blocks which join its pieces fence them. */
 static int64_t last_carry(int64_t i, int64_t rows, int64_t cols)

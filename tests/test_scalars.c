@@ -74,6 +74,32 @@ static void try_options(struct trial *t, void *at, void *nan, void *want)
     t->kernel = name;
 }
 
+/* Where alpha turns out to be 0, neither NaN in x nor in the matrix shows. */
+static void try_nan(struct trial *t, void *at, void *nan)
+{
+    const struct scalars s = {.alpha = 0, .beta = 2};
+    const int64_t bytes = t->A.nnz * (int64_t)type_size(t->A.value);
+    void *none = awkward_vector(t->A.nnz, t->A.value, 3, 1), *values;
+    for (int64_t i = 0; i < t->A.nnz; i++)
+        awkward_put(none, t->A.value, i, NAN);
+    CHECK_OK(device_alloc(&t->device, &values, bytes + 1));
+    CHECK_OK(device_copy(&t->device, values, none, bytes));
+    CHECK_OK(device_sync(&t->device));
+    t->view.csr.val = values;
+    struct bound *b = trial_bind(t);
+    if (b) {
+        trial_set_y(t, s.beta);
+        CHECK_OK(bound_run(b, there(t, at, s), nan, trial_at(t, t->y, GUARD)));
+        CHECK_OK(device_read(&t->device, t->got, t->y, trial_bytes(t)));
+        CHECK_THAT(trial_wrong(t, s, 1) == 0, "%s on %s, '%s', op %d: NaN shows where alpha is 0", t->kernel,
+                   t->name, t->matrix, t->op);
+    }
+    bound_free(b);
+    t->view.csr.val = t->on_device.val;
+    device_free(&t->device, values);
+    mem_free(none);
+}
+
 static void try_matrix(const struct device *d, const struct awkward *w, int variant, heddle_op op)
 {
     struct trial t = {.name = gpu_info_of(d->gpu)->arch, .device = *d};
@@ -93,6 +119,8 @@ static void try_matrix(const struct device *d, const struct awkward *w, int vari
             if (w->rows <= SMALL && w->cols <= SMALL && !trial_brief() && TWO_VARIANTS >> variant & 1)
                 try_options(&t, at, nan, want);
             try_kernel(&t, at, nan, want);
+            if (variant == VARIANT_f64_i32)
+                try_nan(&t, at, nan);
         }
     device_free(d, at);
     device_free(d, nan);
