@@ -9,8 +9,6 @@
 // caches flushed before each product, and behind the slash of products that follow one another.  SHIFT bytes
 // and SHIFT KiB are allocated first: where y begins decides how fast transposed products are that add to few
 // of its cache lines, and other runs shall have other places.
-#include <cuda_runtime.h>
-#include <cusparse.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -21,23 +19,7 @@
 #include <string>
 #include <vector>
 
-static void stop(const char *what, const char *why) {
-  fprintf(stderr, "%s: %s\n", what, why);
-  exit(2);
-}
-
-#define CUDA(call)                                                                                           \
-  do {                                                                                                       \
-    cudaError_t e = (call);                                                                                  \
-    if (e != cudaSuccess)                                                                                    \
-      stop(#call, cudaGetErrorString(e));                                                                    \
-  } while (0)
-#define SPARSE(call)                                                                                         \
-  do {                                                                                                       \
-    cusparseStatus_t e = (call);                                                                             \
-    if (e != CUSPARSE_STATUS_SUCCESS)                                                                        \
-      stop(#call, cusparseGetErrorString(e));                                                                \
-  } while (0)
+#include "calls.cuh"
 
 // ---------------------------------------------------------------------- kernels
 

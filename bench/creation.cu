@@ -9,41 +9,14 @@
 //
 // Prints a line per matrix and type: nonzeros; microseconds (median of 40) of Heddle, and what of these is
 // creation and product; of cuSPARSE with its two CSR algorithms, and of them without allocating the buffer.
-#include <cuda_runtime.h>
-#include <cusparse.h>
+#include <heddle.h>
 #include <stdio.h>
-#include <stdlib.h>
 
 #include <algorithm>
 #include <chrono>
 #include <vector>
 
-#include "heddle.h"
-
-static void stop(const char *what, const char *why)
-{
-    fprintf(stderr, "%s: %s\n", what, why);
-    exit(2);
-}
-
-#define CUDA(call)                                                                                           \
-    do {                                                                                                     \
-        cudaError_t e = (call);                                                                              \
-        if (e != cudaSuccess)                                                                                \
-            stop(#call, cudaGetErrorString(e));                                                              \
-    } while (0)
-#define SPARSE(call)                                                                                         \
-    do {                                                                                                     \
-        cusparseStatus_t e = (call);                                                                         \
-        if (e != CUSPARSE_STATUS_SUCCESS)                                                                    \
-            stop(#call, cusparseGetErrorString(e));                                                          \
-    } while (0)
-#define HEDDLE(call)                                                                                         \
-    do {                                                                                                     \
-        heddle_status e = (call);                                                                            \
-        if (e != HEDDLE_OK)                                                                                  \
-            stop(#call, heddle_last_error());                                                                \
-    } while (0)
+#include "calls.cuh"
 
 template <class F> static double median_us(F f)
 {

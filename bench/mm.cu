@@ -9,8 +9,6 @@
 // Prints a line for each: matrix, type, operation, layout, vectors, and the median of single products in ms,
 // the caches flushed before each: heddle, then what cuSPARSE's best took, and its name; `wrong` behind it if
 // the two results differ.  mm.awk makes geometric means of them.
-#include <cuda_runtime.h>
-#include <cusparse.h>
 #include <heddle.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -19,28 +17,7 @@
 #include <cmath>
 #include <vector>
 
-static void stop(const char *what, const char *why) {
-  fprintf(stderr, "%s: %s\n", what, why);
-  exit(2);
-}
-
-#define CUDA(call)                        \
-  do {                                    \
-    cudaError_t e = (call);               \
-    if (e != cudaSuccess)                 \
-      stop(#call, cudaGetErrorString(e)); \
-  } while (0)
-#define SPARSE(call)                          \
-  do {                                        \
-    cusparseStatus_t e = (call);              \
-    if (e != CUSPARSE_STATUS_SUCCESS)         \
-      stop(#call, cusparseGetErrorString(e)); \
-  } while (0)
-#define HEDDLE(call)                    \
-  do {                                  \
-    if ((call) != HEDDLE_OK)            \
-      stop(#call, heddle_last_error()); \
-  } while (0)
+#include "calls.cuh"
 
 static char *flush;
 static const size_t flush_bytes = 256 << 20;
