@@ -173,6 +173,38 @@ TEST(the_last_carry_of_a_row_of_20000_is_added_once)
     gpu_close(d.gpu);
 }
 
+/* Several waves share a long row: it is seen by the launch that scales y for them before they add to it. */
+struct scaled_watch {
+    struct gpu_watch watch;
+    int scaled;
+};
+
+static heddle_status see_scale(struct gpu_watch *watch, const char *entry)
+{
+    ((struct scaled_watch *)watch)->scaled += strstr(entry, "_scale") != NULL;
+    return HEDDLE_OK;
+}
+
+TEST(a_long_row_is_shared_by_waves)
+{
+    static const struct awkward w = {"row of 20,000", "work that is not even", 5, 20010, last_carry, strewn};
+    static const char *const shares[] = {"csr_balance", "csr_ginkgo"};
+    struct device d = device_of(devices[0]);
+    struct csr A;
+    CHECK_OK(awkward_make(&A, &w, HEDDLE_F64, HEDDLE_I32));
+    for (int i = 0; i < 2; i++) {
+        struct scaled_watch seen = {{see_scale}, 0};
+        ((struct gpu_head *)d.gpu)->watch = &seen.watch;
+        if (awkward_wants(shares[i])) {
+            is_exact(&d, shares[i], &A, HEDDLE_N, w.name);
+            CHECK_THAT(seen.scaled == 1, "%s: %d launches scale y", shares[i], seen.scaled);
+        }
+    }
+    ((struct gpu_head *)d.gpu)->watch = NULL;
+    csr_free(&A);
+    gpu_close(d.gpu);
+}
+
 /* Rows of which a block of threads has several each, up to the last of the matrix: hooks see loads behind
  * their offsets. */
 static int64_t short_rows(int64_t i, int64_t rows, int64_t cols)
