@@ -25,7 +25,7 @@ esac
 name=${how##*/}
 printf 'heddle-pack %s %d %d\n' "$name" "$(wc -c <"$out.raw")" "$directory" >"$out.new"
 case $name in
-xz*) "$how" -c -T1 --check=crc32 "--lzma2=preset=6e,dict=16MiB,$fits" "$out.raw" ;;
+xz*) "$how" -c -T1 --check=crc32 "--lzma2=preset=6e,dict=32MiB,$fits" "$out.raw" ;;
 gzip*) "$how" -nc "$out.raw" ;;
 none) cat "$out.raw" ;;
 *) echo "device-pack.sh: cannot pack with '$how'" >&2; exit 2 ;;

@@ -95,13 +95,12 @@ DEVICE int64_t safe_offset(const struct product *p, int64_t row)
 
 #include "convert/look_columns.h"
 
-/* ---------------------------------------------------------------- cuts ------------------------ */
-
-/* In which window is it, if rows and entries before it come to `count`?  32 bits divide much faster. */
-DEVICE int64_t window_at(const struct product *p, int64_t count)
+/* In which window is it, if rows and entries before it come to `count`?  `inverse` is that of the window,
+ * and what it makes of counts below 2^53 is at most one off: far less code than dividing 64 bits. */
+DEVICE int64_t window_at(const struct product *p, int64_t count, double inverse)
 {
-    return p->rows + p->nnz <= UINT32_MAX ? (uint32_t)count / (uint32_t)p->dim[WINDOW]
-                                          : count / p->dim[WINDOW];
+    const int64_t window = p->dim[WINDOW], about = (int64_t)((double)count * inverse);
+    return about + ((about + 1) * window <= count) - (about * window > count);
 }
 
 /* `row` is the first of the windows from `low` to `high`.  The wave helps whoever has many.  Where offsets
@@ -109,13 +108,16 @@ DEVICE int64_t window_at(const struct product *p, int64_t count)
 DEVICE void cut_at(int32_t *cut, int64_t row, int64_t low, int64_t high)
 {
     const int many = high - low >= WAVE;
+    SIMT_ROLLED
     for (simt_lanes left = (simt_lanes)simt_ballot(many); left; left &= left - 1) {
         const int from = simt_ffs(left) - 1;
         const int64_t begin = simt_shfl(low, from, WAVE), last = simt_shfl(high, from, WAVE);
         const int32_t of = (int32_t)simt_shfl(row, from, WAVE);
+        SIMT_ROLLED
         for (int64_t i = begin + simt_lane(); i <= last; i += WAVE)
             cut[i] = of;
     }
+    SIMT_ROLLED
     for (int64_t i = low; !many && i <= high; i++)
         cut[i] = (int32_t)row;
 }
@@ -125,6 +127,7 @@ DEVICE void cut_at(int32_t *cut, int64_t row, int64_t low, int64_t high)
 KERNEL_BOUND(look_cut, CUT_THREADS)(struct product p)
 {
     const off *RESTRICT row_ptr = (const off *)p.array[CSR_ROW_PTR];
+    const double inverse = 1 / (double)p.dim[WINDOW];
     int64_t longest = 0;
     int bad = 0;
     for (int64_t first = simt_block_id() * CUT_ROWS * CUT_THREADS; first <= p.rows;
@@ -137,8 +140,8 @@ KERNEL_BOUND(look_cut, CUT_THREADS)(struct product p)
         }
         for (int j = 0; j < CUT_ROWS; j++) {
             const int64_t i = first + j * CUT_THREADS + simt_thread_id(), here = offset_within(&p, found[j]);
-            const int64_t low = i == 0 ? 0 : window_at(&p, before[j] + i - 1) + 1,
-                          high = i < p.rows ? window_at(&p, here + i) : p.dim[WINDOWS];
+            const int64_t low = i == 0 ? 0 : window_at(&p, before[j] + i - 1, inverse) + 1,
+                          high = i < p.rows ? window_at(&p, here + i, inverse) : p.dim[WINDOWS];
             longest = here - before[j] > longest ? here - before[j] : longest;
             bad |= here < before[j] || found[j] != (i == 0 ? 0 : i >= p.rows ? p.nnz : here);
             cut_at(cuts_of(&p), i, low, i <= p.rows ? high : -1);
@@ -148,8 +151,6 @@ KERNEL_BOUND(look_cut, CUT_THREADS)(struct product p)
     if (simt_thread_id() == 0)
         parts_of(&p)[simt_block_id()] = longest;
 }
-
-/* ---------------------------------------------------------------- windows --------------------- */
 
 /* A window has the rows that begin in it: [first, end), none where a long row passes over it.  All but the
  * last are sure to fit into a block.  If the last one does not, it is taken out: the others are [first,
@@ -206,6 +207,7 @@ DEVICE int steps_for(int rows, int entries, int longest, int threads)
 {
     const int mean = entries / rows;
     int best = 0, least = INT32_MAX;
+    SIMT_ROLLED
     for (int steps = 0; 1 << steps <= WAVE; steps++) {
         const int rounds = ((rows << steps) + threads - 1) / threads;
         const int cost = rounds * (6 + 4 * steps + (3 * mean >> steps)) + (3 * longest >> steps);
@@ -222,9 +224,11 @@ DEVICE int steps_for(int rows, int entries, int longest, int threads)
 DEVICE int longest_of(const struct product *p, const struct window *w)
 {
     int64_t longest = 0;
+    SIMT_ROLLED
     for (int from = 0; from < WAVE; from++) {
         const int64_t head = simt_shfl(w->head, from, WAVE);
         int64_t here = 0;
+        SIMT_ROLLED
         for (int64_t i = simt_shfl(w->first, from, WAVE) + simt_lane(); i < head; i += WAVE) {
             const int64_t length = safe_offset(p, i + 1) - safe_offset(p, i);
             here = length > here ? length : here;
@@ -250,6 +254,7 @@ DEVICE void put_pieces(const struct product *p, const struct window *w, int64_t 
                   row = simt_shfl(w->head, from, WAVE);
     block = simt_shfl(block, from, WAVE);
     piece = simt_shfl(piece, from, WAVE);
+    SIMT_ROLLED
     for (int64_t i = simt_lane(); i < pieces; i += WAVE)
         put_block(p, block + i, alone + i * p->fact[PIECE], row, -1 - (piece + i));
 }
@@ -267,6 +272,7 @@ DEVICE void write_windows(const struct product *p, const struct window *w, int64
                       : 1 + steps_for((int)rows, (int)(w->alone - w->begin), longest, (int)p->dim[THREADS]));
     if (w->blocks > 0 && w->end > w->head && w->pieces == 0)
         put_block(p, block, w->alone, w->head, ONE_ROW);
+    SIMT_ROLLED
     for (simt_lanes left = (simt_lanes)simt_ballot(w->pieces > 0); left; left &= left - 1)
         put_pieces(p, w, block, pieces_of(before), simt_ffs(left) - 1);
 }
@@ -279,6 +285,7 @@ DEVICE void write_group(const struct product *p, int64_t group, int64_t groups)
     struct window w =
         window_of(p, simt_thread_id() < GROUP ? group * GROUP + simt_thread_id() : p->dim[WINDOWS]);
     simt_after_previous();
+    SIMT_ROLLED
     for (int64_t i = simt_thread_id(); i < group; i += WRITE_THREADS)
         ahead += count[i];
     ahead = block_sum_long(ahead);
@@ -296,6 +303,7 @@ DEVICE void tell_longest(const struct product *p)
 {
     const int64_t *const part = parts_of(p);
     int64_t *const result = results_of(p), longest = 0;
+    SIMT_ROLLED
     for (int64_t i = simt_thread_id(); i < p->fact[CUTTERS]; i += WRITE_THREADS)
         longest = part[i] > longest ? part[i] : longest;
     longest = block_max_long(longest);

@@ -77,6 +77,7 @@ DEVICE void sample_all(const struct product *p)
     count_samples(line, table, count, place);
     const int32_t crowded = block_max_int(largest(count, place)) / PLACES;
     count_samples(column, table, count, place);
+    SIMT_ROLLED
     for (int i = 0; i < HOT_MOST; i++) { /* the hottest first */
         const int32_t most = block_max_int(largest(count, place)), at = most % PLACES;
         if (most / PLACES < SAMPLES / HOT_SHARE)
@@ -159,16 +160,17 @@ DEVICE void play_windows(const struct product *p, int64_t player)
     const int entries = from >= 0 && from < to && to <= p->nnz ? (int)(to - from) : 0; /* or bad offsets */
     const struct played seen = play(p, from, entries);
     const int kind = simt_thread_id() < begun ? compare_rows(p, row + simt_thread_id()) : NOTHING;
-    const int cached = block_sum_int(seen.cached), close = block_sum_int(seen.close);
-    const int same = block_sum_int(kind == SAME), next = block_sum_int(kind == NEXT);
+    /* each below 2^31, two at a time */
+    const int64_t found = block_sum_long(((int64_t)seen.cached << 32) + seen.close),
+                  compared = block_sum_long(((int64_t)(kind == SAME) << 32) + (kind == NEXT));
     int64_t *const result = results_of(p) + player * SAMPLED_RESULTS;
     if (simt_thread_id() == 0) {
         result[LOOKED_ENTRIES] = entries;
-        result[LOOKED_CACHED] = cached;
-        result[LOOKED_CLOSE] = close;
+        result[LOOKED_CACHED] = found >> 32;
+        result[LOOKED_CLOSE] = found & 0x7fffffff;
         result[LOOKED_ROWS] = rows;
-        result[LOOKED_ALIKE] = same;
-        result[LOOKED_NEXT] = next;
+        result[LOOKED_ALIKE] = compared >> 32;
+        result[LOOKED_NEXT] = compared & 0x7fffffff;
     }
 }
 
