@@ -59,21 +59,6 @@ static void try_kernel(struct trial *t, void *at, void *nan, void *want)
     bound_free(b);
 }
 
-static void try_options(struct trial *t, void *at, void *nan, void *want)
-{
-    const char *name = t->kernel;
-    const struct option *o = kernel_options(kernel_by_name(name));
-    for (int i = 0; o[i].name; i++)
-        for (int j = 0; j < o[i].count; j++) {
-            char spec[64], value[OPTION_SPELLED];
-            option_spell(value, &o[i], o[i].value[j]);
-            snprintf(spec, sizeof spec, "%s:%s=%s", name, o[i].name, value);
-            t->kernel = spec;
-            try_kernel(t, at, nan, want);
-        }
-    t->kernel = name;
-}
-
 /* Where alpha turns out to be 0, neither NaN in x nor in the matrix shows. */
 static void try_nan(struct trial *t, void *at, void *nan)
 {
@@ -98,6 +83,22 @@ static void try_nan(struct trial *t, void *at, void *nan)
     t->view.csr.val = t->on_device.val;
     device_free(&t->device, values);
     mem_free(none);
+}
+
+static void try_options(struct trial *t, void *at, void *nan, void *want)
+{
+    const char *name = t->kernel;
+    const struct option *o = kernel_options(kernel_by_name(name));
+    for (int i = 0; o[i].name; i++)
+        for (int j = 0; j < o[i].count; j++) {
+            char spec[64], value[OPTION_SPELLED];
+            option_spell(value, &o[i], o[i].value[j]);
+            snprintf(spec, sizeof spec, "%s:%s=%s", name, o[i].name, value);
+            t->kernel = spec;
+            try_kernel(t, at, nan, want);
+            try_nan(t, at, nan);
+        }
+    t->kernel = name;
 }
 
 static void try_matrix(const struct device *d, const struct awkward *w, int variant, heddle_op op)

@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import sys
 from contextlib import AbstractContextManager, nullcontext
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
@@ -21,6 +22,16 @@ from ._library import NULL, ffi
 HOST, SOME_GPU = "host", "gpu"
 _cast = ffi.cast
 _from_buffer = ffi.from_buffer
+
+
+@lru_cache(64)  # NumPy puts a name together anew each time, which takes longer than a small product
+def _name(dtype: np.dtype[Any]) -> str:
+    return str(dtype.name)
+
+
+@lru_cache(256)
+def _promoted(a: str, b: str) -> str:
+    return _name(np.result_type(a, b))
 
 
 class Kind:
@@ -33,7 +44,7 @@ class Kind:
         return HOST
 
     def dtype(self, a: Any) -> str:
-        return str(a.dtype.name)
+        return _name(a.dtype)
 
     def shape(self, a: Any) -> tuple[int, ...]:
         return tuple(a.shape)
@@ -100,7 +111,7 @@ class Kind:
 
     def promote(self, a: str, b: str) -> str:
         """The type of a product of the two; TypeError where there is none."""
-        return np.result_type(a, b).name
+        return _promoted(a, b)
 
     def stream(self, where: str) -> tuple[int, Any]:
         """The current stream, as a number, and what keeps it alive."""

@@ -57,14 +57,14 @@ static int has_f16c(void)
 }
 #endif
 
-int isa_runs(enum isa isa)
+static int processor_has(enum isa isa)
 {
 #if defined(__x86_64__)
     if (isa == ISA_avx2)
         return __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma") &&
                __builtin_cpu_supports("bmi2") && has_f16c();
     if (isa == ISA_avx512)
-        return isa_runs(ISA_avx2) && __builtin_cpu_supports("avx512f") &&
+        return processor_has(ISA_avx2) && __builtin_cpu_supports("avx512f") &&
                __builtin_cpu_supports("avx512vl") && __builtin_cpu_supports("avx512dq") &&
                __builtin_cpu_supports("avx512bw");
 #elif defined(__aarch64__)
@@ -143,12 +143,19 @@ static void find_out(void)
     cpu.cache = last_level_cache();
     find_model(cpu.model, sizeof cpu.model);
     for (int i = 0; i < ISA_COUNT; i++)
-        if (isa_runs((enum isa)i))
+        if (processor_has((enum isa)i)) {
             cpu.isa = (enum isa)i;
+            cpu.isas |= 1u << i;
+        }
 }
 
 const struct cpu *cpu_this(void)
 {
     pthread_once(&once, find_out);
     return &cpu;
+}
+
+int isa_runs(enum isa isa)
+{
+    return cpu_this()->isas >> isa & 1;
 }

@@ -22,6 +22,7 @@ struct cpu {
     int64_t memory; /* bytes */
     int64_t cache;  /* bytes of the last level; 0 when unknown */
     enum isa isa;   /* the widest that processor and library share */
+    unsigned isas;  /* bits: all of these; asked once, because a virtual machine takes 2 us to answer */
 };
 
 const struct cpu *cpu_this(void);
