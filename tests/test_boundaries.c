@@ -77,6 +77,19 @@ static struct device device_of(const char *name)
     return d;
 }
 
+/* All of them on two devices, with values of another type on each. */
+static void on_both(const char *const names[2], const struct awkward *w)
+{
+    for (int i = 0; i < 2; i++) {
+        struct device d = device_of(names[i]);
+        struct csr A;
+        CHECK_OK(awkward_make(&A, w, i ? HEDDLE_F32 : HEDDLE_F64, HEDDLE_I32));
+        every_kernel(&d, &A, w->name);
+        csr_free(&A);
+        gpu_close(d.gpu);
+    }
+}
+
 /* ---- capacities ---- */
 
 static int64_t capacity; /* of the matrices below */
@@ -141,14 +154,7 @@ static int64_t seldom(int64_t i, int64_t rows, int64_t cols)
 TEST(rows_with_entries_are_found_among_very_many_without)
 {
     static const struct awkward w = {"few in many", "", 40000, 300, seldom, strewn};
-    for (int i = 0; i < 2; i++) {
-        struct device d = device_of(devices[i]);
-        struct csr A;
-        CHECK_OK(awkward_make(&A, &w, i ? HEDDLE_F32 : HEDDLE_F64, HEDDLE_I32));
-        every_kernel(&d, &A, w.name);
-        csr_free(&A);
-        gpu_close(d.gpu);
-    }
+    on_both(devices, &w);
 }
 
 /* The last carry of a row that is longer than all else, at the end and before short rows; hooks see to it
@@ -216,14 +222,7 @@ TEST(more_rows_than_a_block_has_threads_are_read_and_none_behind)
 {
     static const struct awkward w = {"short rows", "offsets behind the last", 700, 90, short_rows, strewn};
     static const char *const hooked[] = {"emu:wave=32,seed=13,races=1", "emu:wave=64,seed=14,races=1"};
-    for (int i = 0; i < 2; i++) {
-        struct device d = device_of(hooked[i]);
-        struct csr A;
-        CHECK_OK(awkward_make(&A, &w, i ? HEDDLE_F64 : HEDDLE_F32, HEDDLE_I32));
-        every_kernel(&d, &A, w.name);
-        csr_free(&A);
-        gpu_close(d.gpu);
-    }
+    on_both(hooked, &w);
 }
 
 /* ---- blocks that come round ---- */

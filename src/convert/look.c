@@ -293,7 +293,6 @@ DEVICE void write_group(const struct product *p, int64_t group, int64_t groups)
     write_windows(p, &w, before);
     if (group == groups - 1 && simt_thread_id() == 0) {
         result[LOOKED_BLOCKS] = blocks_of(ahead + total);
-        result[LOOKED_PIECES] = pieces_of(ahead + total);
         put_block(p, blocks_of(ahead + total), p->nnz, p->rows, ONE_ROW);
     }
 }

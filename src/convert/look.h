@@ -56,7 +56,6 @@ enum columns { COLUMNS_CACHED, COLUMNS_CLOSE, COLUMNS_ALIKE, COLUMNS_NEXT, COLUM
  * each player leaves the last ones for itself and the host adds them up. */
 enum {
     LOOKED_BLOCKS,
-    LOOKED_PIECES,
     LOOKED_LONGEST,
     LOOKED_BAD,
     LOOKED_CROWDED, /* as COLUMNS_CROWDED */

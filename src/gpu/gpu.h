@@ -140,8 +140,8 @@ int gpu_is_name(const char *name);
 /* "cuda" is "cuda:0"; options stand behind the number or instead of it: "emu:wave=64", "emu:0:wave=64". */
 heddle_status gpu_open(struct gpu **gpu, const char *name);
 void gpu_close(struct gpu *gpu); /* with everything that gpu_kernel has loaded; takes NULL */
-/* To host memory, which has it when the call returns.  A few bytes come through pinned memory, which takes
- * half the time. */
+/* To host memory, which has it when the call returns.  A few bytes come through pinned memory, so that the
+ * driver need not stage them itself. */
 #define PINNED_BYTES 4096
 heddle_status gpu_read(struct gpu *gpu, void *to, const void *from, int64_t bytes, void *stream);
 
