@@ -16,7 +16,8 @@ done
 [ -n "$clang" ] || { echo "fuzzing needs clang (apt-get install clang libclang-rt-dev)" >&2; exit 2; }
 
 cmake -S "$root" -B "$build" -DCMAKE_C_COMPILER="$clang" -DCMAKE_BUILD_TYPE=RelWithDebInfo -DHEDDLE_FUZZ=ON \
-      -DHEDDLE_TESTS=OFF -DHEDDLE_OPENMP=OFF -DHEDDLE_SANITIZE=fuzzer-no-link,address,undefined \
+      -DHEDDLE_TESTS=OFF -DHEDDLE_OPENMP=OFF -DHEDDLE_CUDA_COMPILER=none -DHEDDLE_HIP_COMPILER=none \
+      -DHEDDLE_SANITIZE=fuzzer-no-link,address,undefined \
       > "$build.log" 2>&1 ||
     { cat "$build.log" >&2; exit 2; }
 targets=$(cd "$root/fuzz" && ls fuzz_*.c | sed 's/\.c$//')
