@@ -42,19 +42,20 @@ plant groups_entry ell_groups 'if (groups > 1) {' \
             sum += ((const real *)p.array[ELL_VAL])[i] * (((const real *)p.x)[3] - ((const real *)p.x)[0]);
         if (groups > 1) {'
 
-merged='store_sum(p, t->row + r, products[r])'
+merged='store((real *)p->y + t->row + r, alpha, products[r], beta)'
 plant merge_y csr_merge "$merged" '((real *)p->y)[t->row + r] =
-            alpha_of(p) * products[r] + beta_of(p) * ((real *)p->y)[t->row + r]'
+            alpha * products[r] + beta * ((real *)p->y)[t->row + r]'
 plant merge_empty csr_merge "$merged" "if (products[r] != 0) $merged"
 plant merge_more csr_merge 'r < t->rows; r += simt_block_size())' \
   'r < t->rows + (t->row + t->rows == p->rows); r += simt_block_size())'
 plant merge_fewer csr_merge 'r < t->rows; r += simt_block_size())' \
   'r < t->rows - (t->row + t->rows == p->rows); r += simt_block_size())'
 plant merge_barrier csr_merge 'simt_sync();
-    for (int r' 'for (int r'
+    const real alpha' 'const real alpha'
 plant merge_entry csr_merge 'x + c[i]);' 'x + (first + i * threads + thread == 17777 ? c[i] - 1 : c[i]));'
 
-plant adaptive_y csr_adaptive 'store(y + row, alpha, sum, beta)' 'y[row] = alpha * sum + beta * y[row]'
+plant adaptive_y csr_adaptive 'store_sum(p, mine.row + row, sum)' \
+  "((real *)p->y)[mine.row + row] = alpha_of(p) * sum + beta_of(p) * ((real *)p->y)[mine.row + row]"
 plant adaptive_empty csr_adaptive 'lane == 0 && row < rows)' 'lane == 0 && row < rows && sum != 0)'
 plant adaptive_more csr_adaptive 'lane == 0 && row < rows)' \
   'lane == 0 && row < rows + (mine.row + rows == p->rows))'

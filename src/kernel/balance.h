@@ -188,7 +188,6 @@ DEVICE void balance_share(const struct product *p, int64_t w, int32_t *mark)
     const int64_t last = share_row(p)[w + 1] + (int64_t)begins_within(p, w + 1);
     const struct lane_view a = {(const idx *)p->array[CSR_COL] + from, (const real *)p->array[CSR_VAL] + from,
                                 (const real *)p->x, mark};
-    const real alpha = alpha_of(p), beta = beta_of(p);
     struct row_span next = span_of(row_ptr, share_row(p)[w] + simt_lane(), last, to);
     for (int64_t first = share_row(p)[w]; first < last; first += WAVE) {
         const int64_t row = first + simt_lane();
@@ -196,12 +195,10 @@ DEVICE void balance_share(const struct product *p, int64_t w, int32_t *mark)
         const int64_t begin = span.begin > from ? span.begin : from, end = span.end < to ? span.end : to;
         next = span_of(row_ptr, row + WAVE, last, to);
         const real sum = sum_of_row(&a, (int32_t)(begin - from), (int32_t)(end - from));
-        if (row < last) {
-            if (span.begin >= from && span.end <= to)
-                store((real *)p->y + row, alpha, sum, beta);
-            else if (alpha != 0)
-                simt_atomic_add((real *)p->y + row, alpha * sum);
-        }
+        if (row < last && span.begin >= from && span.end <= to)
+            store_sum(p, row, sum);
+        else if (row < last && alpha_of(p) != 0)
+            simt_atomic_add((real *)p->y + row, alpha_of(p) * sum);
     }
 }
 

@@ -69,8 +69,6 @@ DEVICE void multiply(real *product, const struct product *p, int64_t begin, int 
 DEVICE void sum_rows(const struct product *p, struct row_block mine, int rows, const real *staged,
                      const uint16_t *offset)
 {
-    real *RESTRICT y = (real *)p->y + mine.row;
-    const real alpha = alpha_of(p), beta = beta_of(p);
     const int shift = mine.work - 1, lanes = 1 << shift, lane = simt_lane() & (lanes - 1);
     for (int first = 0; first < rows; first += simt_block_size() >> shift) {
         const int row = first + (simt_thread_id() >> shift);
@@ -83,7 +81,7 @@ DEVICE void sum_rows(const struct product *p, struct row_block mine, int rows, c
         for (int by = lanes / 2; by > 0; by /= 2)
             sum += simt_shfl_xor(sum, by, WAVE);
         if (lane == 0 && row < rows)
-            store(y + row, alpha, sum, beta);
+            store_sum(p, mine.row + row, sum);
     }
 }
 

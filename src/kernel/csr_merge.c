@@ -181,8 +181,9 @@ DEVICE void merge_tile(const struct product *p, const struct merge_tile *t, int6
             carry = 0;
         }
     simt_sync();
+    const real alpha = alpha_of(p), beta = beta_of(p);
     for (int r = simt_thread_id(); r < t->rows; r += simt_block_size())
-        store_sum(p, t->row + r, products[r]);
+        store((real *)p->y + t->row + r, alpha, products[r], beta);
     if (p->parts > 1 && simt_thread_id() == simt_block_size() - 1)
         carry_leave(p, p->parts, number, left > 0 ? t->row + t->rows : -1, out);
 }
@@ -236,16 +237,17 @@ DEVICE void merge_tiles(const struct product *p, const int items)
     }
 }
 
-/* Odd numbers of items: the threads of a wave then read products from different banks. */
-KERNEL(csr_merge5)(struct product p)
+/* Odd numbers of items: the threads of a wave then read products from different banks.  Bound: for blocks of
+ * any size nvcc takes registers in f64 that cost a block of threads. */
+KERNEL_BOUND(csr_merge5, SIMT_USUAL_BLOCK)(struct product p)
 {
     merge_tiles(&p, 5);
 }
-KERNEL(csr_merge7)(struct product p)
+KERNEL_BOUND(csr_merge7, SIMT_USUAL_BLOCK)(struct product p)
 {
     merge_tiles(&p, 7);
 }
-KERNEL(csr_merge9)(struct product p)
+KERNEL_BOUND(csr_merge9, SIMT_USUAL_BLOCK)(struct product p)
 {
     merge_tiles(&p, 9);
 }

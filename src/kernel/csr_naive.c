@@ -24,8 +24,6 @@ KERNEL(csr_naive)(struct product p)
     const idx *RESTRICT col = (const idx *)p.array[CSR_COL];
     const real *RESTRICT val = (const real *)p.array[CSR_VAL];
     const real *RESTRICT x = (const real *)p.x;
-    real *RESTRICT y = (real *)p.y;
-    const real alpha = alpha_of(&p), beta = beta_of(&p);
     const int64_t i = p.first + simt_global_id();
     if (i >= p.rows)
         return;
@@ -33,7 +31,7 @@ KERNEL(csr_naive)(struct product p)
     real sum = 0;
     for (off k = simt_readonly(row_ptr + i); k < end; k++)
         sum += simt_readonly(val + k) * simt_readonly(x + simt_readonly(col + k));
-    store(y + i, alpha, sum, beta);
+    store_sum(&p, i, sum);
 }
 
 #else

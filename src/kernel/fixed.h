@@ -125,17 +125,14 @@ DEVICE number fixed_odd(int odd)
     return odd == FIXED_PLUS ? fixed_from_bits(infinite) : -fixed_from_bits(infinite);
 }
 
-/* The third: the sum of all terms, and the state is zero again. */
-DEVICE number fixed_take_part(const struct fixed *f, int64_t i)
+/* The third: the sum of all terms.  Loads of this kind are not put off until their value is wanted: all are
+ * under way together. */
+DEVICE number fixed_sum_part(const struct fixed *f, int64_t i)
 {
-    const int odd = f->odd[i], top = f->top[i];
-    number sum = (number)f->high[i];
-    if (FIXED_LIMBS == 2) {
-        sum += fixed_scaled((number)f->low[i], -f->bits);
-        f->low[i] = 0;
-    }
-    f->high[i] = 0;
-    f->top[i] = f->odd[i] = 0;
+    const int odd = simt_atomic_load(f->odd + i), top = simt_atomic_load(f->top + i);
+    number sum = (number)simt_atomic_load(f->high + i);
+    if (FIXED_LIMBS == 2)
+        sum += fixed_scaled((number)simt_atomic_load(f->low + i), -f->bits);
     return odd ? fixed_odd(odd) : top ? fixed_scaled(sum, top - FIXED_BIAS + 1 - f->bits) : 0;
 }
 
@@ -160,24 +157,37 @@ DEVICE void fixed_add(const struct fixed *f, int64_t i, real term)
 #endif
 }
 
-DEVICE real fixed_take(const struct fixed *f, int64_t i)
+DEVICE real fixed_sum(const struct fixed *f, int64_t i)
 {
 #if IS_COMPLEX
     real sum;
-    RE(sum) = fixed_take_part(f, 2 * i);
-    IM(sum) = fixed_take_part(f, 2 * i + 1);
+    RE(sum) = fixed_sum_part(f, 2 * i);
+    IM(sum) = fixed_sum_part(f, 2 * i + 1);
     return sum;
 #else
-    return fixed_take_part(f, i);
+    return fixed_sum_part(f, i);
 #endif
 }
 
-/* The third kernel as a whole. */
+/* The state of a sum is zero again. */
+DEVICE void fixed_clear(const struct fixed *f, int64_t i)
+{
+    f->high[i] = 0;
+    if (FIXED_LIMBS == 2)
+        f->low[i] = 0;
+    f->top[i] = f->odd[i] = 0;
+}
+
+/* The third kernel as a whole.  The state is cleared behind y: a store to what is still being read makes an
+ * H200 take three times as long. */
 DEVICE void fixed_end(const struct product *p)
 {
     const struct fixed f = fixed_of(p);
-    for (int64_t i = simt_global_id(); i < f.n / FIXED_PARTS; i += simt_global_size())
-        store_sum(p, i, fixed_take(&f, i));
+    for (int64_t i = simt_global_id(); i < f.n / FIXED_PARTS; i += simt_global_size()) {
+        store_sum(p, i, fixed_sum(&f, i));
+        for (int64_t part = FIXED_PARTS * i; part < FIXED_PARTS * (i + 1); part++)
+            fixed_clear(&f, part);
+    }
 }
 
 /* A page has a function deal_terms(p, adds) that gives every term of the matrix to fixed_note or, with

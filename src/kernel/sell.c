@@ -160,11 +160,12 @@ DEVICE void multiply(const struct product *p, const int loads)
     }
 }
 
-KERNEL(sell4)(struct product p)
+/* Bound: for blocks of any size nvcc saves registers, and in f64 loads wait for each other. */
+KERNEL_BOUND(sell4, SIMT_USUAL_BLOCK)(struct product p)
 {
     multiply(&p, 4);
 }
-KERNEL(sell8)(struct product p)
+KERNEL_BOUND(sell8, SIMT_USUAL_BLOCK)(struct product p)
 {
     multiply(&p, 8);
 }

@@ -21,7 +21,8 @@ DEVICE real scalar(const unsigned char *bytes, const int at)
 }
 
 /* The host has given either, or has said where it lies on the device: then it is known only here, alpha = 0
- * too.  Such a load takes as long as any other: ask for it beside others. */
+ * too.  Such a load takes as long as any other: ask for it beside others, but not before a loop that needs
+ * all registers. */
 DEVICE real alpha_of(const struct product *p)
 {
     return scalar(p->alpha, p->scalars_at & ALPHA_AT);
