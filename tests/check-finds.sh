@@ -42,16 +42,16 @@ plant groups_entry ell_groups 'if (groups > 1) {' \
             sum += ((const real *)p.array[ELL_VAL])[i] * (((const real *)p.x)[3] - ((const real *)p.x)[0]);
         if (groups > 1) {'
 
-merged='store((real *)p->y + t->row + r, alpha, products[r], beta)'
+merged='store_sum(p, t->row + r, products[r])'
 plant merge_y csr_merge "$merged" '((real *)p->y)[t->row + r] =
-            alpha * products[r] + beta * ((real *)p->y)[t->row + r]'
+            alpha_of(p) * products[r] + beta_of(p) * ((real *)p->y)[t->row + r]'
 plant merge_empty csr_merge "$merged" "if (products[r] != 0) $merged"
 plant merge_more csr_merge 'r < t->rows; r += simt_block_size())' \
   'r < t->rows + (t->row + t->rows == p->rows); r += simt_block_size())'
 plant merge_fewer csr_merge 'r < t->rows; r += simt_block_size())' \
   'r < t->rows - (t->row + t->rows == p->rows); r += simt_block_size())'
 plant merge_barrier csr_merge 'simt_sync();
-    const real alpha' 'const real alpha'
+    for (int r' 'for (int r'
 plant merge_entry csr_merge 'x + c[i]);' 'x + (first + i * threads + thread == 17777 ? c[i] - 1 : c[i]));'
 
 plant adaptive_y csr_adaptive 'store_sum(p, mine.row + row, sum)' \

@@ -280,9 +280,10 @@ TEST(row_blocks_are_what_they_should_be)
 }
 
 /* What is counted of the columns of ROWS rows with EACH entries, as immediate products have it, at a wave
- * width. */
+ * width.  Returns how many caches the row blocks share on this device. */
 enum { EACH = 4 };
-static void look_at_columns(struct looked *looked, const char *device, int32_t (*column)(int row, int entry))
+static int64_t look_at_columns(struct looked *looked, const char *device,
+                               int32_t (*column)(int row, int entry))
 {
     static int32_t ptr[ROWS + 1], col[ROWS * EACH];
     heddle *h;
@@ -305,10 +306,13 @@ static void look_at_columns(struct looked *looked, const char *device, int32_t (
     CHECK_OK(device_alloc(d, &w.product.prepared, look_held(&w)));
     CHECK_OK(gpu_look(looked, &w, look_cut(&w)));
     CHECK(looked->result[LOOKED_ENTRIES] > ROWS && looked->result[LOOKED_ROWS] > ROWS / EACH);
+    const int64_t blocks = looked->result[LOOKED_BLOCKS],
+                  together = TOGETHER(blocks, look_at_once(&w), TOGETHER_MOST(sizeof(double)));
     device_free(d, w.product.prepared);
     device_free(d, arrays[0]);
     device_free(d, arrays[1]);
     heddle_close(h);
+    return (blocks + together - 1) / together;
 }
 
 static int32_t of_a_band(int row, int entry)
@@ -341,12 +345,12 @@ TEST(columns_are_counted_as_they_are)
               of[LOOKED_CLOSE] < of[LOOKED_ENTRIES] - of[LOOKED_ENTRIES] / wave + wave);
         CHECK(of[LOOKED_CACHED] > of[LOOKED_ENTRIES] * 6 / 10 &&
               of[LOOKED_CACHED] <= of[LOOKED_ENTRIES] * 3 / 4);
-        look_at_columns(&looked, devices[i], of_rows_alike);
+        const int64_t caches = look_at_columns(&looked, devices[i], of_rows_alike);
         CHECK(of[LOOKED_ALIKE] > of[LOOKED_ROWS] * 9 / 10 && of[LOOKED_NEXT] == 0 && of[LOOKED_CLOSE] == 0);
         CHECK(of[LOOKED_CACHED] > of[LOOKED_ENTRIES] * 9 / 10 && of[LOOKED_CACHED] < of[LOOKED_ENTRIES]);
-        /* groups of three row blocks here: each meets its EACH columns for the first time once */
-        CHECK_THAT(of[LOOKED_ENTRIES] - of[LOOKED_CACHED] == EACH * (of[LOOKED_BLOCKS] / 3), "%lld of %lld",
-                   (long long)of[LOOKED_CACHED], (long long)of[LOOKED_ENTRIES]);
+        /* each cache meets the EACH columns for the first time once */
+        CHECK_THAT(of[LOOKED_ENTRIES] - of[LOOKED_CACHED] == EACH * caches, "%lld of %lld, %lld caches",
+                   (long long)of[LOOKED_CACHED], (long long)of[LOOKED_ENTRIES], (long long)caches);
         CHECK(of[LOOKED_CROWDED] > 13000 && of[LOOKED_CROWDED] < 20000); /* of 65536: one line of four */
         for (int k = 0; k < HOT_MOST; k++)
             CHECK(of[LOOKED_HOT + k] >= 0 && of[LOOKED_HOT + k] % 1000 == 0 &&

@@ -109,7 +109,7 @@ DEVICE void balance_entries(const struct product *p, const int transposed)
     }
 }
 
-KERNEL_BOUND(coo_balance, 512)(struct product p)
+KERNEL_UP_TO(coo_balance, 512)(struct product p)
 {
     balance_entries(&p, 0);
 }

@@ -181,9 +181,8 @@ DEVICE void merge_tile(const struct product *p, const struct merge_tile *t, int6
             carry = 0;
         }
     simt_sync();
-    const real alpha = alpha_of(p), beta = beta_of(p);
     for (int r = simt_thread_id(); r < t->rows; r += simt_block_size())
-        store((real *)p->y + t->row + r, alpha, products[r], beta);
+        store_sum(p, t->row + r, products[r]);
     if (p->parts > 1 && simt_thread_id() == simt_block_size() - 1)
         carry_leave(p, p->parts, number, left > 0 ? t->row + t->rows : -1, out);
 }
