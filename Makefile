@@ -10,15 +10,16 @@ BUILD = cmake --preset $(1) -DCMAKE_INSTALL_PREFIX=$(PREFIX) -DHEDDLE_TESTS=ON $
 NVIDIA = $(shell nvidia-smi -L 2>/dev/null)
 ROCM = $(wildcard /opt/rocm/bin/rocm_agent_enumerator)
 # Kernels for which GPUs, ARCHS=all, native or none: what is installed serves all from the A100 on, unless the
-# caller says otherwise; for the tests an architecture of each vendor does and, without a GPU, two variants,
-# in which each type occurs; for the demo, which is about the CPU, those of this machine, so that a first look
-# does not wait for hundreds of kernels.
+# caller says otherwise; for the tests an architecture of each vendor does and, without a GPU, one variant for
+# each, so that every type occurs; for the demo, which is about the CPU, those of this machine, so that a
+# first look does not wait for hundreds of kernels.
 ARCHS ?= all
 ARCHS_all = -DHEDDLE_CUDA_COMPILER=auto -DHEDDLE_HIP_COMPILER=auto "-DHEDDLE_CUDA_ARCH=80;90" \
             -UHEDDLE_HIP_ARCH -UHEDDLE_DEVICE_VARIANTS
+VARIANTS_one = sm_90:f64_i32;ptx:f64_i32;gfx942:f32_o64
 ARCHS_one = -DHEDDLE_CUDA_COMPILER=auto -DHEDDLE_HIP_COMPILER=auto -DHEDDLE_CUDA_ARCH=90 \
             -DHEDDLE_HIP_ARCH=gfx942 \
-            $(if $(NVIDIA),-UHEDDLE_DEVICE_VARIANTS,"-DHEDDLE_DEVICE_VARIANTS=f64_i32;f32_o64")
+            $(if $(NVIDIA),-UHEDDLE_DEVICE_VARIANTS,"-DHEDDLE_DEVICE_VARIANTS=$(VARIANTS_one)")
 ARCHS_native = \
   $(if $(NVIDIA),-DHEDDLE_CUDA_COMPILER=auto -DHEDDLE_CUDA_ARCH=native,-DHEDDLE_CUDA_COMPILER=none) \
   $(if $(ROCM),-DHEDDLE_HIP_COMPILER=auto -DHEDDLE_HIP_ARCH=native,-DHEDDLE_HIP_COMPILER=none)

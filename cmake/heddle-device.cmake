@@ -25,7 +25,8 @@ set(HEDDLE_HIP_COMPILER auto CACHE STRING
 set(HEDDLE_HIP_ARCH "gfx906;gfx90a;gfx942;gfx1100" CACHE STRING
     "AMD architectures to compile for, or native: this machine's")
 set(HEDDLE_DEVICE_VARIANTS "" CACHE STRING
-    "Numeric variants to compile, of variants.def (all): for tests that run on no GPU")
+    "Numeric variants to compile, of variants.def (all), or for one target, as sm_90:f64_i32: for tests
+     that run on no GPU")
 set(HEDDLE_SPILLS warn CACHE STRING
     "What a spill that src/kernel/spills.accepted does not list is: warn, error")
 set(HEDDLE_DEVICE_PAGES "" CACHE STRING
@@ -149,6 +150,10 @@ endmacro()
 function(heddle_device_binary page source kind target types)
   heddle_types(defines "${types}")
   list(POP_FRONT defines variant)
+  if(HEDDLE_DEVICE_VARIANTS AND NOT variant IN_LIST HEDDLE_DEVICE_VARIANTS
+     AND NOT "${target}:${variant}" IN_LIST HEDDLE_DEVICE_VARIANTS)
+    return()
+  endif()
   list(TRANSFORM defines PREPEND -D)
   set(compiler ${HEDDLE_CLANG})
   set(flags ${device_${kind}_flags})
@@ -185,10 +190,6 @@ endfunction()
 function(heddle_device_page page source set)
   heddle_variants(of_set ${set})
   foreach(types IN LISTS of_set)
-    string(REGEX REPLACE "[|].*" "" variant "${types}")
-    if(HEDDLE_DEVICE_VARIANTS AND NOT variant IN_LIST HEDDLE_DEVICE_VARIANTS)
-      continue()
-    endif()
     if("nvcc" IN_LIST device_cuda)
       foreach(arch IN LISTS device_cuda_archs)
         heddle_device_binary(${page} ${source} nvcc sm_${arch} "${types}")

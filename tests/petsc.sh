@@ -52,7 +52,7 @@ problem_of() {
 verdict "a program of one's own compiles" \
     "$(compile "$source/tests/petsc/products.c" products PETSc >said 2>&1 || cat said)"
 # More ranks than processors wait for each other, the longer the slower their code is: unless there is time,
-# two do under sanitizers, and programs that others wrote run on two at most.
+# two do under sanitizers, and for programs that others wrote.
 all=${HEDDLE_SLOW_TESTS:-}
 for n in 1 2 3; do
     [ -n "$all" ] || [ -z "$sanitize" ] || [ $n = 2 ] || continue
@@ -147,7 +147,7 @@ run_program() { # SOURCE_FOLDER NAME OPTIONS...
     # shellcheck disable=SC2086
     [ -x "$program" ] || problem=$(compile "$folder/$name.c" "$program" $modules 2>&1) ||
         { verdict "$name compiles" "$problem"; return; }
-    for n in 1 2 ${all:+4}; do
+    for n in ${all:+1} 2 ${all:+4}; do
         ranks $n "./$program" "$@" >stock ||
             { verdict "$name $* on $n ranks, as PETSc has it" "$(tail -n 5 stock)"; continue; }
         ranks $n "./$program" "$@" -dll_append "$plugin" -mat_type aijheddle -dm_mat_type aijheddle \
