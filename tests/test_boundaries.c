@@ -225,6 +225,32 @@ TEST(more_rows_than_a_block_has_threads_are_read_and_none_behind)
     on_both(hooked, &w);
 }
 
+/* Row blocks of as many rows as csr_weft has a table for, and of one more, in turn: two of these are empty,
+ * so that rows and entries come to the window of a large matrix, 2048. */
+static int64_t a_table_and_more(int64_t i, int64_t rows, int64_t cols)
+{
+    const int64_t k = i % 2049;
+    return (void)rows, (void)cols, k != 1524 && k != 1724;
+}
+
+TEST(row_blocks_of_exactly_a_table_of_rows_and_one_more_are_exact)
+{
+    static const struct awkward w = {
+        "a table of rows", "a row too many", 15 * 2049, 90, a_table_and_more, strewn};
+    static const char *const small[] = {"emu:wave=32,threads=1,seed=15", "emu:wave=64,threads=1,seed=16"},
+                             *const ways[] = {"csr_weft:way=entries", "csr_weft:way=cached",
+                                              "csr_weave:way=blocks"};
+    for (int i = 0; i < 6; i++) {
+        struct device d = device_of(small[i % 2]);
+        struct csr A;
+        CHECK_OK(awkward_make(&A, &w, HEDDLE_F64, HEDDLE_I32));
+        if (awkward_wants(i < 4 ? "csr_weft" : "csr_weave"))
+            is_exact(&d, ways[i / 2], &A, i < 4 ? HEDDLE_T : HEDDLE_N, w.name);
+        csr_free(&A);
+        gpu_close(d.gpu);
+    }
+}
+
 /* ---- blocks that come round ---- */
 
 /* What is launched with the grid's limit in mind is right with any; a kernel may refuse, but not be wrong. */

@@ -271,11 +271,11 @@ done:
 static inline heddle_status balance_launch(const struct work *w, const char *const *entries)
 {
     heddle_status status = HEDDLE_OK;
-    const int64_t *fact = w->product.fact, in_block = BALANCE_BLOCK / gpu_info_of(w->device->gpu)->wave;
+    const int64_t *fact = w->product.fact, in_block = BALANCE_BLOCK / gpu_info_of(w->device->gpu)->wave,
+                  blocks = (fact[BALANCE_WAVES] + in_block - 1) / in_block;
     if (fact[BALANCE_SPLIT] > 0 && !beta_is_one(w))
         TRY(gpu_run_over(w, entries[BALANCE_SCALE], fact[BALANCE_WAVES]));
-    TRY(gpu_run(w, entries[BALANCE_MULTIPLY], (fact[BALANCE_WAVES] + in_block - 1) / in_block, BALANCE_BLOCK,
-                0));
+    TRY(gpu_run(w, entries[BALANCE_MULTIPLY], gpu_grid(w, blocks, BALANCE_BLOCK), BALANCE_BLOCK, 0));
 done:
     return status;
 }
