@@ -11,9 +11,6 @@
  * rows a group has under way, 1 or CLASSICAL_ROWS. */
 enum { CLASSICAL_LONGEST, CLASSICAL_LANES, CLASSICAL_AT_ONCE };
 #define CLASSICAL_ROWS 4
-/* Blocks of the kernel with CLASSICAL_ROWS that a multiprocessor should hold: with more registers, and fewer
- * blocks, it is 7 % slower in f32 (H200). */
-#define CLASSICAL_RESIDENT 5
 
 #ifdef HEDDLE_DEVICE
 #include "run/gpu_page.h"

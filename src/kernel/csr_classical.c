@@ -24,7 +24,7 @@ KERNEL(csr_classical1)(struct product p)
     classical(&p, 1);
 }
 
-KERNEL_RESIDENT(csr_classical4, SIMT_USUAL_BLOCK, CLASSICAL_RESIDENT)(struct product p)
+KERNEL(csr_classical4)(struct product p)
 {
     classical(&p, CLASSICAL_ROWS);
 }

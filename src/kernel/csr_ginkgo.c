@@ -22,7 +22,7 @@ KERNEL(csr_ginkgo_classical1)(struct product p)
     classical(&p, 1);
 }
 
-KERNEL_RESIDENT(csr_ginkgo_classical4, SIMT_USUAL_BLOCK, CLASSICAL_RESIDENT)(struct product p)
+KERNEL(csr_ginkgo_classical4)(struct product p)
 {
     classical(&p, CLASSICAL_ROWS);
 }
