@@ -45,8 +45,8 @@ class KernelDesc(c.Structure):
 
 
 class PlanDesc(c.Structure):
-    _fields_ = [("kernel", c.c_char * 64), ("format", c.c_char * 16), ("transposed", c.c_int),
-                ("deterministic", c.c_int),
+    _fields_ = [("kernel", c.c_char * 64), ("format", c.c_char * 16), ("value", c.c_int),
+                ("transposed", c.c_int), ("deterministic", c.c_int),
                 ("bytes", c.c_int64), ("prepare_ms", c.c_double), ("product_ms", c.c_double),
                 ("immediate_ms", c.c_double),
                 ("break_even", c.c_int64)]

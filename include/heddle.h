@@ -413,7 +413,9 @@ typedef struct heddle_plan_options {
     int64_t expected_products; /* per operation: how much preparation may cost follows; 0 means 1000 */
     heddle_cache cache;        /* on a GPU: which products are measured */
     int deterministic; /* 1: bitwise the same result every run on the same device and options, or an error */
-    int values_fixed;  /* 1: values never change, and the plan may rely on that; it takes no new ones */
+    int values_fixed;  /* 1: values never change, and the plan may rely on that: rows may share them, and a
+                       * narrower type that has each of them to the last bit saves bytes.  It takes no new
+                       * ones */
     int64_t memory_limit; /* bytes that the plan may hold beyond A; 0 means no limit, -1 means none at all */
     const char *kernel;   /* NULL: Heddle chooses; else a name with options: "cpu_sell:slice=8" */
 } heddle_plan_options;
@@ -464,9 +466,10 @@ HEDDLE_API heddle_status heddle_plan_mm(heddle_plan *p, heddle_op op, const void
 HEDDLE_API heddle_status heddle_plan_update_values(heddle_plan *p, const void *val);
 
 typedef struct heddle_plan_desc {
-    char kernel[64]; /* with its options: "cpu_sell:slice=8,window=512" */
-    char format[16]; /* what it stores: "csr" means the matrix itself, or its transpose */
-    int transposed;  /* 1: the plan holds the transpose of A in that format */
+    char kernel[64];   /* with its options: "cpu_sell:slice=8,window=512" */
+    char format[16];   /* what it stores: "csr" means the matrix itself, or its transpose */
+    heddle_type value; /* of the values that it reads: A's, or a narrower one (values_fixed) */
+    int transposed;    /* 1: the plan holds the transpose of A in that format */
     int deterministic;
     int64_t bytes;       /* that the plan holds beyond A, for this operation */
     double prepare_ms;   /* conversion and preparation; 0 when there is none */

@@ -235,18 +235,17 @@ static void run_bench(struct bench *b, const char *matrix)
 }
 
 static const char *const run_fields[] = {
-    "schema",       "record",       "version",     "date",        "machine",
-    "device",       "driver",       "threads",     "isa",         "matrix",
-    "origin",       "rows",         "cols",        "nnz",         "row",
-    "kernel",       "ran",          "peer",        "format",      "op",
-    "value",        "offset",       "index",       "transposed",  "repeatable",
-    "held_bytes",   "break_even",   "convert_ms",  "prepare_ms",  "look_ms",
-    "look_bytes",   "cold_ms",      "cold_min_ms", "cold_spread", "cold_repetitions",
-    "warm_ms",      "warm_min_ms",  "spread",      "repetitions", "dropped",
-    "core_mhz",     "memory_mhz",   "bytes",       "read_gbs",    "launch_ms",
-    "call_us",      "bare_call_us", "floor_ms",    "of_floor",    "own_bytes",
-    "own_floor_ms", "of_own_floor", "others_busy", "fits_cache",  "gflops",
-    "gbs",          "verified",     "error",       "wrong",       "skipped"};
+    "schema",     "record",      "version",      "date",         "machine",      "device",
+    "driver",     "threads",     "isa",          "matrix",       "origin",       "rows",
+    "cols",       "nnz",         "row",          "kernel",       "ran",          "peer",
+    "format",     "op",          "stored_value", "value",        "offset",       "index",
+    "transposed", "repeatable",  "held_bytes",   "break_even",   "convert_ms",   "prepare_ms",
+    "look_ms",    "look_bytes",  "cold_ms",      "cold_min_ms",  "cold_spread",  "cold_repetitions",
+    "warm_ms",    "warm_min_ms", "spread",       "repetitions",  "dropped",      "core_mhz",
+    "memory_mhz", "bytes",       "read_gbs",     "launch_ms",    "call_us",      "bare_call_us",
+    "floor_ms",   "of_floor",    "own_bytes",    "own_floor_ms", "of_own_floor", "others_busy",
+    "fits_cache", "gflops",      "gbs",          "verified",     "error",        "wrong",
+    "skipped"};
 
 static const char *const matrix_fields[] = {"schema",
                                             "record",

@@ -19,14 +19,16 @@ static struct {
 } clock_says;
 
 static const char *other = "tmpl:";
+static heddle_type other_value = HEDDLE_F64;
 
-static double say(const char *kernel, int cold)
+static double say(const struct bound_info *b, int cold)
 {
+    const char *kernel = b->kernel;
     static const double swing[] = {0, 1, -1, 0.5, -0.5, 1, -1};
     double wave = 1 + clock_says.jitter * swing[clock_says.products++ % 7];
-    if (strncmp(kernel, "csr_weave", 9) == 0)
+    if (strncmp(kernel, "csr_weave", 9) == 0 && b->value == HEDDLE_F64)
         return clock_says.immediate[cold] * wave;
-    if (strncmp(kernel, other, strlen(other)) != 0)
+    if (strncmp(kernel, other, strlen(other)) != 0 || b->value != other_value)
         return 1000;
     clock_says.other[0] += clock_says.products == 10 ? clock_says.later : 0;
     return clock_says.other[cold] * wave;
@@ -62,7 +64,7 @@ static int keeps_other(heddle_cache cache, double warm, double cold, double jitt
     heddle_matrix_free(A);
     heddle_close(h);
     measure_with(NULL);
-    return strncmp(d.kernel, other, strlen(other)) == 0;
+    return strncmp(d.kernel, other, strlen(other)) == 0 && d.value == value_type(other_value);
 }
 
 TEST(what_is_faster_in_the_cache_and_out_of_it_is_kept)
@@ -111,6 +113,23 @@ TEST(a_storage_that_knows_values_is_for_fixed_ones_alone)
     values_fixed = 1;
     CHECK(keeps_other(HEDDLE_CACHE_UNKNOWN, 1, 1, 0));
     values_fixed = 0;
+    other = "tmpl:";
+}
+
+/* All of this matrix are numbers of f32, too. */
+TEST(narrower_values_are_for_fixed_ones_alone)
+{
+    static const char *const kernels[] = {"csr_weave", "tmpl:", "sell:"};
+    other_value = F32_F64;
+    for (int i = 0; i < 3; i++) {
+        other = kernels[i];
+        CHECK(!keeps_other(HEDDLE_CACHE_UNKNOWN, 1, 1, 0));
+        values_fixed = 1;
+        CHECK(keeps_other(HEDDLE_CACHE_UNKNOWN, 1, 1, 0));
+        CHECK(!keeps_other(HEDDLE_CACHE_UNKNOWN, 11, 11, 0));
+        values_fixed = 0;
+    }
+    other_value = HEDDLE_F64;
     other = "tmpl:";
 }
 

@@ -188,14 +188,15 @@ static heddle_status plan_once(void *argument)
 
 /* A plan passes over what it has no memory for: whichever single allocation fails, it ends with a kernel
  * that is right. */
-static void one_failure(struct request *r, const struct csr *here, int n)
+static void one_failure(struct request *r, const struct csr *here, int n, int fixed)
 {
     struct bound *b;
     heddle_plan_desc desc;
     int64_t live = mem_live();
     mem_fail_after(n);
     heddle_status status =
-        plan_choose(&b, &desc, r->device, r->A, r->op, &(heddle_plan_options){.expected_products = 100});
+        plan_choose(&b, &desc, r->device, r->A, r->op,
+                    &(heddle_plan_options){.expected_products = 100, .values_fixed = fixed});
     mem_fail_after(-1);
     CHECK_THAT(status == HEDDLE_OK, "allocation %d failing ends in %s", n, heddle_last_error());
     CHECK(!b || trial_wrong_entries(r->device, r->A, here, r->op, b) == 0);
@@ -211,6 +212,7 @@ static void find_everything(struct request r)
     for (int k = 0; k < kernel_count(); k++) {
         r.kernel = kernel_at(k)->name;
         bind_once(&r);
+        plan_once(&r);
     }
     r.kernel = NULL;
     CHECK_OK(plan_once(&r));
@@ -229,8 +231,8 @@ TEST(every_allocation_may_fail)
         find_everything((struct request){&d, &views[i / 2], NULL, i % 2 ? HEDDLE_T : HEDDLE_N});
     for (int i = 0; i < 4; i++) {
         struct request r = {&d, &views[i / 2], NULL, i % 2 ? HEDDLE_T : HEDDLE_N};
-        for (int n = 0; n < 24; n++)
-            one_failure(&r, &A.here, n);
+        for (int n = 0; n < 48; n++)
+            one_failure(&r, &A.here, n / 2, n % 2);
         for (int k = 0; k < kernel_count(); k++) {
             struct bound *b;
             r.kernel = kernel_at(k)->name;

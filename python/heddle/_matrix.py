@@ -14,20 +14,10 @@ from ._device import Handle, Resource, handle, made
 from ._library import check, ffi, lib
 from ._plan import Options, Plan, make_plan
 from ._product import Operator
-from ._source import VALUES, Source, host_source, source, vector_type
+from ._source import NAMES, VALUES, Source, host_source, source, vector_type
 
 _FORMATS = {"csr": lib.HEDDLE_CSR, "csc": lib.HEDDLE_CSC, "coo": lib.HEDDLE_COO}
 _FORMAT_NAMES = {number: name for name, number in _FORMATS.items()}
-_TYPE_NAMES = {
-    lib.HEDDLE_F32: "float32",
-    lib.HEDDLE_F64: "float64",
-    lib.HEDDLE_C32: "complex64",
-    lib.HEDDLE_C64: "complex128",
-    lib.HEDDLE_F16: "float16",
-    lib.HEDDLE_BF16: "bfloat16",
-    lib.HEDDLE_I32: "int32",
-    lib.HEDDLE_I64: "int64",
-}
 _CREATE = {"csr": lib.heddle_csr, "csc": lib.heddle_csc, "coo": lib.heddle_coo}
 _mv = lib.heddle_mv
 _AT = "int (*)(heddle *, int, const void *, heddle_matrix *, uintptr_t, const void *, uintptr_t)"
@@ -110,8 +100,8 @@ class Matrix(Operator):
             check(lib.heddle_matrix_info(self._pointer(), d))
         return {
             "format": self._format,
-            "values": _TYPE_NAMES[d.types.value],
-            "vectors": _TYPE_NAMES[d.types.vector],
+            "values": NAMES[d.types.value],
+            "vectors": NAMES[d.types.vector],
             "copied": bool(d.copied),
             "sorted_now": bool(d.sorted_now),
             "bytes": d.bytes,
@@ -171,7 +161,7 @@ class Matrix(Operator):
         d = ffi.new("heddle_matrix_desc *")
         check(lib.heddle_matrix_info(self._pointer(), d))
         compressed = self._format != "coo"
-        offset = _TYPE_NAMES[d.types.offset] if compressed else "int32"
+        offset = NAMES[d.types.offset] if compressed else "int32"
         count = self._shape[self._format == "csc"] + 1 if compressed else self.nnz
         first = _copied(d.ptr if compressed else d.row, count, offset)
         return (
@@ -262,8 +252,8 @@ def _matrix(resource: Resource, source: Source | None, deterministic: bool) -> M
         source = None
     resource.facts = Facts(
         (d.rows, d.cols),
-        _TYPE_NAMES[d.types.value],
-        _TYPE_NAMES[d.types.vector],
+        NAMES[d.types.value],
+        NAMES[d.types.vector],
         _FORMAT_NAMES[d.format],
         d.nnz,
         source,

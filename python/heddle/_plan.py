@@ -9,6 +9,7 @@ from ._arrays import HOST, as_array
 from ._device import Resource
 from ._library import check, ffi, lib, text
 from ._product import Operator
+from ._source import NAMES
 
 if TYPE_CHECKING:
     from ._matrix import Matrix
@@ -25,6 +26,7 @@ class PlanInfo(NamedTuple):
 
     kernel: str  #: with its options: "cpu_sell:slice=8"
     format: str  #: what it stores: "csr" means the matrix itself, or its transpose
+    dtype: str  #: of the values that it reads: the matrix', or a narrower one (`values_fixed`)
     transposed: bool  #: it holds the transpose in that format
     deterministic: bool
     bytes: int  #: held beyond the matrix
@@ -104,8 +106,8 @@ class Plan(Operator):
                 if lib.heddle_plan_info(self._pointer(), code, d) != lib.HEDDLE_OK:
                     continue
             found[op] = PlanInfo(
-                text(d.kernel), text(d.format), bool(d.transposed), bool(d.deterministic), d.bytes,
-                d.prepare_ms, d.product_ms, d.immediate_ms, d.break_even,
+                text(d.kernel), text(d.format), NAMES[d.value], bool(d.transposed), bool(d.deterministic),
+                d.bytes, d.prepare_ms, d.product_ms, d.immediate_ms, d.break_even,
             )  # fmt: skip
         return found
 

@@ -21,6 +21,7 @@ VALUES = {
     "bfloat16": lib.HEDDLE_BF16,
 }
 INTEGERS = {"int32": lib.HEDDLE_I32, "int64": lib.HEDDLE_I64}
+NAMES = {number: name for name, number in (VALUES | INTEGERS).items()}
 _WIDENED = {"float16": "float32", "bfloat16": "float32"}
 _NAMES = {"csr": ("row_ptr", "col"), "csc": ("col_ptr", "row"), "coo": ("row", "col")}
 _INT32 = 2**31 - 1

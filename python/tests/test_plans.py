@@ -69,6 +69,7 @@ def test_a_plan_of_no_memory_holds_none(S):
 def test_a_plan_for_values_that_are_fixed_takes_no_others(S, x):
     P = heddle.csr(S, "cpu").plan(values_fixed=True)
     np.testing.assert_allclose(P @ x, S @ x, rtol=1e-13)
+    assert P.info["N"].dtype == "float64"  # of random numbers, of which f32 has few
     with pytest.raises(ValueError, match="fixed"):
         P.update(S.data)
 

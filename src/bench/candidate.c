@@ -40,6 +40,7 @@ static heddle_status new_plan(struct candidate *c, const char *name)
     TRY(heddle_plan_info(c->plan, c->op, &desc));
     snprintf(c->ran, sizeof c->ran, "%s", desc.kernel);
     snprintf(c->format, sizeof c->format, "%s", desc.format);
+    c->value = desc.value;
     c->transposed = desc.transposed;
     c->repeatable = desc.deterministic;
     c->bytes = desc.bytes;
@@ -110,6 +111,7 @@ heddle_status candidate_new(struct candidate *c, heddle *h, const heddle_matrix 
 {
     heddle_status status = HEDDLE_OK;
     *c = (struct candidate){.h = h, .A = A, .op = op, .vectors = vectors, .format = "csr", .repeatable = 1};
+    c->value = value_type(view_value(&A->view));
     snprintf(c->name, sizeof c->name, "%s", name);
     if (A->view.format == HEDDLE_CSR)
         c->read = (double)csr_bytes(&A->view.csr);

@@ -27,6 +27,7 @@ struct candidate {
     char ran[64];        /* the kernel with its options; of "auto" and of several vectors known after the
                           * first run */
     char format[16];
+    heddle_type value;          /* of the values that it reads: A's, or a plan's narrower ones */
     int transposed, repeatable; /* of "auto" known after the first run */
     int deterministic;          /* "auto" was asked to be */
     int learnt;                 /* ran is what a product told */

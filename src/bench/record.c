@@ -93,6 +93,7 @@ static void run_what(struct json *j, const struct run *r)
     json_string(j, "ran", r->made ? r->made->ran : NULL);
     json_string(j, "peer", r->made && r->made->peer ? r->made->peer->version : NULL);
     json_string(j, "format", r->made ? r->made->format : NULL);
+    json_string(j, "stored_value", r->made ? type_name(r->made->value) : NULL);
     json_string(j, "op", op_name(r->op));
     json_int(j, "vectors", vectors_count(r->vectors));
     json_string(j, "layout", vectors_count(r->vectors) > 1 ? layout_name(r->vectors.layout) : NULL);
@@ -127,6 +128,7 @@ static void put_choice(struct json *j, const struct candidate *c, heddle_op op)
     for (int i = 0; i < t->count; i++) {
         json_object(j, NULL);
         json_string(j, "kernel", t->of[i].kernel);
+        json_string(j, "stored_value", type_name(t->of[i].value));
         json_bool(j, "transposed", t->of[i].transposed);
         json_real(j, "predicted_ms", t->of[i].predicted_ms);
         json_real(j, "ms", t->of[i].product_ms);

@@ -24,6 +24,15 @@ heddle_status device_row_lengths(const struct device *d, heddle_lengths *lengths
     return HEDDLE_OK;
 }
 
+heddle_status device_values_narrow(const struct device *d, int *exact, void *to, heddle_type narrower,
+                                   const void *val, int64_t n)
+{
+    if (d->kind == DEVICE_gpu)
+        return gpu_narrow(d, exact, to, narrower, val, n);
+    *exact = values_narrow(to, narrower, val, n);
+    return HEDDLE_OK;
+}
+
 heddle_status device_csr_from_coo(const struct device *d, struct csr *B, const struct coo *A)
 {
     heddle_status status = HEDDLE_OK;

@@ -15,6 +15,10 @@ heddle_status device_coo_validate(const struct device *d, const struct coo *A);
 
 heddle_status device_row_lengths(const struct device *d, heddle_lengths *lengths, const struct csr *A);
 
+/* values_narrow, whose answer is *exact; `to` and `val` lie on the device. */
+heddle_status device_values_narrow(const struct device *d, int *exact, void *to, heddle_type narrower,
+                                   const void *val, int64_t n);
+
 /* B is allocated on the device; device_csr_free frees it. */
 /* A is sorted by rows. */
 heddle_status device_csr_from_coo(const struct device *d, struct csr *B, const struct coo *A);

@@ -46,6 +46,10 @@ heddle_status gpu_coo_validate(const struct device *d, const struct coo *A);
  * not wait. */
 heddle_status gpu_read_all(const struct device *d, void *buffer, int64_t bytes);
 
+/* narrow: as values_narrow of matrix.h, whose answer is *exact.  Waits. */
+heddle_status gpu_narrow(const struct device *d, int *exact, void *to, heddle_type narrower, const void *val,
+                         int64_t n);
+
 /* row_lengths: waits. */
 heddle_status gpu_row_lengths(const struct device *d, heddle_lengths *lengths, const struct csr *A);
 

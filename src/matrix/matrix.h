@@ -118,6 +118,12 @@ heddle_status csr_transpose_into(struct csr *B, const struct csr *A); /* B is al
  * complex values that would become real with HEDDLE_NOT_SUPPORTED. */
 heddle_status csr_retype(struct csr *B, const struct csr *A, heddle_type value, heddle_type offset);
 
+/* Values in fewer bytes, with the same vectors: the i-th type for that (0, 1, ...; HEDDLE_TYPE_DEFAULT when
+ * there is none left), and n values as such numbers.  0 where one of them is none, or NaN: then `to` is
+ * undefined.  It may be NULL for who only asks. */
+heddle_type narrower_type(heddle_type value, int i);
+int values_narrow(void *to, heddle_type narrower, const void *val, int64_t n);
+
 /* Rows of A sorted by column, in place; repeats keep their order. */
 heddle_status csr_sort(struct csr *A);
 /* Repeats (in sorted rows) added up in storage order; arrays shrink in place, nnz becomes smaller. */

@@ -23,6 +23,7 @@ struct bound {
     struct route route;
     struct csr made; /* CSR made from COO, or the transpose; empty when A serves as it is or the format
                       * needs it no more */
+    void *values;    /* that A's own stand for, narrowed; NULL: A's serve as they are, or a copy of them */
     struct stored stored;
     struct work work;
     void *workspace, *counters;
@@ -155,6 +156,7 @@ heddle_status bound_make(struct bound **result, const struct device *device, con
     bound_conjugate(b, op == HEDDLE_H);
     kernel_spell(b->info.kernel, sizeof b->info.kernel, kernel, option);
     b->info.format = b->stored.format->name;
+    b->info.value = b->stored.value;
     b->info.transposed = route.transpose;
     b->info.repeatable = kernel->repeatable;
     b->info.cost = kernel->cost(&b->work, &b->stored);
@@ -196,6 +198,47 @@ void bound_adopt(struct bound *b, struct csr *turned, const struct view *A, doub
     *turned = (struct csr){0};
 }
 
+heddle_status narrowed_new(struct narrowed *n, const struct device *device, const struct view *A)
+{
+    heddle_status status = HEDDLE_OK;
+    const heddle_type value = view_value(A);
+    const void *val = A->format == HEDDLE_COO ? A->coo.val : A->csr.val;
+    const double start = device_clock(device);
+    heddle_type narrower;
+    int exact = 0;
+    *n = (struct narrowed){.view = *A};
+    for (int i = 0; !exact && (narrower = narrower_type(value, i)) != HEDDLE_TYPE_DEFAULT; i++)
+        TRY(device_values_narrow(device, &exact, NULL, narrower, val, view_nnz(A)));
+    if (exact) {
+        n->bytes = view_nnz(A) * (int64_t)type_size(narrower);
+        TRY(device_alloc(device, &n->val, n->bytes));
+        TRY(device_values_narrow(device, &exact, n->val, narrower, val, view_nnz(A)));
+        n->view.csr.value = n->view.coo.value = narrower;
+        n->view.csr.val = n->view.coo.val = n->val;
+    }
+done:
+    if (status != HEDDLE_OK)
+        narrowed_free(n, device);
+    n->ms = device_clock(device) - start;
+    return status;
+}
+
+void narrowed_free(struct narrowed *n, const struct device *device)
+{
+    device_free(device, n->val);
+    *n = (struct narrowed){0};
+}
+
+void bound_own_values(struct bound *b, struct narrowed *n)
+{
+    b->info.prepare_ms += n->ms;
+    if (!bound_refers(b))
+        return;
+    b->values = n->val;
+    b->info.bytes += n->bytes;
+    n->val = NULL;
+}
+
 heddle_status bound_new(struct bound **b, const struct device *device, const char *kernel,
                         const struct view *A, heddle_op op)
 {
@@ -212,6 +255,7 @@ void bound_free(struct bound *b)
         return;
     device_stored_free(&b->device, &b->stored);
     device_csr_free(&b->device, &b->made);
+    device_free(&b->device, b->values);
     device_free(&b->device, b->workspace);
     device_free(&b->device, b->counters);
     if (!b->borrows_look)
@@ -301,7 +345,7 @@ int bound_many(struct work *w, const struct bound *b, int repeatable)
 
 int bound_refers(const struct bound *b)
 {
-    return b->stored.borrowed && !b->made.row_ptr;
+    return b->stored.borrowed && !b->made.row_ptr && !b->values;
 }
 
 void bound_conjugate(struct bound *b, int on)

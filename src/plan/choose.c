@@ -18,8 +18,9 @@
 #define FEWEST_TURNED 16
 
 /* What it takes to try a kernel: to measure it, to derive what it needs, to convert the matrix, to
- * transpose it.  On a GPU each takes so many ms whatever the size, for memory, launches and waiting, and
- * everywhere as long as so many products of it.  As seen on an H200 (bench/plans.py). */
+ * transpose it; and to narrow values.  On a GPU each takes so many ms whatever the size, for memory,
+ * launches and waiting, and everywhere as long as so many products of it.  As seen on an H200
+ * (bench/plans.py). */
 #define TRY_MEASURE_MS 0.3
 #define TRY_MEASURE_PRODUCTS 8
 #define TRY_DERIVE_MS 0.06
@@ -28,6 +29,8 @@
 #define TRY_CONVERT_PRODUCTS 12
 #define TRY_TURN_MS 0.3
 #define TRY_TURN_PRODUCTS 50
+#define TRY_NARROW_MS 0.2
+#define TRY_NARROW_PRODUCTS 2
 
 /* A kernel may turn out faster than predicted by this share, and may cost at most this share of what it
  * would then gain. */
@@ -47,12 +50,15 @@ struct contest {
     double rate;  /* ms for what is predicted to cost 1, of the kernel that came off best by that measure */
     double spent; /* ms, on tries */
     struct tries *tries;
-    /* Once somebody needs the transpose: */
+    const struct wish *ahead; /* what `b` is for: `wish`, or one of the two that follow */
+    /* Where values never change and a narrower type has them all: */
+    struct narrowed narrowed;
+    struct wish narrow;
+    /* Once somebody needs the transpose, of A or of that: */
     struct view transpose;
     struct notes transpose_notes;
-    struct wish turned; /* the same for it */
+    struct wish turned;
     heddle_lengths turned_rows;
-    int ahead_turned; /* `b` is for it */
 };
 
 /* Writes down what became of a contender: `found` where it was made, else NULL. */
@@ -63,7 +69,8 @@ static void write_down(struct contest *t, const struct contender *c, double pred
         return;
     struct tried *to = &t->tries->of[t->tries->count++];
     kernel_spell(to->kernel, sizeof to->kernel, c->kernel, c->option);
-    to->transposed = c->estimate.turns || c->wish->turned_bytes > 0;
+    to->value = value_type(view_value(c->wish->A));
+    to->transposed = c->estimate.turns || c->wish->turned;
     to->predicted_ms = predicted_ms;
     to->product_ms = found ? found->product_ms : NAN;
     to->prepare_ms = found ? found->prepare_ms : NAN;
@@ -97,7 +104,7 @@ static heddle_status try_contender(struct contest *t, const struct contender *c)
     if (ends_earlier(t, &found)) {
         struct bound *old = t->b == t->first ? NULL : t->b;
         t->b = made;
-        t->ahead_turned = c->wish == &t->turned;
+        t->ahead = c->wish;
         *t->desc = found;
         made = old;
     }
@@ -161,7 +168,7 @@ static heddle_status settle(struct contest *t)
     } else {
         bound_free(t->b);
         t->b = t->first;
-        t->ahead_turned = 0;
+        t->ahead = t->wish;
         plan_describe(t->desc, t->b, t->wish);
         plan_set_times(t->desc, timing[0].ms, timing[0].ms);
     }
@@ -180,24 +187,47 @@ static heddle_status look_at_rows(struct wish *wish, heddle_lengths *rows)
     return status == HEDDLE_NO_MEMORY ? HEDDLE_OK : status;
 }
 
+/* The same matrix with fewer bytes is at most twice as fast. */
+static int worth_narrowing(const struct contest *t)
+{
+    double products = (double)t->wish->expected / 2 * STAKE - TRY_NARROW_PRODUCTS;
+    return t->wish->values_fixed && products * t->desc->product_ms >= TRY_NARROW_MS;
+}
+
+/* Looks for a narrower type that has all values; kernels are then tried with either. */
+static heddle_status narrow_all(struct contest *t)
+{
+    if (!worth_narrowing(t))
+        return HEDDLE_OK;
+    heddle_status status = narrowed_new(&t->narrowed, t->wish->device, t->wish->A);
+    t->spent += t->narrowed.ms;
+    t->narrow = *t->wish;
+    t->narrow.A = &t->narrowed.view;
+    t->narrow.made_bytes = t->narrowed.bytes;
+    t->narrow.made_ms = t->narrowed.ms;
+    return does_not_fit(status) ? HEDDLE_OK : status;
+}
+
 /* Makes the transpose, once for all who need one: they are estimated anew, for its rows, and tried on it
  * as it is. */
 static heddle_status turn_all(struct contest *t, struct field *f)
 {
     double begin = device_clock(t->wish->device);
+    const struct wish *from = t->narrowed.val ? &t->narrow : t->wish;
     for (int i = f->count - 1; i >= 0; i--)
         if (f->contender[i].estimate.turns)
             field_remove(f, i);
     t->transpose = (struct view){.format = HEDDLE_CSR, .notes = &t->transpose_notes};
-    heddle_status status = bound_turn(&t->transpose.csr, t->wish->device, t->wish->A);
+    heddle_status status = bound_turn(&t->transpose.csr, t->wish->device, from->A);
     if (status != HEDDLE_OK)
         return status;
     t->turned = *t->wish;
     t->turned.A = &t->transpose;
     t->turned.op = HEDDLE_N;
     t->turned.rows = NULL;
-    t->turned.turned_bytes = csr_bytes(&t->transpose.csr);
-    t->turned.turned_ms = device_clock(t->wish->device) - begin;
+    t->turned.turned = 1;
+    t->turned.made_bytes = csr_bytes(&t->transpose.csr);
+    t->turned.made_ms = from->made_ms + device_clock(t->wish->device) - begin;
     status = look_at_rows(&t->turned, &t->turned_rows);
     if (status == HEDDLE_OK)
         status = field_add(f, &t->turned);
@@ -210,6 +240,8 @@ static heddle_status try_all(struct contest *t)
 {
     struct field field = {0};
     heddle_status status = field_add(&field, t->wish);
+    if (status == HEDDLE_OK && t->narrowed.val)
+        status = field_add(&field, &t->narrow);
     for (int i = find_next(t, &field); status == HEDDLE_OK && i >= 0; i = find_next(t, &field)) {
         struct contender c = field.contender[i];
         field_remove(&field, i);
@@ -232,7 +264,7 @@ static heddle_status choose(struct bound **b, heddle_plan_desc *desc, const stru
     struct notes notes = {0};
     struct view A = *given->A;
     heddle_lengths rows;
-    struct contest t = {.desc = desc, .wish = &wish};
+    struct contest t = {.desc = desc, .wish = &wish, .ahead = &wish};
     A.notes = &notes;
     wish.A = &A;
     int turned = stored_transposed(wish.A, wish.op);
@@ -253,6 +285,7 @@ static heddle_status choose(struct bound **b, heddle_plan_desc *desc, const stru
     plan_set_times(desc, desc->product_ms, desc->product_ms);
     t.rate = desc->product_ms / t.immediate.estimate.cost;
     write_down(&t, &t.immediate, NAN, desc);
+    TRY(narrow_all(&t));
     TRY(try_all(&t));
     TRY(settle(&t));
 done:
@@ -265,9 +298,12 @@ done:
     vectors_free(&t.vectors, wish.device);
     device_notes_free(wish.device, &notes);
     device_notes_free(wish.device, &t.transpose_notes);
-    if (t.ahead_turned)
-        bound_adopt(t.b, &t.transpose.csr, wish.A, t.turned.turned_ms);
+    if (t.ahead == &t.turned)
+        bound_adopt(t.b, &t.transpose.csr, wish.A, t.turned.made_ms);
+    else if (t.ahead == &t.narrow)
+        bound_own_values(t.b, &t.narrowed);
     device_csr_free(wish.device, &t.transpose.csr);
+    narrowed_free(&t.narrowed, wish.device);
     *b = t.b;
     return status;
 }
@@ -292,12 +328,25 @@ done:
     return status;
 }
 
+/* For values that never change, with narrower ones if there are such and the kernel has their type. */
+static heddle_status bind_narrow(struct bound **b, const struct wish *wish, const char *kernel)
+{
+    struct narrowed n;
+    heddle_status status = narrowed_new(&n, wish->device, wish->A);
+    if (status == HEDDLE_OK)
+        status = n.val ? bound_new(b, wish->device, kernel, &n.view, wish->op) : HEDDLE_NO_KERNEL;
+    if (status == HEDDLE_OK)
+        bound_own_values(*b, &n);
+    narrowed_free(&n, wish->device);
+    return status;
+}
+
 /* A kernel by name: prepared and measured like any other, but not compared away. */
 static heddle_status forced(struct bound **b, heddle_plan_desc *desc, const struct wish *wish,
                             const char *kernel)
 {
-    heddle_status status;
-    TRY(bound_new(b, wish->device, kernel, wish->A, wish->op));
+    heddle_status status = wish->values_fixed ? bind_narrow(b, wish, kernel) : HEDDLE_NO_KERNEL;
+    TRY(status == HEDDLE_NO_KERNEL ? bound_new(b, wish->device, kernel, wish->A, wish->op) : status);
     plan_describe(desc, *b, wish);
     if (desc->bytes > wish->limit)
         TRY(too_large(desc->kernel, desc->bytes, wish));

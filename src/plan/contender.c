@@ -14,10 +14,11 @@ void plan_describe(heddle_plan_desc *desc, const struct bound *b, const struct w
     memset(desc, 0, sizeof *desc);
     snprintf(desc->kernel, sizeof desc->kernel, "%s", info.kernel);
     snprintf(desc->format, sizeof desc->format, "%s", info.format);
-    desc->transposed = info.transposed || wish->turned_bytes > 0;
+    desc->value = value_type(info.value);
+    desc->transposed = info.transposed || wish->turned;
     desc->deterministic = info.repeatable;
-    desc->bytes = info.bytes + (bound_refers(b) ? wish->turned_bytes : 0);
-    desc->prepare_ms = info.convert_ms + info.prepare_ms + wish->turned_ms;
+    desc->bytes = info.bytes + (bound_refers(b) ? wish->made_bytes : 0);
+    desc->prepare_ms = info.convert_ms + info.prepare_ms + wish->made_ms;
 }
 
 void plan_set_times(heddle_plan_desc *desc, double product_ms, double immediate_ms)
@@ -52,7 +53,7 @@ static heddle_status estimate(struct contender *c, const struct wish *wish)
     heddle_status status =
         bound_estimate(&c->estimate, wish->device, c->kernel, c->option, wish->A, wish->op, wish->rows);
     if (c->estimate.borrows)
-        c->estimate.bytes += wish->turned_bytes;
+        c->estimate.bytes += wish->made_bytes;
     return status;
 }
 
@@ -116,7 +117,7 @@ heddle_status contender_make(struct bound **b, const struct contender *c)
     if (status != HEDDLE_OK)
         return status;
     bound_describe(*b, &info);
-    info.bytes += bound_refers(*b) ? wish->turned_bytes : 0;
+    info.bytes += bound_refers(*b) ? wish->made_bytes : 0;
     if (info.bytes <= wish->limit)
         return HEDDLE_OK;
     bound_free(*b);

@@ -15,9 +15,10 @@ struct wish {
     int deterministic, values_fixed;
     heddle_cache cache;
     const heddle_lengths *rows; /* of A as it is stored; NULL: not known */
-    int64_t turned_bytes; /* A is the transpose of the one that was given, made for the plan, and so large;
-                           * else 0 */
-    double turned_ms;     /* what making it took */
+    /* Of an A that was made from the given one for the plan: */
+    int turned;         /* it is its transpose */
+    int64_t made_bytes; /* how much memory it takes, and how long it took; else 0 */
+    double made_ms;
 };
 
 struct contender {
@@ -27,10 +28,11 @@ struct contender {
     struct estimate estimate;
 };
 
-/* Every kernel that applies, with what it would cost; for A and for its transpose. */
+/* Every kernel that applies, with what it would cost; for A, for A with narrower values and for one of their
+ * transposes. */
 struct field {
     int count;
-    struct contender contender[2 * KERNEL_COUNT];
+    struct contender contender[3 * KERNEL_COUNT];
 };
 
 /* Adds the kernels that apply and are allowed to those that are there. */

@@ -34,8 +34,8 @@ static int find_work(struct work *w, const struct many *m)
     if (!m->A || stored_view(&stored, m->A) != HEDDLE_OK)
         return 0;
     const int transposed = stored_transposed(m->A, m->op);
-    const struct kernel *kernel =
-        many_kernel(m->device, value_of(m), m->A->format == HEDDLE_COO ? FORMAT_coo : FORMAT_csr, transposed);
+    const struct kernel *kernel = many_kernel(
+        m->device, view_value(m->A), m->A->format == HEDDLE_COO ? FORMAT_coo : FORMAT_csr, transposed);
     if (!kernel || (m->repeatable && !kernel->repeatable))
         return 0;
     *w = work_for(kernel, m->device, &stored, transposed, NULL);

@@ -83,7 +83,7 @@ static heddle_status time_product(double *ms, struct bound *b, struct vectors *v
     TRY(bound_run(b, (struct scalars){.alpha = 1}, v->x, v->y));
     TRY(stopwatch_stop(&v->watch, ms));
     bound_describe(b, &info);
-    *ms = fake ? fake(info.kernel, cold) : *ms;
+    *ms = fake ? fake(&info, cold) : *ms;
 done:
     return status;
 }

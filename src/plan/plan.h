@@ -102,6 +102,7 @@ struct bound;
 struct bound_info {
     char kernel[64];    /* with its options: "cpu_sell:slice=8,window=512" */
     const char *format; /* "sell" */
+    heddle_type value;  /* of the values that it multiplies with: A's, or narrower (bound_own_values) */
     int transposed;     /* the kernel works on an explicit transpose of A */
     int repeatable;
     int64_t bytes;                 /* held beyond A: converted arrays and workspace */
@@ -142,6 +143,7 @@ void bound_describe(const struct bound *b, struct bound_info *info);
 #define TRIES_MOST 48
 struct tried {
     char kernel[64];
+    heddle_type value; /* of the values that it would multiply with */
     int transposed;
     double predicted_ms; /* a product, by what had been measured until then; NaN for the first */
     double product_ms;   /* NaN: it was not worth a try, or did not fit */

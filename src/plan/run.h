@@ -90,6 +90,19 @@ heddle_status bound_turn(struct csr *turned, const struct device *device, const 
  * or frees it.  `ms` is what turning took. */
 void bound_adopt(struct bound *b, struct csr *turned, const struct view *A, double ms);
 
+/* A with values of a narrower type that are the same to the last bit, once for all kernels that plans try on
+ * it: `val` is NULL where there is no such type.  narrowed_free takes a zeroed one as well. */
+struct narrowed {
+    struct view view;
+    void *val;
+    int64_t bytes; /* of val */
+    double ms;     /* what it took, also in vain */
+};
+heddle_status narrowed_new(struct narrowed *n, const struct device *device, const struct view *A);
+void narrowed_free(struct narrowed *n, const struct device *device);
+/* `b`, made for the narrowed A, owns its values if products read them there, and they are gone from `n`. */
+void bound_own_values(struct bound *b, struct narrowed *n);
+
 /* What to measure with. */
 struct vectors {
     void *x, *y; /* on the device */
@@ -115,7 +128,7 @@ heddle_status bound_compare(struct timing timing[2], struct bound *const b[2], s
 int timing_is_ahead(const struct timing *of, const struct timing *before); /* by more than either's spread */
 
 /* Tests: what a product took, instead of what the clock says; NULL: the clock. */
-typedef double measure_clock(const char *kernel, int cold);
+typedef double measure_clock(const struct bound_info *b, int cold);
 void measure_with(measure_clock *clock);
 
 /* Bytes that a product moves, and what else takes its time as bytes that could be moved meanwhile. */
