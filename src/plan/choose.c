@@ -18,9 +18,9 @@
 #define FEWEST_TURNED 16
 
 /* What it takes to try a kernel: to measure it, to derive what it needs, to convert the matrix, to
- * transpose it; and to narrow values.  On a GPU each takes so many ms whatever the size, for memory,
- * launches and waiting, and everywhere as long as so many products of it.  As seen on an H200
- * (bench/plans.py). */
+ * transpose it.  On a GPU each takes so many ms whatever the size, for memory, launches and waiting, and
+ * everywhere as long as so many products of it.  As seen on an H200 (bench/plans.py); to narrow values, by
+ * what it reads and writes. */
 #define TRY_MEASURE_MS 0.3
 #define TRY_MEASURE_PRODUCTS 8
 #define TRY_DERIVE_MS 0.06
@@ -190,8 +190,9 @@ static heddle_status look_at_rows(struct wish *wish, heddle_lengths *rows)
 /* The same matrix with fewer bytes is at most twice as fast. */
 static int worth_narrowing(const struct contest *t)
 {
-    double products = (double)t->wish->expected / 2 * STAKE - TRY_NARROW_PRODUCTS;
-    return t->wish->values_fixed && products * t->desc->product_ms >= TRY_NARROW_MS;
+    double products = (double)t->wish->expected / 2 * STAKE - TRY_NARROW_PRODUCTS,
+           ms = t->wish->device->kind == DEVICE_gpu ? TRY_NARROW_MS : 0;
+    return t->wish->values_fixed && products * t->desc->product_ms >= ms;
 }
 
 /* Looks for a narrower type that has all values; kernels are then tried with either. */
