@@ -143,6 +143,12 @@ good 'bench ends in a summary' ' 0 wrong' \
 verdict 'bench keeps a record for each run and matrix' "$([ "$(wc -l <r.jsonl)" -eq 26 ] || wc -l r.jsonl)"
 verdict 'every record is verified' "$([ "$(grep -c '"verified":true' r.jsonl)" -eq 24 ] || echo 'not 24')"
 json 'bench records parse' r.jsonl
+good 'a plan for fixed values' '1 verified' heddle bench gen:grid3d:n=40 --device cpu --no-cold \
+    --kernel plan:values=fixed --json fixed.jsonl
+verdict 'bench says where a plan has narrower values' \
+    "$(a=$(grep -c ' in f32 ' "$work/out")
+       b=$(sed 's/"candidates".*//' fixed.jsonl | grep -c '"stored_value":"f32"')
+       [ "$a" -eq "$b" ] || echo "$a and $b")"
 cp r.jsonl whole.jsonl && head -c -150 whole.jsonl >r.jsonl
 good 'an interrupted bench goes on where its records end' '23 of them were in r.jsonl' \
     heddle bench s.mtx gen:grid2d:n=20 --kernel auto,plan,cpu_csr --type f32,f64 --op N,T --time-limit 0.01 \

@@ -146,11 +146,13 @@ static void add_row(struct benching *k, const struct run *r)
     char cold[32] = "", rates[64] = "\t\t\t";
     double ms = r->warm.median_ms, cold_ms = r->cold.median_ms;
     int chosen = r->made && (choice_is(r->kernel, "auto") || choice_is(r->kernel, "plan"));
-    snprintf(kernel, sizeof kernel, "%s%s%s",
+    int narrow = r->made && r->made->value != value_type(r->value); /* values that a plan holds */
+    snprintf(kernel, sizeof kernel, "%s%s%s%s%s",
              chosen    ? r->kernel
              : r->made ? r->made->ran
                        : r->kernel,
-             chosen ? ": " : "", chosen ? r->made->ran : "");
+             chosen ? ": " : "", chosen ? r->made->ran : "", narrow ? " in " : "",
+             narrow ? type_name(r->made->value) : "");
     const char *op = product_name(product, r->op, r->vectors);
     if (r->cold.repetitions > 0)
         snprintf(cold, sizeof cold, "%.*f", cold_ms < 100 ? 4 : 1, cold_ms);
