@@ -62,13 +62,16 @@ static void for_all(int exact, void (*body)(struct trial *t))
             }
 }
 
+/* Where rows are cut depends on threads, and on no type; what is left over of a row, on instruction sets:
+ * unless there is time, the best one meets all numbers of threads, each other one of them. */
 static void on_all_devices(struct trial *t)
 {
     const int is_real = t->A.value == HEDDLE_F32 || t->A.value == HEDDLE_F64;
-    for (int i = 0; i < THREADS_TRIED; i += is_real || trial_slow() ? 1 : 2) /* cuts depend on no type */
+    for (int i = 0; i < THREADS_TRIED; i += is_real || trial_slow() ? 1 : 2)
         for (int isa = ISA_FIRST; isa <= (int)ISA_LAST; isa++) {
+            const int is_best = isa == (int)cpu_this()->isa, odd = i == THREADS_TRIED / 2;
             t->device = (struct device){.threads = threads_tried[i], .isa = (enum isa)isa};
-            if (isa_runs((enum isa)isa))
+            if (isa_runs((enum isa)isa) && (is_best || odd || trial_slow()))
                 trial_products(t, 1, pairs(t));
         }
 }
