@@ -6,7 +6,7 @@
  * Balance    the values in turns, among as many threads as the device holds; a thread that meets one that is
  *            not such a number goes.
  * Memory     every value is read once and written once, coalesced.
- * Order      integers: the same every run.
+ * Order      values do not depend on each other: the same every run.
  */
 /* product.fact: f32 becomes bf16. */
 enum { TO_BF16 };
@@ -16,41 +16,35 @@ enum { TO_BF16 };
 
 #include "matrix/narrow.h"
 
-/* The bits of a value as those of a narrower one, or -1. */
-DEVICE int64_t narrower(const struct product *p, elem v)
-{
 #if NUMBER_OF(elem) == NUMBER_double
-    uint64_t bits;
-    (void)p;
-    __builtin_memcpy(&bits, &v, sizeof bits);
-    return narrow_exactly(bits, F64_EXPONENT, F64_FRACTION, F32_EXPONENT, F32_FRACTION);
+/* Puts a value where a narrower one goes, unless there is nowhere; 0: it is no such number. */
+DEVICE int put_narrow(const struct product *p, int64_t k, double v)
+{
+    const float same = (float)v;
+    if (p->y)
+        ((float *)p->y)[k] = same;
+    return same == v;
+}
 #else
+DEVICE int put_narrow(const struct product *p, int64_t k, float v)
+{
     uint32_t bits;
     __builtin_memcpy(&bits, &v, sizeof bits);
-    return p->fact[TO_BF16] ? narrow_exactly(bits, F32_EXPONENT, F32_FRACTION, BF16_EXPONENT, BF16_FRACTION)
-                            : narrow_exactly(bits, F32_EXPONENT, F32_FRACTION, F16_EXPONENT, F16_FRACTION);
-#endif
+    const int32_t same = p->fact[TO_BF16] ? bf16_exactly(bits) : f16_exactly(bits);
+    if (p->y)
+        ((uint16_t *)p->y)[k] = (uint16_t)same;
+    return same >= 0;
 }
-
-#if NUMBER_OF(elem) == NUMBER_double
-typedef uint32_t narrow_bits;
-#else
-typedef uint16_t narrow_bits;
 #endif
 
 KERNEL(narrow)(struct product p)
 {
-    narrow_bits *const to = (narrow_bits *)p.y;
+    int differs = 0;
     SIMT_ROLLED
-    for (int64_t k = simt_global_id(); k < p.nnz; k += simt_global_size()) {
-        const int64_t same = narrower(&p, simt_stream((const elem *)p.x + k));
-        if (same < 0) {
-            simt_atomic_max((int32_t *)p.workspace, 1);
-            return;
-        }
-        if (to)
-            to[k] = (narrow_bits)same;
-    }
+    for (int64_t k = simt_global_id(); k < p.nnz && !differs; k += simt_global_size())
+        differs = !put_narrow(&p, k, simt_stream((const elem *)p.x + k));
+    if (differs)
+        simt_atomic_max((int32_t *)p.workspace, 1);
 }
 
 #else

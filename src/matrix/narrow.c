@@ -27,14 +27,14 @@ struct value_narrowing {
 
 static int narrow_doubles(const struct value_narrowing *w, int64_t begin, int64_t end)
 {
-    const uint64_t *bits = w->val;
-    uint32_t *to = w->to;
+    const double *val = w->val;
+    float *to = w->to;
     for (int64_t k = begin; k < end; k++) {
-        const int64_t same = narrow_exactly(bits[k], F64_EXPONENT, F64_FRACTION, F32_EXPONENT, F32_FRACTION);
-        if (same < 0)
+        const float same = (float)val[k];
+        if (same != val[k])
             return 0;
         if (to)
-            to[k] = (uint32_t)same;
+            to[k] = same;
     }
     return 1;
 }
@@ -44,10 +44,7 @@ static int narrow_floats(const struct value_narrowing *w, int64_t begin, int64_t
     const uint32_t *bits = w->val;
     uint16_t *to = w->to;
     for (int64_t k = begin; k < end; k++) {
-        const int64_t same =
-            w->narrower == HEDDLE_F16
-                ? narrow_exactly(bits[k], F32_EXPONENT, F32_FRACTION, F16_EXPONENT, F16_FRACTION)
-                : narrow_exactly(bits[k], F32_EXPONENT, F32_FRACTION, BF16_EXPONENT, BF16_FRACTION);
+        const int32_t same = w->narrower == HEDDLE_F16 ? f16_exactly(bits[k]) : bf16_exactly(bits[k]);
         if (same < 0)
             return 0;
         if (to)
