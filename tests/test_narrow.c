@@ -53,6 +53,7 @@ TEST(every_number_of_16_bits_is_found_and_those_beside_it_are_not)
     CHECK_THAT(wrong == 0, "%d wrong", wrong);
     CHECK(f16_exactly(bits_of(65504)) == 0x7bff && f16_exactly(bits_of(65536)) == -1); /* would be Inf */
     CHECK(f16_exactly(bits_of(0x1p-24f)) == 1 && f16_exactly(bits_of(0x1p-25f)) == -1);
+    CHECK(narrower_type(HEDDLE_F32, 1) == HEDDLE_BF16 && narrower_type(HEDDLE_F32, 2) == HEDDLE_TYPE_DEFAULT);
     CHECK(f16_exactly(1) == -1 && f16_exactly(0x80000000) == 0x8000);
 }
 
@@ -132,6 +133,10 @@ TEST(one_value_that_does_not_fit_is_found_wherever_it_stands)
             wide[places[k]] = wide_before;
             usual[places[k]] = before;
         }
+        wide[N - 1] = usual[N - 1] = 0.1f; /* behind those that are asked about */
+        wide[N - 1] += 1e-12;
+        CHECK(narrows(&d, F32_F64, wide, N - 1, sizeof *wide));
+        CHECK(narrows(&d, HEDDLE_F16, usual, N - 1, sizeof *usual));
         mem_free(wide);
         mem_free(usual);
         if (i > 0)
