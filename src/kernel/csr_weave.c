@@ -38,9 +38,9 @@
 
 /* Entries that a lane has under way. */
 #define UNDER_WAY 4
-#define STAGED_WAY (sizeof(real) == 8 ? 8 : 4) /* of a row block: measured */
-#define DEEP 8                                 /* of a row that one lane has alone */
-#define WIDE 6                                 /* of a long row that 16 lanes have */
+#define STAGED_WAY (sizeof(real) == 16 ? 4 : 8) /* of a row block */
+#define DEEP 8                                  /* of a row that one lane has alone */
+#define WIDE 6                                  /* of a long row that 16 lanes have */
 
 #ifdef HEDDLE_DEVICE
 
@@ -104,7 +104,8 @@ SHORT_ROWS(csr_weave32, 32, UNDER_WAY)
 
 /* -------------------------------------------------------- row blocks -------------------------- */
 
-/* The products of n entries that begin at `from`, into the tile. */
+/* The products of n entries that begin at `from`, into the tile.  In single precision x is read for missing
+ * entries, too: each would take one of 7 predicates until its x has come. */
 DEVICE void stage(const struct product *p, real *tile, int64_t from, int n)
 {
     const idx *RESTRICT col = (const idx *)p->array[CSR_COL] + from;
@@ -120,7 +121,7 @@ DEVICE void stage(const struct product *p, real *tile, int64_t from, int n)
         }
         real g[STAGED_WAY]; /* all under way before the first is needed */
         for (int i = 0; i < STAGED_WAY; i++)
-            g[i] = has_entry(k, i * BLOCK, n) ? simt_readonly(x + c[i]) : 0;
+            g[i] = sizeof(real) == 4 || has_entry(k, i * BLOCK, n) ? simt_readonly(x + c[i]) : 0;
         for (int i = 0; i < STAGED_WAY; i++)
             if (has_entry(k, i * BLOCK, n))
                 tile[k + i * BLOCK] = term(p, v[i], g[i]);
@@ -202,7 +203,8 @@ DEVICE real share(const struct product *p, int64_t from, int n)
 
 KERNEL_RESIDENT(csr_weave_blocks, BLOCK, sizeof(real) == 16 ? RESIDENT - 2 : RESIDENT)(struct product p)
 {
-    SHARED_DYNAMIC(real, tile);
+    SHARED_DYNAMIC(real, room);
+    real *const tile = IS_COMPLEX ? room : simt_in_register(room); /* complex numbers need them all */
     const int64_t number = p.first + simt_block_id();
     const struct row_block *RESTRICT block = (const struct row_block *)p.prepared + number;
     const struct row_block mine = block[0], next = block[1];

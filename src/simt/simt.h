@@ -70,6 +70,7 @@
  *                                  memory's time
  *   simt_with(i, value)            i, an index, known no sooner than a value: where both are loaded, both
  *                                  loads come before that of what i leads to
+ *   simt_in_register(p)            p, an address of shared memory, worked out once and not at every use
  *   simt_load2(to, p), simt_load4(to, p), simt_stream2, simt_stream4
  *                                  p[0], p[1] (and p[2], p[3]) into an array of the thread's own, by wide
  *                                  accesses where p's alignment allows them; any element alignment is

@@ -280,6 +280,19 @@ template <class T> DEVICE int32_t simt_with(int32_t i, T value)
 #endif
 }
 
+/* nvcc takes the address of a shared array for a constant, and Hopper works it out from the block's place in
+ * its cluster at every use; what comes out of an assembler statement it keeps. */
+template <class T> DEVICE T *simt_in_register(T *p)
+{
+#ifdef __NVCC__
+    uint32_t at = (uint32_t)__cvta_generic_to_shared(p);
+    asm volatile("" : "+r"(at));
+    return (T *)__cvta_shared_to_generic(at);
+#else
+    return p;
+#endif
+}
+
 /* nvcc's own streaming load needs no register for the condition; clang has none, and branches around PTX. */
 #ifdef __NVCC__
 template <class T> DEVICE T simt_stream_if(int condition, const T *p)

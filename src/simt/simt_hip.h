@@ -253,6 +253,11 @@ template <class T> DEVICE int32_t simt_with(int32_t i, T)
     return i;
 }
 
+template <class T> DEVICE T *simt_in_register(T *p)
+{
+    return p;
+}
+
 template <class T> DEVICE T simt_stream_if(int condition, const T *p)
 {
     return condition ? simt_stream(p) : (T)0;
