@@ -204,13 +204,13 @@ TEST(coordinates_empty_matrices_and_cpus_have_no_look)
     heddle_close(h[1]);
 }
 
-/* Row blocks of windows of WINDOW rows and entries, found with grids of at most so many threads; returns how
- * many. */
-enum { WINDOW = 4, BLOCKS_MOST = 4 * ROWS / WINDOW };
-static int64_t look_within(struct row_block got[BLOCKS_MOST], int64_t threads)
+/* Row blocks of windows of so many rows and entries, found with grids of at most so many threads; returns
+ * how many.  There are few windows, or so many that they are counted before. */
+enum { FEW = 4, MANY = 2, BLOCKS_MOST = 4 * ROWS / MANY };
+static int64_t look_within(struct row_block got[BLOCKS_MOST], int window, int64_t threads)
 {
     const struct row_cut cut = {
-        .window = WINDOW, .capacity = 2 * WINDOW, .whole = 2 * WINDOW, .piece = WINDOW, .threads = 32};
+        .window = window, .capacity = 2 * window, .whole = 2 * window, .piece = window, .threads = 32};
     struct looked looked = {{0}, 0};
     heddle *h;
     CHECK_OK(heddle_open(&h, "emu:threads=1"));
@@ -223,7 +223,7 @@ static int64_t look_within(struct row_block got[BLOCKS_MOST], int64_t threads)
     CHECK_OK(device_alloc(&h->device, &w.product.prepared, look_bytes(&w, cut)));
     CHECK_OK(gpu_look(&looked, &w, cut));
     const int64_t blocks = looked.result[LOOKED_BLOCKS];
-    CHECK(looked.result[LOOKED_BAD] == 0 && blocks >= ROWS / WINDOW && blocks <= BLOCKS_MOST);
+    CHECK(looked.result[LOOKED_BAD] == 0 && blocks >= ROWS / window && blocks <= BLOCKS_MOST);
     CHECK_OK(device_read(&h->device, got, w.product.prepared, blocks * (int64_t)sizeof *got));
     device_free(&h->device, row_ptr);
     device_free(&h->device, w.product.prepared);
@@ -237,25 +237,27 @@ TEST(a_look_whose_grid_is_too_small_covers_all_windows)
     plain_matrix();
     for (int i = 1; i < ROWS; i++) /* rows of 0 to 24 entries: one, several or no block each */
         offsets[i] = i / 25 * 25 + (i % 25 < 20 ? 0 : i % 5);
-    const int64_t blocks = look_within(all, GRID_THREADS);
-    CHECK(look_within(some, 1024) == blocks);
-    CHECK(memcmp(some, all, (size_t)blocks * sizeof *all) == 0);
+    for (int window = MANY; window <= FEW; window += FEW - MANY) {
+        const int64_t blocks = look_within(all, window, GRID_THREADS);
+        CHECK(look_within(some, window, 1024) == blocks);
+        CHECK(memcmp(some, all, (size_t)blocks * sizeof *all) == 0);
+    }
 }
 
 /* The same row blocks by what look.h says of them, one window after the other; returns how many. */
-static int64_t blocks_by_hand(struct row_block got[BLOCKS_MOST])
+static int64_t blocks_by_hand(struct row_block got[BLOCKS_MOST], int size)
 {
     int64_t blocks = 0, pieces = 0;
     for (int row = 0, window = 0, end; row < ROWS; row = end, window++) {
-        for (end = row; end < ROWS && offsets[end] + end < (window + 1) * WINDOW; end++)
+        for (end = row; end < ROWS && offsets[end] + end < (window + 1) * size; end++)
             ;
-        const int rest = end > row && offsets[end] - offsets[row] + end - row > 2 * WINDOW, head = end - rest;
+        const int rest = end > row && offsets[end] - offsets[row] + end - row > 2 * size, head = end - rest;
         if (head > row) /* the lanes that sum a row are the look's to choose */
             got[blocks++] = (struct row_block){offsets[row], row, head - row > 1};
-        if (rest && offsets[end] - offsets[head] <= 2 * WINDOW)
+        if (rest && offsets[end] - offsets[head] <= 2 * size)
             got[blocks++] = (struct row_block){offsets[head], head, ONE_ROW};
-        for (int k = offsets[head]; rest && offsets[end] - offsets[head] > 2 * WINDOW && k < offsets[end];
-             k += WINDOW)
+        for (int k = offsets[head]; rest && offsets[end] - offsets[head] > 2 * size && k < offsets[end];
+             k += size)
             got[blocks++] = (struct row_block){k, head, (int32_t)(-1 - pieces++)};
     }
     return blocks;
@@ -265,14 +267,15 @@ TEST(row_blocks_are_what_they_should_be)
 {
     static struct row_block got[BLOCKS_MOST], want[BLOCKS_MOST];
     static const int longest[] = {1, 3, 9, 30, 700, 5000}; /* up to more windows than a wave has lanes */
-    for (int round = 0; round < 6; round++) {
+    for (int round = 0; round < 12; round++) {
+        const int size = round < 6 ? FEW : MANY;
         plain_matrix();
-        for (int i = 1, n = longest[round], since = 0; i < ROWS; i++, since++) {
+        for (int i = 1, n = longest[round % 6], since = 0; i < ROWS; i++, since++) {
             offsets[i] = since == n || (n < ROWS && i % 97 == 0) ? i : offsets[i - 1];
             since = offsets[i] == i ? 0 : since;
         }
-        const int64_t blocks = look_within(got, round % 2 ? 1024 : GRID_THREADS);
-        CHECK(blocks == blocks_by_hand(want));
+        const int64_t blocks = look_within(got, size, round % 2 ? 1024 : GRID_THREADS);
+        CHECK(blocks == blocks_by_hand(want, size));
         for (int64_t i = 0; i < blocks; i++)
             CHECK(got[i].begin == want[i].begin && got[i].row == want[i].row &&
                   (got[i].work > 0 ? want[i].work == 1 : got[i].work == want[i].work));

@@ -11,15 +11,16 @@
  * Order      integers: the same every run.
  *
  * Offsets may be anything: what is read and written stays within the arrays, and LOOKED_BAD tells that
- * they do not ascend from 0 to nnz.  Three launches follow one another, and nothing is waited for but what
- * they found. */
+ * they do not ascend from 0 to nnz.  Two kernels, a pair, follow one another: what each block of the second
+ * must know of the windows before its own it counts itself, as long as these are few; where they are many a
+ * third kernel between them counts. */
 #include "convert/look.h"
 
 #include <string.h>
 
 /* What the kernels are given: dimensions, and facts. */
 enum { WINDOW, CAPACITY, THREADS, WINDOWS };
-enum { WHOLE, PIECE, DELAYS, CUTTERS, PLAYERS, TOGETHER_NOW };
+enum { WHOLE, PIECE, DELAYS, CUTTERS, PLAYERS, TOGETHER_NOW, COUNTED };
 
 /* Threads of a block: those that cut, each with several rows at a time; those that count, each with a
  * window; those that write, of which a group's have a window, and others look at columns. */
@@ -28,6 +29,7 @@ enum { WHOLE, PIECE, DELAYS, CUTTERS, PLAYERS, TOGETHER_NOW };
 #define GROUP 256
 #define WRITE_THREADS 1024
 #define CUTTERS_MOST 1024
+#define FEW_WINDOWS (4 * WRITE_THREADS) /* that each block counts itself */
 #define PLAYERS_MOST 64
 #define RESULTS_MOST (LOOKED_SAMPLED + PLAYERS_MOST * SAMPLED_RESULTS)
 
@@ -130,6 +132,7 @@ KERNEL_BOUND(look_cut, CUT_THREADS)(struct product p)
     const double inverse = 1 / (double)p.dim[WINDOW];
     int64_t longest = 0;
     int bad = 0;
+    simt_let_next();
     for (int64_t first = simt_block_id() * CUT_ROWS * CUT_THREADS; first <= p.rows;
          first += simt_grid_size() * CUT_ROWS * CUT_THREADS) {
         int64_t found[CUT_ROWS], before[CUT_ROWS];
@@ -188,6 +191,7 @@ DEVICE struct window window_of(const struct product *p, int64_t i)
     return w;
 }
 
+/* What windows make, where there are too many for everybody to count them (look_write). */
 KERNEL_BOUND(look_count, GROUP)(struct product p)
 {
     const int64_t groups = group_count(&p);
@@ -277,18 +281,39 @@ DEVICE void write_windows(const struct product *p, const struct window *w, int64
         put_pieces(p, w, block, pieces_of(before), simt_ffs(left) - 1);
 }
 
+/* look_cut is done: look_count has waited for it, where there is that. */
+DEVICE void after_cut(const struct product *p)
+{
+    if (!p->fact[COUNTED])
+        simt_after_previous();
+}
+
+/* What all windows before those of a group make. */
+DEVICE int64_t made_before(const struct product *p, int64_t group)
+{
+    const int64_t *const count = totals_of(p), counted = p->fact[COUNTED];
+    int64_t ahead = 0;
+    if (counted)
+        simt_after_previous();
+    SIMT_ROLLED
+    for (int64_t i = simt_thread_id(); i < (counted ? group : group * GROUP); i += WRITE_THREADS) {
+        if (counted) {
+            ahead += count[i];
+        } else {
+            const struct window w = window_of(p, i);
+            ahead += made(w.blocks, w.pieces);
+        }
+    }
+    return block_sum_long(ahead);
+}
+
 /* Windows of a group; the last one has the row block that ends all others. */
 DEVICE void write_group(const struct product *p, int64_t group, int64_t groups)
 {
-    const int64_t *const count = totals_of(p);
-    int64_t *const result = results_of(p), ahead = 0, total;
-    struct window w =
+    int64_t *const result = results_of(p), total;
+    const struct window w =
         window_of(p, simt_thread_id() < GROUP ? group * GROUP + simt_thread_id() : p->dim[WINDOWS]);
-    simt_after_previous();
-    SIMT_ROLLED
-    for (int64_t i = simt_thread_id(); i < group; i += WRITE_THREADS)
-        ahead += count[i];
-    ahead = block_sum_long(ahead);
+    const int64_t ahead = made_before(p, group);
     const int64_t before = ahead + block_scan_before_long(made(w.blocks, w.pieces), &total);
     write_windows(p, &w, before);
     if (group == groups - 1 && simt_thread_id() == 0) {
@@ -319,6 +344,8 @@ KERNEL_BOUND(look_write, WRITE_THREADS)(struct product p)
     const int64_t groups = group_count(&p), players = p.fact[PLAYERS];
     for (int64_t i = simt_block_id(); i < groups + 1 + (players > 0 ? 1 + players : 0);
          i += simt_grid_size()) {
+        if (i != groups + 1)
+            after_cut(&p);
         if (i < groups)
             write_group(&p, i, groups);
         else if (i == groups)
@@ -395,11 +422,15 @@ heddle_status gpu_look(struct looked *looked, const struct work *w, struct row_c
     q.product.fact[CUTTERS] = gpu_grid(w, cutters < CUTTERS_MOST ? cutters : CUTTERS_MOST, CUT_THREADS);
     q.product.fact[PLAYERS] = players;
     q.product.fact[TOGETHER_NOW] = together_of(w, windows);
-    TRY(gpu_run(&q, "look_cut", q.product.fact[CUTTERS], CUT_THREADS, 0));
-    TRY(gpu_run_pair(&q, (struct launch){"look_count", gpu_grid(w, groups, GROUP), GROUP},
-                     (struct launch){"look_write",
-                                     gpu_grid(w, groups + 1 + (players > 0) + players, WRITE_THREADS),
-                                     WRITE_THREADS}));
+    q.product.fact[COUNTED] = windows > FEW_WINDOWS;
+    const struct launch cutting = {"look_cut", q.product.fact[CUTTERS], CUT_THREADS},
+                        counting = {"look_count", gpu_grid(w, groups, GROUP), GROUP},
+                        writing = {"look_write",
+                                   gpu_grid(w, groups + 1 + (players > 0) + players, WRITE_THREADS),
+                                   WRITE_THREADS};
+    if (q.product.fact[COUNTED])
+        TRY(gpu_run(&q, cutting.entry, cutting.grid, cutting.block, 0));
+    TRY(gpu_run_pair(&q, q.product.fact[COUNTED] ? counting : cutting, writing));
     looked->results_at = results_at(w, cut);
     TRY(device_read(w->device, found, (char *)w->product.prepared + looked->results_at,
                     (players ? LOOKED_SAMPLED + players * SAMPLED_RESULTS : LOOKED_CROWDED) *
