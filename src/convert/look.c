@@ -7,7 +7,8 @@
  *            and if it is much too long it is cut into pieces.  Where that is asked for, further blocks
  *            look at a sample of the columns (look_columns.h).
  * Balance    every row tells which windows begin with it; then a thread has a window.
- * Memory     every offset once, coalesced, and 16 bytes a row block.
+ * Memory     every offset once, coalesced, and 16 bytes a row block; what the host asks for is written
+ *            where it reads.
  * Order      integers: the same every run.
  *
  * Offsets may be anything: what is read and written stays within the arrays, and LOOKED_BAD tells that
@@ -41,16 +42,22 @@ DEVICE int64_t blocks_most(const struct product *p)
     return 2 * p->dim[WINDOWS] + p->nnz / p->fact[PIECE];
 }
 
-/* Scratch memory lies behind the row blocks: the results; of each block that cuts the longest row it met;
- * what the windows of each group make, as a `made`; the first row of each window. */
+/* LOOKED_..., in memory of the host. */
 DEVICE int64_t *results_of(const struct product *p)
+{
+    return (int64_t *)p->y;
+}
+
+/* Behind the row blocks are the hot columns, for products, and scratch memory: of each block that cuts the
+ * longest row it met; what the windows of each group make, as a `made`; the first row of each window. */
+DEVICE int64_t *hot_of(const struct product *p)
 {
     return (int64_t *)((struct row_block *)p->prepared + blocks_most(p) + 1);
 }
 
 DEVICE int64_t *parts_of(const struct product *p)
 {
-    return results_of(p) + RESULTS_MOST;
+    return hot_of(p) + HOT_MOST;
 }
 
 DEVICE int64_t *totals_of(const struct product *p)
@@ -360,6 +367,8 @@ KERNEL_BOUND(look_write, WRITE_THREADS)(struct product p)
 
 #else
 
+_Static_assert(RESULTS_MOST * sizeof(int64_t) <= PINNED_BYTES, "there is room for all results");
+
 static int64_t windows_of(const struct work *w, struct row_cut cut)
 {
     return (w->product.nnz + w->product.rows + cut.window - 1) / cut.window;
@@ -371,7 +380,7 @@ static int64_t blocks_most(const struct work *w, struct row_cut cut)
     return 2 * windows_of(w, cut) + w->product.nnz / cut.piece;
 }
 
-static int64_t results_at(const struct work *w, struct row_cut cut)
+static int64_t hot_at(const struct work *w, struct row_cut cut)
 {
     return (blocks_most(w, cut) + 1) * (int64_t)sizeof(struct row_block);
 }
@@ -385,7 +394,7 @@ int64_t look_pieces(const struct work *w, struct row_cut cut)
 int64_t look_bytes(const struct work *w, struct row_cut cut)
 {
     const int64_t windows = windows_of(w, cut), groups = (windows + GROUP - 1) / GROUP;
-    return results_at(w, cut) + (RESULTS_MOST + CUTTERS_MOST + groups) * (int64_t)sizeof(int64_t) +
+    return hot_at(w, cut) + (HOT_MOST + CUTTERS_MOST + groups) * (int64_t)sizeof(int64_t) +
            (windows + 1) * (int64_t)sizeof(int32_t);
 }
 
@@ -409,7 +418,11 @@ heddle_status gpu_look(struct looked *looked, const struct work *w, struct row_c
     const int64_t windows = windows_of(w, cut), groups = (windows + GROUP - 1) / GROUP,
                   players = cut.columns ? players_of(w, windows) : 0;
     const int64_t cutters = w->product.rows / (CUT_ROWS * CUT_THREADS) + 1;
-    int64_t found[RESULTS_MOST], *result = looked->result;
+    int64_t *const result = looked->result, *found;
+    void *pinned = NULL;
+    TRY(gpu_pinned_take(w->device->gpu, &pinned));
+    found = memset(pinned, 0, RESULTS_MOST * sizeof *found);
+    q.product.y = pinned;
     q.page = "look";
     q.variant = vector_variant(w->variant);
     q.product.dim[WINDOW] = cut.window;
@@ -431,15 +444,14 @@ heddle_status gpu_look(struct looked *looked, const struct work *w, struct row_c
     if (q.product.fact[COUNTED])
         TRY(gpu_run(&q, cutting.entry, cutting.grid, cutting.block, 0));
     TRY(gpu_run_pair(&q, q.product.fact[COUNTED] ? counting : cutting, writing));
-    looked->results_at = results_at(w, cut);
-    TRY(device_read(w->device, found, (char *)w->product.prepared + looked->results_at,
-                    (players ? LOOKED_SAMPLED + players * SAMPLED_RESULTS : LOOKED_CROWDED) *
-                        (int64_t)sizeof *found));
+    TRY(device_sync(w->device));
+    looked->hot_at = hot_at(w, cut);
     memset(result, 0, sizeof looked->result);
-    memcpy(result, found, (players ? LOOKED_SAMPLED : LOOKED_CROWDED) * sizeof *found);
+    memcpy(result, found, LOOKED_SAMPLED * sizeof *found);
     for (int64_t i = 0; i < players * SAMPLED_RESULTS; i++)
         result[LOOKED_SAMPLED + i % SAMPLED_RESULTS] += found[LOOKED_SAMPLED + i];
 done:
+    gpu_pinned_give_back(w->device->gpu, pinned);
     return status;
 }
 #endif

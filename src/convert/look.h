@@ -126,7 +126,7 @@ struct row_cut {
 /* What the look found: LOOKED_... */
 struct looked {
     int64_t result[LOOKED_RESULTS];
-    int64_t results_at; /* where in product.prepared they stand */
+    int64_t hot_at; /* where in product.prepared the hot columns stand, HOT_MOST of 8 bytes */
 };
 
 /* Bytes that row blocks of w's matrix take, scratch memory included, and how many pieces there are at

@@ -64,9 +64,8 @@ DEVICE void sample_all(const struct product *p)
     SHARED(int32_t, count, PLACES);
     idx column[SAMPLES / WRITE_THREADS], line[SAMPLES / WRITE_THREADS];
     int place[SAMPLES / WRITE_THREADS];
-    int64_t *const hot = result + LOOKED_HOT;
     if (simt_thread_id() < HOT_MOST)
-        hot[simt_thread_id()] = -1;
+        hot_of(p)[simt_thread_id()] = result[LOOKED_HOT + simt_thread_id()] = -1;
     for (int i = 0; i < SAMPLES / WRITE_THREADS; i++) { /* spread evenly, in no order */
         const uint64_t part = (uint32_t)(simt_thread_id() + i * WRITE_THREADS + 1) * 2654435761u;
         const int64_t k = (int64_t)((part * (uint64_t)((p->nnz >> 8) + 1)) >> 24);
@@ -83,7 +82,7 @@ DEVICE void sample_all(const struct product *p)
         if (most / PLACES < SAMPLES / HOT_SHARE)
             break;
         if (simt_thread_id() == 0) {
-            hot[i] = table[at];
+            hot_of(p)[i] = result[LOOKED_HOT + i] = table[at];
             count[at] = 0;
         }
         simt_sync();

@@ -58,7 +58,7 @@ heddle_status look_prepare(struct work *w)
                          byte_of(COLUMNS_ALIKE, result[LOOKED_ALIKE], result[LOOKED_ROWS]) |
                          byte_of(COLUMNS_NEXT, result[LOOKED_NEXT], result[LOOKED_ROWS]) |
                          result[LOOKED_CROWDED] << 8 * COLUMNS_CROWDED;
-    fact[LOOK_HOT] = result[LOOKED_HOT] >= 0 ? looked.results_at + LOOKED_HOT * (int64_t)sizeof(int64_t) : 0;
+    fact[LOOK_HOT] = result[LOOKED_HOT] >= 0 ? looked.hot_at : 0;
     return status;
 }
 

@@ -136,17 +136,10 @@ static void emu_release_on(struct gpu *gpu, void *p)
     emu_release(p);
 }
 
+/* Kernels are watched there as anywhere else. */
 static heddle_status emu_alloc_pinned(struct gpu *gpu, void **p, int64_t bytes)
 {
-    (void)gpu;
-    *p = mem_alloc(bytes, 1);
-    return *p ? HEDDLE_OK : HEDDLE_NO_MEMORY;
-}
-
-static void emu_release_pinned(struct gpu *gpu, void *p)
-{
-    (void)gpu;
-    mem_free(p);
+    return emu_alloc(p, bytes, gpu->races);
 }
 
 static heddle_status emu_copy(struct gpu *gpu, void *to, const void *from, int64_t bytes, void *stream)
@@ -281,7 +274,7 @@ const struct gpu_driver emu_driver = {
     .alloc = emu_alloc_on,
     .release = emu_release_on,
     .alloc_pinned = emu_alloc_pinned,
-    .release_pinned = emu_release_pinned,
+    .release_pinned = emu_release_on,
     .copy = emu_copy,
     .fill = emu_fill,
     .on_device = emu_on_device,

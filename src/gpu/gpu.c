@@ -113,21 +113,31 @@ void gpu_close(struct gpu *gpu)
     gpu_driver_of(gpu)->close(gpu);
 }
 
-/* Whoever reads takes the pinned memory away for so long; another thread reads without. */
+heddle_status gpu_pinned_take(struct gpu *gpu, void **pinned)
+{
+    *pinned = atomic_exchange(&((struct gpu_head *)gpu)->pinned, NULL);
+    return *pinned ? HEDDLE_OK : gpu_driver_of(gpu)->alloc_pinned(gpu, pinned, PINNED_BYTES);
+}
+
+void gpu_pinned_give_back(struct gpu *gpu, void *pinned)
+{
+    void *none = NULL;
+    if (pinned && !atomic_compare_exchange_strong(&((struct gpu_head *)gpu)->pinned, &none, pinned))
+        gpu_driver_of(gpu)->release_pinned(gpu, pinned);
+}
+
 heddle_status gpu_read(struct gpu *gpu, void *to, const void *from, int64_t bytes, void *stream)
 {
     heddle_status status = HEDDLE_OK;
     const struct gpu_driver *driver = gpu_driver_of(gpu);
-    struct gpu_head *head = (struct gpu_head *)gpu;
-    void *pinned = bytes <= PINNED_BYTES ? atomic_exchange(&head->pinned, NULL) : NULL, *none = NULL;
-    if (bytes <= PINNED_BYTES && !pinned && driver->alloc_pinned(gpu, &pinned, PINNED_BYTES) != HEDDLE_OK)
+    void *pinned = NULL;
+    if (bytes <= PINNED_BYTES && gpu_pinned_take(gpu, &pinned) != HEDDLE_OK)
         pinned = NULL; /* it does without */
     TRY(driver->copy(gpu, pinned ? pinned : to, from, bytes, stream));
     TRY(driver->sync(gpu, stream));
     if (pinned)
         memcpy(to, pinned, (size_t)bytes);
 done:
-    if (pinned && !atomic_compare_exchange_strong(&head->pinned, &none, pinned))
-        driver->release_pinned(gpu, pinned);
+    gpu_pinned_give_back(gpu, pinned);
     return status;
 }

@@ -62,7 +62,7 @@ struct gpu_driver {
 
     heddle_status (*alloc)(struct gpu *gpu, void **p, int64_t bytes);
     void (*release)(struct gpu *gpu, void *p);
-    /* host memory that copies run at full speed from */
+    /* host memory that copies run at full speed from, and that kernels reach at the same address */
     heddle_status (*alloc_pinned)(struct gpu *gpu, void **p, int64_t bytes);
     void (*release_pinned)(struct gpu *gpu, void *p);
     /* Asynchronous where the vendor allows; either side may be host or device memory. */
@@ -118,7 +118,7 @@ struct gpu_head {
     _Atomic(struct gpu_loaded *) loaded; /* module.c's: the kernels that gpu_kernel has found so far; NULL
                                           * at first */
     struct gpu_watch *watch;             /* NULL: nobody */
-    _Atomic(void *) pinned;              /* PINNED_BYTES for small reads; NULL: none yet, or in use */
+    _Atomic(void *) pinned;              /* gpu_pinned_take's; NULL: none yet, or in use */
     _Atomic double load_ms;              /* that gpu_kernel has taken so far to load and to find */
 };
 
@@ -140,9 +140,13 @@ int gpu_is_name(const char *name);
 /* "cuda" is "cuda:0"; options stand behind the number or instead of it: "emu:wave=64", "emu:0:wave=64". */
 heddle_status gpu_open(struct gpu **gpu, const char *name);
 void gpu_close(struct gpu *gpu); /* with everything that gpu_kernel has loaded; takes NULL */
+/* PINNED_BYTES of host memory for a kernel to leave a few numbers in, and for small reads: whoever takes it
+ * has it alone until it is given back, which takes NULL.  Most often it is there already. */
+#define PINNED_BYTES 4096
+heddle_status gpu_pinned_take(struct gpu *gpu, void **pinned);
+void gpu_pinned_give_back(struct gpu *gpu, void *pinned);
 /* To host memory, which has it when the call returns.  A few bytes come through pinned memory, so that the
  * driver need not stage them itself. */
-#define PINNED_BYTES 4096
 heddle_status gpu_read(struct gpu *gpu, void *to, const void *from, int64_t bytes, void *stream);
 
 static inline const struct gpu_driver *gpu_driver_of(const struct gpu *gpu)
