@@ -225,10 +225,10 @@ HEDDLE_API const char *heddle_last_kernel(const heddle *h);
 /* -------------------------------------------------------- matrices ---------------------------- */
 
 /* What holds for the arrays of every description:
- *   borrowed     with copy = 0: they must stay valid while the matrix lives, offsets and indices
- *                unchanged.  Borrowed values may change between products: heddle_mv reads them anew, and
- *                plans learn of it by heddle_plan_update_values.  Values that were copied are changed by
- *                heddle_update_values.
+ *   borrowed     with copy = 0: they must stay valid while the matrix lives and until its products have
+ *                run, offsets and indices unchanged.  Borrowed values may change between products:
+ *                heddle_mv reads them anew, and plans learn of it by heddle_plan_update_values.  Values
+ *                that were copied are changed by heddle_update_values.
  *   copied       with copy = 1, in parallel, each thread's part near that thread.  What cannot be borrowed
  *                is copied in any case, and heddle_matrix_info says so: 64-bit indices, base 1, COO that
  *                is not sorted by rows.

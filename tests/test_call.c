@@ -57,6 +57,50 @@ static void scene_free(struct scene *s)
     unsetenv("FAKE_FAIL");
 }
 
+/* A matrix whose arrays lie on the device, where nobody reads them. */
+static heddle_status matrix_there(heddle_matrix **A, const struct scene *s)
+{
+    return heddle_csr(A, s->h,
+                      &(heddle_csr_desc){.rows = s->csr.rows,
+                                         .cols = s->csr.cols,
+                                         .nnz = s->csr.nnz,
+                                         .row_ptr = s->x,
+                                         .col = s->x,
+                                         .val = s->x,
+                                         .where = HEDDLE_ON_DEVICE});
+}
+
+/* It has the memory of the one before, until products may go on in several streams at once.  (Before all
+ * tests that set a stream.) */
+TEST(a_matrix_after_another_is_created_without_allocating_copying_or_releasing)
+{
+    struct scene s;
+    heddle_matrix *A;
+    int stream;
+    scene_new(&s);
+    CHECK_OK(matrix_there(&A, &s));
+    static const char *const symbols[] = {"cuMemAlloc_v2", "cuMemHostAlloc", "cuMemcpyAsync",
+                                          "cuMemsetD8Async"};
+    const int64_t memory = fake_state_of(s.v)->memory;
+    heddle_matrix_free(A);
+    CHECK(fake_state_of(s.v)->memory == memory);
+    for (size_t i = 0; i < sizeof symbols / sizeof symbols[0]; i++) {
+        fake_script(s.v, symbols[i], "=2");
+        const int launches = fake_state_of(s.v)->launch.count;
+        CHECK_OK(matrix_there(&A, &s));
+        CHECK(fake_state_of(s.v)->launch.count == launches + 2);
+        heddle_matrix_free(A);
+    }
+    fake_script(s.v, "cuMemAlloc_v2", "=2");
+    CHECK_OK(heddle_set_stream(s.h, &stream));
+    CHECK_FAILS(matrix_there(&A, &s), HEDDLE_NO_MEMORY, "cuMemAlloc");
+    fake_script(s.v, NULL, NULL);
+    CHECK_OK(matrix_there(&A, &s));
+    heddle_matrix_free(A);
+    CHECK(fake_state_of(s.v)->memory == memory);
+    scene_free(&s);
+}
+
 /* With several vectors, for which the handle is ready. */
 static void products_many(struct scene *s, heddle_op op)
 {

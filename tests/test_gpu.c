@@ -171,6 +171,37 @@ TEST(memory_is_filled_copied_and_given_back)
     }
 }
 
+TEST(a_block_that_was_given_back_is_taken_again_where_its_size_is_asked_for)
+{
+    FOR_BOTH(v)
+    {
+        struct gpu *gpu = fake_open(v);
+        struct fake_state *s = fake_state_of(v);
+        void *p[KEPT_BLOCKS + 1], *again;
+        for (int i = 0; i <= KEPT_BLOCKS; i++)
+            CHECK_OK(gpu_block_take(gpu, &p[i], 100 * (i + 1)));
+        for (int i = 0; i <= KEPT_BLOCKS; i++)
+            gpu_block_give_back(gpu, p[i], 100 * (i + 1));
+        CHECK(s->memory == KEPT_BLOCKS); /* the first made room for the last */
+        for (int i = KEPT_BLOCKS; i > 0; i--) {
+            CHECK_OK(gpu_block_take(gpu, &again, 100 * (i + 1)));
+            CHECK(again == p[i] && s->memory == KEPT_BLOCKS);
+        }
+        CHECK_OK(gpu_block_take(gpu, &again, 200)); /* that one is in use */
+        CHECK(again != p[1] && s->memory == KEPT_BLOCKS + 1);
+        gpu_block_give_back(gpu, again, 200);
+        gpu_block_give_back(gpu, NULL, 200);
+        CHECK_OK(gpu_block_take(gpu, &again, KEPT_BYTES + 1));
+        gpu_block_give_back(gpu, again, KEPT_BYTES + 1); /* at once: it is large */
+        CHECK(s->memory == KEPT_BLOCKS + 1);
+        for (int i = 1; i <= KEPT_BLOCKS; i++)
+            gpu_block_give_back(gpu, p[i], 100 * (i + 1));
+        CHECK(s->memory == KEPT_BLOCKS);
+        gpu_close(gpu);
+        CHECK(s->memory == 0);
+    }
+}
+
 TEST(out_of_memory_names_the_size_and_what_is_left)
 {
     FOR_BOTH(v)

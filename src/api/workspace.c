@@ -62,6 +62,7 @@ static heddle_status set_stream(heddle *h, void *stream)
     if (stream == h->device.stream)
         return HEDDLE_OK;
     TRY(leave_stream(h));
+    gpu_many_streams();
     h->device.stream = stream;
     h->used = 0;
     TRY(catch_up(h));

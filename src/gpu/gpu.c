@@ -3,6 +3,7 @@
  * gpu.c: the devices of all drivers, by number and by name. */
 #include "gpu/gpu.h"
 
+#include <pthread.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -110,6 +111,8 @@ void gpu_close(struct gpu *gpu)
     struct gpu_head *head = (struct gpu_head *)gpu;
     if (head->pinned)
         gpu_driver_of(gpu)->release_pinned(gpu, head->pinned);
+    for (int i = 0; i < KEPT_BLOCKS; i++)
+        gpu_driver_of(gpu)->release(gpu, head->kept[i].p);
     gpu_driver_of(gpu)->close(gpu);
 }
 
@@ -124,6 +127,47 @@ void gpu_pinned_give_back(struct gpu *gpu, void *pinned)
     void *none = NULL;
     if (pinned && !atomic_compare_exchange_strong(&((struct gpu_head *)gpu)->pinned, &none, pinned))
         gpu_driver_of(gpu)->release_pinned(gpu, pinned);
+}
+
+/* Of all devices: an open one may have matrices that products of another handle, which has opened the same
+ * device once more, read in its own stream. */
+static pthread_mutex_t keeping = PTHREAD_MUTEX_INITIALIZER; /* guards what is kept */
+static int many_streams;                                    /* for good */
+
+void gpu_many_streams(void)
+{
+    pthread_mutex_lock(&keeping);
+    many_streams = 1;
+    pthread_mutex_unlock(&keeping);
+}
+
+heddle_status gpu_block_take(struct gpu *gpu, void **p, int64_t bytes)
+{
+    struct gpu_block *kept = ((struct gpu_head *)gpu)->kept;
+    *p = NULL;
+    pthread_mutex_lock(&keeping);
+    for (int i = 0; i < KEPT_BLOCKS && !*p && !many_streams; i++)
+        if (kept[i].p && kept[i].bytes == bytes) {
+            *p = kept[i].p;
+            kept[i].p = NULL;
+        }
+    pthread_mutex_unlock(&keeping);
+    return *p ? HEDDLE_OK : gpu_driver_of(gpu)->alloc(gpu, p, bytes);
+}
+
+/* The emulator keeps nothing: it tells what is read before anyone has written it. */
+void gpu_block_give_back(struct gpu *gpu, void *p, int64_t bytes)
+{
+    struct gpu_head *head = (struct gpu_head *)gpu;
+    pthread_mutex_lock(&keeping);
+    if (p && !many_streams && bytes <= KEPT_BYTES && !gpu_is_emulated(gpu)) {
+        struct gpu_block *oldest = &head->kept[head->next_kept++ % KEPT_BLOCKS];
+        const struct gpu_block gone = *oldest;
+        *oldest = (struct gpu_block){p, bytes};
+        p = gone.p;
+    }
+    pthread_mutex_unlock(&keeping);
+    gpu_driver_of(gpu)->release(gpu, p);
 }
 
 heddle_status gpu_read(struct gpu *gpu, void *to, const void *from, int64_t bytes, void *stream)

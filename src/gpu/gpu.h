@@ -109,6 +109,10 @@ struct gpu_watch {
     heddle_status (*launched)(struct gpu_watch *watch, const char *entry);
 };
 
+/* gpu_block_take's that are kept, and the bytes of one, at most. */
+#define KEPT_BLOCKS 4
+#define KEPT_BYTES (2 << 20)
+
 /* What every driver's struct gpu begins with.  An open device serves many threads at once, with two
  * exceptions: products (launch_pair) and whoever watches them belong to one thread at a time. */
 struct gpu_head {
@@ -119,7 +123,12 @@ struct gpu_head {
                                           * at first */
     struct gpu_watch *watch;             /* NULL: nobody */
     _Atomic(void *) pinned;              /* gpu_pinned_take's; NULL: none yet, or in use */
-    _Atomic double load_ms;              /* that gpu_kernel has taken so far to load and to find */
+    struct gpu_block {
+        void *p;
+        int64_t bytes;
+    } kept[KEPT_BLOCKS];    /* gpu_block_take's; those given back last */
+    unsigned next_kept;     /* the one that makes room for another */
+    _Atomic double load_ms; /* that gpu_kernel has taken so far to load and to find */
 };
 
 #define DRIVER(name) extern const struct gpu_driver name##_driver;
@@ -145,6 +154,14 @@ void gpu_close(struct gpu *gpu); /* with everything that gpu_kernel has loaded; 
 #define PINNED_BYTES 4096
 heddle_status gpu_pinned_take(struct gpu *gpu, void **pinned);
 void gpu_pinned_give_back(struct gpu *gpu, void *pinned);
+/* Memory of the device for what is learned of a matrix, given back with the same number of bytes, also while
+ * products still read there (NULL: nothing).  As long as all work of the process goes to default streams a
+ * few blocks are kept, and whoever takes one of the same size next writes to it in the order of that stream,
+ * behind all who read it; nobody waits, as the driver does when it releases memory.  gpu_many_streams ends
+ * that for good, before the first work in a stream of the caller's. */
+heddle_status gpu_block_take(struct gpu *gpu, void **p, int64_t bytes);
+void gpu_block_give_back(struct gpu *gpu, void *p, int64_t bytes);
+void gpu_many_streams(void);
 /* To host memory, which has it when the call returns.  A few bytes come through pinned memory, so that the
  * driver need not stage them itself. */
 heddle_status gpu_read(struct gpu *gpu, void *to, const void *from, int64_t bytes, void *stream);

@@ -108,6 +108,9 @@ heddle_status stored_view(struct stored *s, const struct view *A)
     return status == HEDDLE_OK ? stored_build(s, &source) : status;
 }
 
+/* Matrices of about the same size hold equally much, so that one may have the memory of another. */
+#define LOOK_STEP 4096
+
 heddle_status look_new(struct look *look, const struct device *device, const struct view *A)
 {
     heddle_status status = HEDDLE_OK;
@@ -118,8 +121,8 @@ heddle_status look_new(struct look *look, const struct device *device, const str
     TRY(stored_view(&s, A));
     struct work w = work_for(select_kernel(device, A, 0), device, &s, 0, NULL);
     const double start = device_clock(device);
-    look->bytes = work_held(&w);
-    TRY(device_alloc(device, &look->prepared, look->bytes));
+    look->bytes = (work_held(&w) + LOOK_STEP - 1) / LOOK_STEP * LOOK_STEP;
+    TRY(gpu_block_take(device->gpu, &look->prepared, look->bytes));
     w.product.prepared = look->prepared;
     TRY(w.kernel->prepare(&w));
     memcpy(look->fact, w.product.fact, sizeof look->fact);
@@ -133,7 +136,8 @@ done:
 
 void look_free(struct look *look, const struct device *device)
 {
-    device_free(device, look->prepared);
+    if (look->prepared)
+        gpu_block_give_back(device->gpu, look->prepared, look->bytes);
     *look = (struct look){0};
 }
 
