@@ -351,7 +351,7 @@ KERNEL_BOUND(look_write, WRITE_THREADS)(struct product p)
     const int64_t groups = group_count(&p), players = p.fact[PLAYERS];
     for (int64_t i = simt_block_id(); i < groups + 1 + (players > 0 ? 1 + players : 0);
          i += simt_grid_size()) {
-        if (i != groups + 1)
+        if (i <= groups)
             after_cut(&p);
         if (i < groups)
             write_group(&p, i, groups);

@@ -12,7 +12,7 @@
  * Order      who comes first has a place in the cache: counts may differ a little from run to run, sums do
  *            not.
  *
- * Columns may be anything: none is followed. */
+ * Columns may be anything: none is followed.  Nothing here waits for the row blocks. */
 #ifndef CONVERT_LOOK_COLUMNS_H
 #define CONVERT_LOOK_COLUMNS_H
 
@@ -136,13 +136,37 @@ DEVICE int compare_rows(const struct product *p, int64_t row)
     return below == middle ? SAME : (uint32_t)below == (uint32_t)middle + 1 ? NEXT : NOTHING;
 }
 
+/* The first rows of two windows, the second of which may be behind all: what look_cut is still busy with.
+ * All threads look at once, about twice, and where a search goes on is counted, so that bad offsets lead to
+ * some row. */
+struct first_rows {
+    int64_t first, end;
+};
+
+DEVICE struct first_rows first_rows_of(const struct product *p, int64_t from, int64_t to)
+{
+    struct first_rows r = {0, 0};
+    SIMT_ROLLED
+    for (int64_t left = p->rows, step; left > 0; left = step - 1) {
+        step = (left + WRITE_THREADS - 1) / WRITE_THREADS;
+        const int64_t ahead = (simt_thread_id() + 1) * step - 1;
+        const int64_t first = r.first + ahead, end = r.end + ahead;
+        const int before = first < p->rows && safe_offset(p, first) + first < from * p->dim[WINDOW],
+                  ends = end < p->rows && safe_offset(p, end) + end < to * p->dim[WINDOW];
+        const int found = block_sum_int((before << 16) + ends);
+        r.first += (found >> 16) * step;
+        r.end += (found & 0xffff) * step;
+    }
+    return r;
+}
+
 /* A player takes some windows out of all: the entries that are counted in them, of whatever rows, and the
  * rows that begin there.  From the beginning of the matrix to that of window i, rows and entries come to i
- * times the window, and cuts tell the rows. */
-DEVICE int64_t entries_before(const struct product *p, int64_t window)
+ * times the window. */
+DEVICE int64_t entries_before(const struct product *p, int64_t window, int64_t row)
 {
     const int64_t count = window * p->dim[WINDOW], all = p->rows + p->nnz;
-    return (count < all ? count : all) - cuts_of(p)[window];
+    return (count < all ? count : all) - row;
 }
 
 DEVICE void play_windows(const struct product *p, int64_t player)
@@ -151,11 +175,12 @@ DEVICE void play_windows(const struct product *p, int64_t player)
                   all = (windows + together - 1) / together;
     const int64_t first = player * all / p->fact[PLAYERS] * together,
                   end = first + together < windows ? first + together : windows;
-    const int64_t row = cuts_of(p)[first], begun = cuts_of(p)[end] - row,
+    const struct first_rows at = first_rows_of(p, first, end);
+    const int64_t row = at.first, begun = at.end - row,
                   rows = begun < 1             ? 1
                        : begun < WRITE_THREADS ? begun
                                                : WRITE_THREADS;
-    const int64_t from = entries_before(p, first), to = entries_before(p, end);
+    const int64_t from = entries_before(p, first, row), to = entries_before(p, end, at.end);
     const int entries = from >= 0 && from < to && to <= p->nnz ? (int)(to - from) : 0; /* or bad offsets */
     const struct played seen = play(p, from, entries);
     const int kind = simt_thread_id() < begun ? compare_rows(p, row + simt_thread_id()) : NOTHING;
