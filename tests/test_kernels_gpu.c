@@ -280,6 +280,14 @@ static int64_t many_short_rows(int64_t i, int64_t rows, int64_t cols)
     return i == 700 ? cols / 2 : i % 11 == 0 ? 40 : i % 2;
 }
 
+/* Long ones that are about as long as each other, for 16 lanes each, and enough to fill a small device. */
+static int64_t long_even_rows(int64_t i, int64_t rows, int64_t cols)
+{
+    (void)rows;
+    (void)cols;
+    return 64 + i % 9;
+}
+
 TEST(csr_weave_takes_every_row_block_once)
 {
     static const struct awkward matrices[] = {
@@ -292,6 +300,7 @@ TEST(csr_weave_takes_every_row_block_once)
          strewn_column},
         {"many short rows", "rows behind those that have threads", 5000, 9000, many_short_rows,
          strewn_column},
+        {"long even rows", "entries of the next row", 300, 4000, long_even_rows, strewn_column},
     };
     static const char *const ways[] = {"auto", "blocks"};
     for (size_t i = 0; i < sizeof matrices / sizeof matrices[0]; i++)

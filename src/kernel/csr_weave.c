@@ -47,8 +47,9 @@
 /* -------------------------------------------------------- rows that are read directly --------- */
 
 /* Rows of a few entries a lane: most are one round.  The prefetch is for the block that comes when this
- * one has gone. */
-DEVICE void short_rows(const struct product *p, const int lanes, const int under_way)
+ * one has gone.  `full`: there are threads enough to fill the device, so that bytes count, and not how long
+ * one of them waits. */
+DEVICE void short_rows(const struct product *p, const int lanes, const int under_way, const int full)
 {
     const off *RESTRICT row_ptr = (const off *)p->array[CSR_ROW_PTR];
     const real *RESTRICT x = (const real *)p->x;
@@ -62,6 +63,10 @@ DEVICE void short_rows(const struct product *p, const int lanes, const int under
     const idx *RESTRICT col = (const idx *)p->array[CSR_COL] + begin + lane;
     const elem *RESTRICT val = (const elem *)p->array[CSR_VAL] + begin + lane;
     real sum = 0;
+    if (full) {
+        col = simt_passing(col);
+        val = simt_passing(val);
+    }
     if (simt_thread_id() == 0 && ahead < rows)
         simt_prefetch(row_ptr + ahead,
                       (rows - ahead < (uint32_t)height ? rows - ahead : (uint32_t)height) * sizeof(off));
@@ -71,13 +76,13 @@ DEVICE void short_rows(const struct product *p, const int lanes, const int under
         elem v[DEEP];
         for (int i = 0; i < under_way; i++) {
             c[i] = k + i * lanes >= n ? 0
-                 : lanes < 16         ? simt_readonly(col + k + i * lanes)
+                 : lanes < 16 || full ? simt_readonly(col + k + i * lanes)
                                       : simt_stream(col + k + i * lanes);
             v[i] = k + i * lanes >= n ? 0
-                 : lanes < 16         ? simt_readonly(val + k + i * lanes)
+                 : lanes < 16 || full ? simt_readonly(val + k + i * lanes)
                                       : simt_stream(val + k + i * lanes);
         }
-        for (int i = 0; lanes > 1 && i < under_way; i++)
+        for (int i = 0; lanes > 1 && !full && i < under_way; i++)
             c[i] = simt_with(c[i], v[i]); /* few threads: val should come with col, not behind it */
         for (int i = 0; i < under_way; i++)
             sum += k + i * lanes < n ? term(p, v[i], simt_readonly(x + c[i])) : 0;
@@ -89,18 +94,19 @@ DEVICE void short_rows(const struct product *p, const int lanes, const int under
 }
 
 /* A kernel per number of lanes, so that loads are unrolled. */
-#define SHORT_ROWS(name, lanes, under_way)                                                                   \
+#define SHORT_ROWS(name, lanes, under_way, full)                                                             \
     KERNEL_RESIDENT(name, SIMT_USUAL_BLOCK, RESIDENT_ROWS(sizeof(real)))(struct product p)                   \
     {                                                                                                        \
-        short_rows(&p, lanes, under_way);                                                                    \
+        short_rows(&p, lanes, under_way, full);                                                              \
     }
-SHORT_ROWS(csr_weave1, 1, UNDER_WAY)
-SHORT_ROWS(csr_weave1_deep, 1, DEEP)
-SHORT_ROWS(csr_weave2, 2, UNDER_WAY)
-SHORT_ROWS(csr_weave4, 4, UNDER_WAY)
-SHORT_ROWS(csr_weave8, 8, UNDER_WAY)
-SHORT_ROWS(csr_weave16, 16, WIDE)
-SHORT_ROWS(csr_weave32, 32, UNDER_WAY)
+SHORT_ROWS(csr_weave1, 1, UNDER_WAY, 0)
+SHORT_ROWS(csr_weave1_deep, 1, DEEP, 0)
+SHORT_ROWS(csr_weave2, 2, UNDER_WAY, 0)
+SHORT_ROWS(csr_weave4, 4, UNDER_WAY, 0)
+SHORT_ROWS(csr_weave8, 8, UNDER_WAY, 0)
+SHORT_ROWS(csr_weave16, 16, WIDE, 0)
+SHORT_ROWS(csr_weave16_full, 16, WIDE, 1)
+SHORT_ROWS(csr_weave32, 32, UNDER_WAY, 0)
 
 /* -------------------------------------------------------- row blocks -------------------------- */
 
@@ -228,10 +234,10 @@ static const struct option options[] = {
     {0},
 };
 
-static const char *const entries[] = {"csr_weave1",  "csr_weave1_deep",  "csr_weave2",
-                                      "csr_weave4",  "csr_weave8",       "csr_weave16",
-                                      "csr_weave32", "csr_weave_blocks", NULL};
-enum { ONE_LANE, ONE_LANE_DEEP, TWO_LANES };
+static const char *const entries[] = {
+    "csr_weave1",  "csr_weave1_deep", "csr_weave2",       "csr_weave4",       "csr_weave8",
+    "csr_weave16", "csr_weave32",     "csr_weave16_full", "csr_weave_blocks", NULL};
+enum { ONE_LANE, ONE_LANE_DEEP, TWO_LANES, SIXTEEN_LANES_FULL = 7 };
 
 static int64_t workspace(const struct work *w)
 {
@@ -297,6 +303,8 @@ static heddle_status launch_rows(const struct work *w, int lanes)
     int entry = w->product.nnz > UNDER_WAY * w->product.rows ? ONE_LANE_DEEP : ONE_LANE;
     for (int i = lanes; i > 1; i /= 2)
         entry = i == lanes ? TWO_LANES : entry + 1;
+    if (lanes == 16 && lanes * w->product.rows >= threads_held(w))
+        entry = SIXTEEN_LANES_FULL;
     told.product.fact[WEAVE_AHEAD] = gpu_threads(w->device->gpu) / lanes;
     return gpu_run_rows(&told, entries[entry], lanes);
 }

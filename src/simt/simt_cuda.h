@@ -280,6 +280,17 @@ template <class T> DEVICE int32_t simt_with(int32_t i, T value)
 #endif
 }
 
+/* All loads through the pointer carry the policy "evict first" of createpolicy; clang has no such
+ * pointers. */
+template <class T> DEVICE const T *simt_passing(const T *p)
+{
+#if !defined(__clang__) && (!defined(__CUDA_ARCH__) || __CUDA_ARCH__ >= 800)
+    return (const T *)__nv_associate_access_property(p, 0x12f0000000000000);
+#else
+    return p;
+#endif
+}
+
 /* nvcc takes the address of a shared array for a constant, and Hopper works it out from the block's place in
  * its cluster at every use; what comes out of an assembler statement it keeps. */
 template <class T> DEVICE T *simt_in_register(T *p)

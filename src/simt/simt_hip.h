@@ -253,6 +253,11 @@ template <class T> DEVICE int32_t simt_with(int32_t i, T)
     return i;
 }
 
+template <class T> DEVICE const T *simt_passing(const T *p)
+{
+    return p;
+}
+
 template <class T> DEVICE T *simt_in_register(T *p)
 {
     return p;
