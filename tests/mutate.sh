@@ -10,17 +10,17 @@ source=$(cd "${2:-.}" && pwd)
 work=$(mktemp -d "${TMPDIR:-/tmp}/heddle-mutate-XXXXXX")
 trap 'rm -rf "$work"' EXIT
 
-names() { "$source/tests/mutate" --list "$@" | cut -d' ' -f1; }
-all=$(names)
+list=$("$source/tests/mutate" --list)
+all=$(cut -d' ' -f1 <<<"$list")
 verdict "there are thousands of mutants" "$([ "$(wc -l <<<"$all")" -gt 3000 ] || echo few)"
 verdict "each has a name of its own" "$(sort <<<"$all" | uniq -d | head -1)"
-verdict "every kind of bug is among them" "$("$source/tests/mutate" --list | python3 -c '
+verdict "every kind of bug is among them" "$(python3 -c '
 import sys
 sys.path.insert(0, sys.argv[1])
 sys.dont_write_bytecode = True
 from mutation.patterns import PATTERNS
 text = sys.stdin.read()
-print(*[p[0] for p in PATTERNS if "  " + p[0] + "  " not in text])' "$source/tests")"
+print(*[p[0] for p in PATTERNS if "  " + p[0] + "  " not in text])' "$source/tests" <<<"$list")"
 verdict "the tests that should notice exist" "$(python3 -c '
 import re, sys
 for program, test in re.findall(r"(test_\w+) (\w+)", open(sys.argv[1] + "/mutate").read()):
