@@ -6,6 +6,8 @@ JOBS ?= $(shell nproc)
 SECONDS ?= 60
 BUILD = cmake --preset $(1) -DCMAKE_INSTALL_PREFIX=$(PREFIX) -DHEDDLE_TESTS=ON $(2) $(CMAKE_ARGS) >/dev/null \
         && cmake --build --preset $(1) -j $(JOBS)
+# A step of `make check`, after which scripts/check tells how long it took: name, command.
+STEP = begin=$$(date +%s) && $(2) && printf '%s\t%d\n' $(1) $$(($$(date +%s) - begin)) >>build/steps
 # What tells that there are GPUs in this machine, or nothing.
 NVIDIA = $(shell nvidia-smi -L 2>/dev/null)
 ROCM = $(wildcard /opt/rocm/bin/rocm_agent_enumerator)
@@ -60,15 +62,17 @@ demo: setup
 
 check:
 	@scripts/setup build device check
-	@$(call BUILD,release,$(ARCHS_one) -DHEDDLE_SPILLS=error)
-	@$(call BUILD,asan)
+	@rm -f build/steps
+	@$(call STEP,release,$(call BUILD,release,$(ARCHS_one) -DHEDDLE_SPILLS=error))
+	@$(call STEP,asan,$(call BUILD,asan,-DHEDDLE_SANITIZE_ALL=OFF))
 	@scripts/check build build-asan
 
 check-full:
 	@scripts/setup build report device check fuzz browser deb fresh
-	@$(call BUILD,release,$(ARCHS_all) -DHEDDLE_SPILLS=error)
-	@$(call BUILD,asan)
-	@$(call BUILD,tsan)
+	@rm -f build/steps
+	@$(call STEP,release,$(call BUILD,release,$(ARCHS_all) -DHEDDLE_SPILLS=error))
+	@$(call STEP,asan,$(call BUILD,asan,-DHEDDLE_SANITIZE_ALL=ON))
+	@$(call STEP,tsan,$(call BUILD,tsan))
 	@HEDDLE_SLOW_TESTS=1 scripts/check build build-asan build-tsan
 	@bash tests/browser/run.sh build
 	@bash tests/fresh/run.sh build
