@@ -109,11 +109,18 @@ static void convert(const struct device *d, const struct awkward *w, int v)
     coo_free(&entries);
 }
 
+/* Two variants for both wave widths, those of other sizes for one. */
 static void converts(const struct device *d)
 {
     for (int m = 0; m < awkward_count; m++)
         for (int v = 0; v < VARIANT_COUNT; v++)
-            if ((trial_brief() ? TWO_VARIANTS : trial_slow() ? ALL_VARIANTS : MOVED_VARIANTS) >> v & 1)
+            if ((trial_brief()  ? TWO_VARIANTS
+                 : trial_slow() ? ALL_VARIANTS
+                                : MOVED_VARIANTS) >>
+                        v &
+                    1 &&
+                ((1u << VARIANT_f32_i32 | 1u << VARIANT_f64_o64) >> v & 1 ||
+                 trial_has_turn(gpu_info_of(d->gpu)->wave == 64, m + v)))
                 convert(d, &awkward[m], v);
 }
 

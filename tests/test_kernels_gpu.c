@@ -41,6 +41,7 @@ struct scope {
     int exact;
     int64_t rows; /* matrices with more, or as many columns, are left out: groups of lanes take the
                    * emulator long */
+    int turns;    /* each matrix meets one wave width, half of them the one, half the other */
 };
 #define ANY_ROWS INT64_MAX
 #define FEW_ROWS 2100
@@ -97,8 +98,8 @@ static void on_device(const char *name, const struct scope *scope, int m, void (
 }
 
 /* Runs `body` for each device x matrix x variant x op x kernel; but unless there is time, a kernel that
- * does T only by way of an explicit transpose shows that in one variant, and under AddressSanitizer half of
- * the matrices meet one wave width, half the other. */
+ * does T only by way of an explicit transpose shows that in one variant, and under AddressSanitizer matrices
+ * always meet one wave width. */
 static void for_all(struct scope scope, void (*body)(struct trial *t))
 {
     const char *name[DEVICES_MOST];
@@ -106,17 +107,17 @@ static void for_all(struct scope scope, void (*body)(struct trial *t))
     for (int d = 0; name[d]; d++)
         for (int m = 0; m < awkward_count; m++)
             if (awkward[m].rows <= scope.rows && awkward[m].cols <= scope.rows && small_enough(&awkward[m]) &&
-                !(trial_brief() && (d + m) % 2))
+                (trial_has_turn(d, m) || !(scope.turns || trial_brief())))
                 on_device(name[d], &scope, m, body);
 }
 
 /* ---- properties ---- */
 
-/* All pairs of scalars, unless there is no time for them: then two, but in double precision, real and
- * complex. */
+/* All pairs of scalars, unless there is no time for them: then two, and on small matrices all in double
+ * precision, real and complex.  They all occur in test_scalars.c, too. */
 static void exactly(struct trial *t)
 {
-    const int few = t->A.rows <= FEW_ROWS && t->A.cols <= FEW_ROWS && t->A.offset == HEDDLE_I32 &&
+    const int few = t->A.rows <= A_BLOCK && t->A.cols <= A_BLOCK && t->A.offset == HEDDLE_I32 &&
                     (t->A.value == HEDDLE_F64 || t->A.value == HEDDLE_C64);
     trial_products(t, 1, trial_slow() || (few && !trial_brief()) ? SCALARS : 2);
 }
@@ -125,7 +126,7 @@ static void exactly(struct trial *t)
 TEST(every_kernel_is_exact_on_small_integers)
 {
     for_all((struct scope){emulated, trial_brief() ? SIZES : MOST_VARIANTS, 1,
-                           trial_brief() ? FEW_ROWS : ANY_ROWS},
+                           trial_brief() ? FEW_ROWS : ANY_ROWS, .turns = 0},
             exactly);
 }
 
@@ -140,7 +141,8 @@ TEST(every_kernel_is_within_the_error_bound_on_random_data)
         test_skip("other values lie at the same addresses");
         return;
     }
-    for_all((struct scope){emulated, TWO_VARIANTS, 0, trial_slow() ? ANY_ROWS : few_rows()}, within_bounds);
+    for_all((struct scope){emulated, TWO_VARIANTS, 0, trial_slow() ? ANY_ROWS : few_rows(), .turns = 1},
+            within_bounds);
 }
 
 static void two_products(struct trial *t)
@@ -150,7 +152,7 @@ static void two_products(struct trial *t)
 
 TEST(no_kernel_races_on_shared_or_global_memory)
 {
-    for_all((struct scope){hooked, SIZES, 1, few_rows()}, two_products);
+    for_all((struct scope){hooked, SIZES, 1, few_rows(), .turns = 1}, two_products);
 }
 
 static int64_t seven_entries(int64_t i, int64_t rows, int64_t cols)
@@ -335,7 +337,8 @@ static void all_options(struct trial *t)
 /* On small matrices, unless there is time. */
 TEST(every_option_of_every_kernel_gives_the_same_product)
 {
-    for_all((struct scope){emulated, TWO_VARIANTS, 1, trial_slow() ? FEW_ROWS : A_BLOCK}, all_options);
+    for_all((struct scope){emulated, TWO_VARIANTS, 1, trial_slow() ? FEW_ROWS : A_BLOCK, .turns = 1},
+            all_options);
 }
 
 static void other_storage(struct trial *t)
@@ -345,23 +348,24 @@ static void other_storage(struct trial *t)
 
 TEST(a_matrix_stored_by_columns_or_as_coordinates_gives_the_same_product)
 {
-    for_all((struct scope){emulated, TWO_VARIANTS, 1, few_rows()}, other_storage);
+    for_all((struct scope){emulated, TWO_VARIANTS, 1, trial_slow() ? FEW_ROWS : A_BLOCK, .turns = 0},
+            other_storage);
 }
 
 /* Every launch on the emulator has an order of blocks and threads of its own. */
 TEST(repeatable_kernels_give_bitwise_the_same_result_again)
 {
-    for_all((struct scope){emulated, TWO_VARIANTS, 0, few_rows()}, trial_repeatable);
+    for_all((struct scope){emulated, TWO_VARIANTS, 0, few_rows(), .turns = 1}, trial_repeatable);
 }
 
 TEST(alpha_zero_reads_neither_matrix_nor_x)
 {
-    for_all((struct scope){emulated, TWO_VARIANTS, 1, few_rows()}, trial_inputs_not_read);
+    for_all((struct scope){emulated, TWO_VARIANTS, 1, few_rows(), .turns = 1}, trial_inputs_not_read);
 }
 
 TEST(nan_and_inf_show_exactly_where_they_are_touched)
 {
-    for_all((struct scope){emulated, TWO_VARIANTS, 1, few_rows()}, trial_specials);
+    for_all((struct scope){emulated, TWO_VARIANTS, 1, few_rows(), .turns = 1}, trial_specials);
 }
 
 static void unaligned(struct trial *t)
@@ -371,5 +375,5 @@ static void unaligned(struct trial *t)
 
 TEST(arrays_need_no_more_than_the_alignment_of_an_element)
 {
-    for_all((struct scope){emulated, TWO_VARIANTS, 1, few_rows()}, unaligned);
+    for_all((struct scope){emulated, TWO_VARIANTS, 1, few_rows(), .turns = 1}, unaligned);
 }

@@ -203,15 +203,15 @@ static int64_t most_on_a_gpu(void)
 
 TEST(several_vectors_are_exact_on_a_cpu)
 {
-    for_all("cpu:threads=3", every(3), 0, trial_brief() ? TWO_VARIANTS : ALL_VARIANTS, INT64_MAX);
-    for_all("cpu:threads=1,isa=generic", every(7), 0, TWO_VARIANTS, INT64_MAX);
-    for_all("cpu:threads=32", every(7), 0, TWO_VARIANTS, INT64_MAX);
+    for_all("cpu:threads=3", every(5), 0, trial_brief() ? TWO_VARIANTS : ALL_VARIANTS, INT64_MAX);
+    for_all("cpu:threads=1,isa=generic", every(11), 0, TWO_VARIANTS, INT64_MAX);
+    for_all("cpu:threads=32", every(11), 0, TWO_VARIANTS, INT64_MAX);
 }
 
 TEST(several_vectors_are_exact_on_a_gpu)
 {
-    for_all("emu:wave=32,seed=3", every(5), 1, TWO_VARIANTS, most_on_a_gpu());
-    for_all("emu:wave=64,seed=4", every(5), 1, TWO_VARIANTS, most_on_a_gpu());
+    for_all("emu:wave=32,seed=3", every(7), 1, TWO_VARIANTS, most_on_a_gpu());
+    for_all("emu:wave=64,seed=4", every(7), 1, TWO_VARIANTS, most_on_a_gpu());
 }
 
 TEST(vectors_of_the_host_are_staged_without_what_lies_between_them)

@@ -137,7 +137,8 @@ static void try_all(const struct device *d)
         int64_t entries = 0;
         for (int64_t i = 0; i < awkward[m].rows; i++)
             entries += awkward[m].length(i, awkward[m].rows, awkward[m].cols);
-        if (awkward[m].rows > most || awkward[m].cols > most || entries > ENTRIES_MOST)
+        if (awkward[m].rows > most || awkward[m].cols > most || entries > ENTRIES_MOST ||
+            !trial_has_turn(gpu_info_of(d->gpu)->wave == 64, m))
             continue;
         const unsigned variants = awkward[m].rows <= SMALL ? TWO_VARIANTS | OTHER_VARIANTS : TWO_VARIANTS;
         for (int variant = 0; variant < VARIANT_COUNT; variant++)

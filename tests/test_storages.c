@@ -9,7 +9,7 @@
 #include "awkward.h"
 #include "base/memory.h"
 #include "convert/convert.h"
-#include "test.h"
+#include "trial.h"
 
 static const heddle_type types[VARIANT_COUNT][2] = {
 #define VARIANT(name, elem, real, off, value, offset) {value, offset},
@@ -141,7 +141,7 @@ TEST(every_matrix_comes_back_from_a_device_bit_by_bit)
         for (int m = 0; m < awkward_count; m++)
             for (int v = 0; v < VARIANT_COUNT; v++) {
                 struct csr A;
-                if (!(MOVED_VARIANTS >> v & 1))
+                if (!(MOVED_VARIANTS >> v & 1) || (trial_brief() && (i + m + v) % 4))
                     continue;
                 CHECK_OK(awkward_make(&A, &awkward[m], types[v][0], types[v][1]));
                 scramble(&A, 5);
