@@ -86,11 +86,12 @@ other_arch() {
   { [ -n "$arch" ] && command -v nvcc >/dev/null; } || return
   case $arch in sm_8*) other=sm_90 ;; esac
   mkdir -p "$build/other-arch"
-  for page in look scale csr_naive csr_naive_t; do
-    nvcc -x cu -cubin -arch="$other" -O3 -DHEDDLE_DEVICE -Isrc -Iinclude -Delem=double -Dreal=double \
-      -Doff=int32_t -DVARIANT_NAME=f64_i32 \
+  for page in look:float:f32 scale:double:f64 csr_naive:double:f64 csr_naive_t:double:f64; do
+    IFS=: read -r page number type <<<"$page"
+    nvcc -x cu -cubin -arch="$other" -O3 -DHEDDLE_DEVICE -Isrc -Iinclude -Delem="$number" -Dreal="$number" \
+      -Doff=int32_t -DVARIANT_NAME="${type}_i32" \
       -DPAGE_NAME="$page" "$(find src/kernel src/convert -name "$page.c")" \
-      -o "$build/other-arch/${page}__f64_i32.$arch.cubin" || return
+      -o "$build/other-arch/${page}__${type}_i32.$arch.cubin" || return
   done
   export HEDDLE_TEST_OTHER_ARCH=$PWD/$build/other-arch
 }

@@ -362,7 +362,7 @@ static const char *folder_with(const char *ending, const char *contents)
 {
     static char folder[512];
     char name[128];
-    snprintf(name, sizeof name, "look__f64_i32.%s", ending);
+    snprintf(name, sizeof name, "look__f32_i32.%s", ending);
     snprintf(folder, sizeof folder, "%s", test_file(name, contents));
     *strrchr(folder, '/') = 0;
     return folder;
@@ -382,7 +382,7 @@ TEST(a_kernel_that_does_not_fit_the_device_is_no_kernel)
     heddle_close(h);
     int64_t live = mem_live();
     CHECK_FAILS(make_with(folder_with("sm_00.cubin", "")), HEDDLE_NO_KERNEL, "there is no such file");
-    CHECK_FAILS(make_with(folder_with("ptx", future)), HEDDLE_NO_KERNEL, "look__f64_i32.ptx");
+    CHECK_FAILS(make_with(folder_with("ptx", future)), HEDDLE_NO_KERNEL, "look__f32_i32.ptx");
     CHECK_FAILS(make_with(folder_with(ending, "this is no binary")), HEDDLE_NO_KERNEL, ending);
     if (other)
         CHECK_FAILS(make_with(other), HEDDLE_NO_KERNEL, "architecture");

@@ -283,9 +283,9 @@ TEST(row_blocks_are_what_they_should_be)
 }
 
 /* What is counted of the columns of ROWS rows with EACH entries, as immediate products have it, at a wave
- * width.  Returns how many caches the row blocks share on this device. */
+ * width, for values of a type.  Returns how many caches the row blocks share on this device. */
 enum { EACH = 4 };
-static int64_t look_at_columns(struct looked *looked, const char *device,
+static int64_t look_at_columns(struct looked *looked, const char *device, heddle_type value,
                                int32_t (*column)(int row, int entry))
 {
     static int32_t ptr[ROWS + 1], col[ROWS * EACH];
@@ -303,14 +303,14 @@ static int64_t look_at_columns(struct looked *looked, const char *device,
     CHECK_OK(device_copy(d, arrays[0], ptr, sizeof ptr));
     CHECK_OK(device_alloc(d, &arrays[1], sizeof col));
     CHECK_OK(device_copy(d, arrays[1], col, sizeof col));
-    struct work w = {.device = d, .variant = VARIANT_f64_i32, .value = HEDDLE_F64};
+    struct work w = {.device = d, .variant = variant_of(value, HEDDLE_I32), .value = value};
     w.product =
         (struct product){.rows = ROWS, .cols = ROWS, .nnz = ROWS * EACH, .array = {arrays[0], arrays[1]}};
     CHECK_OK(device_alloc(d, &w.product.prepared, look_held(&w)));
     CHECK_OK(gpu_look(looked, &w, look_cut(&w)));
     CHECK(looked->result[LOOKED_ENTRIES] > ROWS && looked->result[LOOKED_ROWS] > ROWS / EACH);
     const int64_t blocks = looked->result[LOOKED_BLOCKS],
-                  together = TOGETHER(blocks, look_at_once(&w), TOGETHER_MOST(sizeof(double)));
+                  together = TOGETHER(blocks, look_at_once(&w), TOGETHER_MOST(vector_size(value)));
     device_free(d, w.product.prepared);
     device_free(d, arrays[0]);
     device_free(d, arrays[1]);
@@ -342,13 +342,13 @@ TEST(columns_are_counted_as_they_are)
     for (int i = 0; i < 2; i++) {
         struct looked looked;
         const int64_t *const of = looked.result, wave = 32 << i;
-        look_at_columns(&looked, devices[i], of_a_band);
+        look_at_columns(&looked, devices[i], HEDDLE_F64, of_a_band);
         CHECK(of[LOOKED_NEXT] > of[LOOKED_ROWS] * 9 / 10 && of[LOOKED_ALIKE] == 0 && of[LOOKED_HOT] == -1);
         CHECK(of[LOOKED_CLOSE] > of[LOOKED_ENTRIES] * (wave - 2) / wave &&
               of[LOOKED_CLOSE] < of[LOOKED_ENTRIES] - of[LOOKED_ENTRIES] / wave + wave);
         CHECK(of[LOOKED_CACHED] > of[LOOKED_ENTRIES] * 6 / 10 &&
               of[LOOKED_CACHED] <= of[LOOKED_ENTRIES] * 3 / 4);
-        const int64_t caches = look_at_columns(&looked, devices[i], of_rows_alike);
+        const int64_t caches = look_at_columns(&looked, devices[i], HEDDLE_F64, of_rows_alike);
         CHECK(of[LOOKED_ALIKE] > of[LOOKED_ROWS] * 9 / 10 && of[LOOKED_NEXT] == 0 && of[LOOKED_CLOSE] == 0);
         CHECK(of[LOOKED_CACHED] > of[LOOKED_ENTRIES] * 9 / 10 && of[LOOKED_CACHED] < of[LOOKED_ENTRIES]);
         /* each cache meets the EACH columns for the first time once */
@@ -358,16 +358,47 @@ TEST(columns_are_counted_as_they_are)
         for (int k = 0; k < HOT_MOST; k++)
             CHECK(of[LOOKED_HOT + k] >= 0 && of[LOOKED_HOT + k] % 1000 == 0 &&
                   (k == 0 || of[LOOKED_HOT + k] != of[LOOKED_HOT + k - 1]));
-        look_at_columns(&looked, devices[i], of_no_order);
+        look_at_columns(&looked, devices[i], HEDDLE_F64, of_no_order);
         CHECK(of[LOOKED_CLOSE] < of[LOOKED_ENTRIES] / 20 && of[LOOKED_CROWDED] < 65536 / 20 &&
               of[LOOKED_HOT] == -1);
-        look_at_columns(&looked, devices[i], of_two_hot_columns);
+        look_at_columns(&looked, devices[i], HEDDLE_F64, of_two_hot_columns);
         CHECK_THAT(of[LOOKED_HOT] == 7 && of[LOOKED_HOT + 1] == 4001 && of[LOOKED_HOT + 2] == -1 &&
                        of[LOOKED_HOT + 3] == -1,
                    "%lld %lld %lld", (long long)of[LOOKED_HOT], (long long)of[LOOKED_HOT + 1],
                    (long long)of[LOOKED_HOT + 2]);
         CHECK_THAT(of[LOOKED_CROWDED] > 15000 && of[LOOKED_CROWDED] < 18500, "%lld",
                    (long long)of[LOOKED_CROWDED]);
+    }
+}
+
+static int apart;
+static int32_t of_two_columns(int row, int entry)
+{
+    return (void)row, entry % 2 * apart;
+}
+static int32_t of_256_columns(int row, int entry)
+{
+    return (row * EACH + entry) % 256;
+}
+
+/* Of two columns that fall on one place of the cache it has one. */
+TEST(places_and_lines_are_as_many_as_numbers_of_the_vectors_fit)
+{
+    static const heddle_type types[] = {HEDDLE_F32, HEDDLE_F64,  HEDDLE_C32, HEDDLE_C64,
+                                        HEDDLE_F16, HEDDLE_BF16, F32_F64};
+    for (size_t i = 0; i < sizeof types / sizeof types[0]; i++) {
+        struct looked looked;
+        const int64_t *const of = looked.result, size = (int64_t)vector_size(types[i]);
+        for (apart = 1024; apart < ROWS; apart *= 2) {
+            look_at_columns(&looked, "emu:wave=32,seed=5", types[i], of_two_columns);
+            const int64_t cached = of[LOOKED_CACHED] * 100 / of[LOOKED_ENTRIES];
+            CHECK_THAT(apart % CACHE_PLACES(size) ? cached > 95 : cached > 45 && cached <= 50,
+                       "%s, %d apart: %lld %%", value_name(types[i]), apart, (long long)cached);
+        }
+        look_at_columns(&looked, "emu:wave=64,seed=6", types[i], of_256_columns);
+        const int64_t mean = 65536 / 256 * 128 / size;
+        CHECK_THAT(of[LOOKED_CROWDED] >= mean && of[LOOKED_CROWDED] < mean * 3 / 2, "%s: %lld, not %lld",
+                   value_name(types[i]), (long long)of[LOOKED_CROWDED], (long long)mean);
     }
 }
 

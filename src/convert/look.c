@@ -21,7 +21,7 @@
 
 /* What the kernels are given: dimensions, and facts. */
 enum { WINDOW, CAPACITY, THREADS, WINDOWS };
-enum { WHOLE, PIECE, DELAYS, CUTTERS, PLAYERS, TOGETHER_NOW, COUNTED };
+enum { WHOLE, PIECE, DELAYS, CUTTERS, PLAYERS, TOGETHER_NOW, COUNTED, NUMBER_BYTES };
 
 /* Threads of a block: those that cut, each with several rows at a time; those that count, each with a
  * window; those that write, of which a group's have a window, and others look at columns. */
@@ -424,7 +424,7 @@ heddle_status gpu_look(struct looked *looked, const struct work *w, struct row_c
     found = memset(pinned, 0, RESULTS_MOST * sizeof *found);
     q.product.y = pinned;
     q.page = "look";
-    q.variant = vector_variant(w->variant);
+    q.variant = pattern_variant(w->variant);
     q.product.dim[WINDOW] = cut.window;
     q.product.dim[CAPACITY] = cut.capacity;
     q.product.dim[THREADS] = cut.threads;
@@ -436,6 +436,7 @@ heddle_status gpu_look(struct looked *looked, const struct work *w, struct row_c
     q.product.fact[PLAYERS] = players;
     q.product.fact[TOGETHER_NOW] = together_of(w, windows);
     q.product.fact[COUNTED] = windows > FEW_WINDOWS;
+    q.product.fact[NUMBER_BYTES] = (int64_t)vector_size(w->value);
     const struct launch cutting = {"look_cut", q.product.fact[CUTTERS], CUT_THREADS},
                         counting = {"look_count", gpu_grid(w, groups, GROUP), GROUP},
                         writing = {"look_write",

@@ -18,8 +18,8 @@
 
 #define SAMPLES (2 * WRITE_THREADS)
 #define PLACES 2048
-#define LINE (128 / (int)sizeof(real)) /* entries of y in a cache line */
-#define CLOSE 8                        /* columns: within a sector of a cache line */
+#define LINE_BYTES 128
+#define CLOSE 8 /* columns: within a sector of a cache line */
 
 DEVICE idx column_at(const struct product *p, int64_t k)
 {
@@ -71,7 +71,7 @@ DEVICE void sample_all(const struct product *p)
         const int64_t k = (int64_t)((part * (uint64_t)((p->nnz >> 8) + 1)) >> 24);
         const idx c = column_at(p, k < p->nnz ? k : p->nnz - 1);
         column[i] = c < 0 ? 0 : c;
-        line[i] = column[i] / LINE;
+        line[i] = (idx)((int64_t)column[i] * p->fact[NUMBER_BYTES] / LINE_BYTES);
     }
     count_samples(line, table, count, place);
     const int32_t crowded = block_max_int(largest(count, place)) / PLACES;
@@ -92,17 +92,19 @@ DEVICE void sample_all(const struct product *p)
 }
 
 /* Of a thread's share in n entries from `from` on: those whose column csr_weft's cache would have, where a
- * place is the first column's that comes to it; and those close to their predecessor's. */
+ * place is the first column's that comes to it; and those close to their predecessor's.  The larger
+ * the numbers of vectors, the fewer places, but always a power of two. */
 struct played {
     int cached, close;
 };
 
 DEVICE struct played play(const struct product *p, int64_t from, int n)
 {
-    SHARED(int32_t, key, CACHE_PLACES(sizeof(real)));
+    SHARED(int32_t, key, CACHE_PLACES(sizeof(float)));
+    const int places = CACHE_PLACES(p->fact[NUMBER_BYTES]);
     struct played seen = {0, 0};
     SIMT_ROLLED
-    for (int i = simt_thread_id(); i < CACHE_PLACES(sizeof(real)); i += WRITE_THREADS)
+    for (int i = simt_thread_id(); i < places; i += WRITE_THREADS)
         key[i] = -1;
     simt_sync();
     SIMT_ROLLED
@@ -114,7 +116,7 @@ DEVICE struct played play(const struct product *p, int64_t from, int n)
             const idx before = simt_shfl_up(column[i], 1, WAVE);
             if (k + i * WRITE_THREADS >= n)
                 continue;
-            const uint32_t at = (uint32_t)column[i] % CACHE_PLACES(sizeof(real));
+            const uint32_t at = (uint32_t)column[i] & (uint32_t)(places - 1);
             seen.cached += simt_atomic_cas(key + at, -1, column[i]) == column[i];
             seen.close += simt_lane() > 0 && (uint32_t)column[i] - (uint32_t)before + CLOSE < 2 * CLOSE;
         }

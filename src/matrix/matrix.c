@@ -32,14 +32,14 @@ const char *variant_name(enum variant v)
     return names[v];
 }
 
-enum variant vector_variant(enum variant v)
+enum variant pattern_variant(enum variant v)
 {
-    static const heddle_type types[VARIANT_COUNT][2] = {
-#define VARIANT(name, elem, real, off, value, offset) [VARIANT_##name] = {value, offset},
+    static const heddle_type offsets[] = {
+#define VARIANT(name, elem, real, off, value, offset) [VARIANT_##name] = offset,
 #include "matrix/variants.def"
 #undef VARIANT
     };
-    return variant_of(vector_type(types[v][0]), types[v][1]);
+    return variant_of(HEDDLE_F32, offsets[v]);
 }
 
 const char *value_name(heddle_type value)

@@ -93,7 +93,7 @@ static inline enum variant variant_of(heddle_type value, heddle_type offset)
 /* "f32", "c64", "f32v64", ...; NULL for what is no type of values. */
 const char *value_name(heddle_type value);
 const char *variant_name(enum variant v);
-/* The one with the same offsets whose values are of the type of its vectors. */
-enum variant vector_variant(enum variant v);
+/* The one with the same offsets that pages have which do not look at values (`pattern` of sets.def). */
+enum variant pattern_variant(enum variant v);
 
 #endif
