@@ -233,11 +233,9 @@ function(heddle_emu_pages out name variant_rows pages)
       continue()
     endif()
     add_library(${target} OBJECT ${files})
-    target_link_libraries(${target} PRIVATE heddle_flags)
+    target_link_libraries(${target} PRIVATE heddle_flags heddle_emu_flags)
     target_compile_definitions(${target} PRIVATE ${types} HEDDLE_DEVICE SIMT_EMU)
-    # Fibres and ThreadSanitizer do not go together; what the tests of the emulator look for is not its
-    # business.
-    target_compile_options(${target} PRIVATE -ffp-contract=off -fno-sanitize=thread ${emu_level})
+    target_compile_options(${target} PRIVATE -ffp-contract=off ${emu_level})
     heddle_watch(${target} ${variant})
     list(APPEND targets ${target})
   endforeach()
