@@ -42,6 +42,7 @@ struct emu_wait {
     int source;     /* shuffle: the lane it reads */
     uint64_t group; /* the lanes of its wave that must come */
     uint64_t in, out;
+    emu_fold *fold; /* of the values whose addresses are in `in` */
 } __attribute__((aligned(64)));
 
 /* Every lane that exists is in exactly one of ready, waiting and exited, or runs; fresh ones are ready and

@@ -19,6 +19,7 @@ static const char *const op_names[] = {
     [EMU_SHFL_UP] = "shuffle up",
     [EMU_SHFL_DOWN] = "shuffle down",
     [EMU_SHFL_XOR] = "shuffle xor",
+    [EMU_FOLD] = "reduction",
     [EMU_BALLOT] = "ballot",
     [EMU_ANY] = "any",
     [EMU_ALL] = "all",
@@ -32,7 +33,7 @@ const char *emu_file(const char *path)
 
 static int in_helper(const struct emu_wait *wait)
 {
-    return strstr(wait->site, "/collective_of.h:") != NULL && wait->caller != NULL;
+    return strstr(wait->site, "/collective_") != NULL && wait->caller != NULL;
 }
 
 /* "the barrier at page.c:12", "the shuffle at collective_of.h:15, called at page.c:30" */
@@ -152,11 +153,25 @@ void emu_sync(const char *site)
 
 /* -------------------------------------------------------- a wave ------------------------------ */
 
+/* The values lie on the stacks of those who wait. */
+static void fold_all(struct emu_wait *first, uint64_t group)
+{
+    void *value[64];
+    int lanes = 0;
+    for (uint64_t left = group; left; left &= left - 1)
+        value[lanes++] = (void *)(uintptr_t)first[__builtin_ctzll(left)].in;
+    first[__builtin_ctzll(group)].fold(value, lanes);
+}
+
 /* Everyone of the group waits: what does each get? */
 static void exchange(struct emu_wave *wave, struct emu_wait *first, uint64_t group)
 {
     enum emu_op op = first[__builtin_ctzll(group)].op;
     uint64_t ballot = 0;
+    if (op == EMU_FOLD) {
+        fold_all(first, group);
+        return;
+    }
     for (uint64_t lanes = group; lanes; lanes &= lanes - 1)
         ballot |= (first[__builtin_ctzll(lanes)].in & 1) << __builtin_ctzll(lanes);
     uint64_t vote = op == EMU_BALLOT ? ballot : op == EMU_ANY ? ballot != 0 : ballot == group;
@@ -244,17 +259,36 @@ void emu_fence(void)
     atomic_thread_fence(memory_order_seq_cst);
 }
 
+/* Only the lanes of its group need come. */
+static void join_group(struct emu_worker *w, const struct emu_thread *self, struct emu_wait *wait, int lanes)
+{
+    if (lanes < 1 || lanes > w->width || (lanes & (lanes - 1)) != 0)
+        emu_stop(w, self->thread, "%s at %s among %d lanes: not a power of two up to the wave's %d",
+                 op_names[wait->op], emu_file(wait->site), lanes, w->width);
+    wait->group &= ~(uint64_t)0 >> (64 - lanes) << (self->lane & -lanes);
+}
+
+void emu_together(const char *site, void *value, int lanes, emu_fold *fold)
+{
+    const struct emu_thread *self = emu_now;
+    struct emu_worker *w = emu_worker_now();
+    struct emu_wait *wait = come(w, self, site, EMU_FOLD, (uint64_t)(uintptr_t)value);
+    join_group(w, self, wait, lanes);
+    wait->fold = fold;
+    if (__builtin_popcountll(wait->group) < lanes)
+        emu_stop(w, self->thread, "%s at %s among %d lanes of a wave that has %d", op_names[EMU_FOLD],
+                 emu_file(site), lanes, __builtin_popcountll(w->wave[self->wave].exists));
+    meet(w, self, wait);
+}
+
 uint64_t emu_shuffle(const char *site, enum emu_op op, uint64_t bits, int by, int lanes)
 {
     const struct emu_thread *self = emu_now;
     struct emu_worker *w = emu_worker_now();
     struct emu_wait *wait = come(w, self, site, op, bits);
-    if (lanes < 1 || lanes > w->width || (lanes & (lanes - 1)) != 0)
-        emu_stop(w, self->thread, "%s at %s among %d lanes: not a power of two up to the wave's %d",
-                 op_names[op], emu_file(site), lanes, w->width);
+    join_group(w, self, wait, lanes);
     if (by < 0 || (op == EMU_SHFL_XOR && by >= lanes))
         emu_stop(w, self->thread, "%s by %d at %s among %d lanes", op_names[op], by, emu_file(site), lanes);
-    wait->group &= ~(uint64_t)0 >> (64 - lanes) << (self->lane & -lanes);
     wait->source = source_of(op, self->lane, by, lanes);
     if (!(wait->group >> wait->source & 1))
         emu_stop(w, self->thread, "%s at %s reads lane %d of a wave that has %d", op_names[op],

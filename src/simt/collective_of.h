@@ -4,6 +4,10 @@
  * Included once per type, which is how C gets by without templates.  Complex numbers (ITEM_IS_COMPLEX)
  * have no maximum. */
 
+#ifdef SIMT_TOGETHER
+#include "simt/collective_fold.h"
+#else
+
 /* Lanes exchange with ever nearer partners; both add the same two numbers, so all end with the same bits. */
 DEVICE item ITEM(wave_sum)(item v, int lanes)
 {
@@ -34,6 +38,8 @@ DEVICE item ITEM(wave_scan)(item v, int lanes)
     }
     return v;
 }
+
+#endif
 
 DEVICE item ITEM(wave_scan_before)(item v, int lanes)
 {
@@ -95,8 +101,9 @@ DEVICE item ITEM(block_scan_before)(item v, item *total)
     item waves = ITEM(wave_scan)(simt_lane() < simt_waves() ? of_wave[simt_lane()] : 0, WAVE);
     simt_sync();
     *total = simt_shfl(waves, WAVE - 1, WAVE);
-    item before = simt_shfl(waves, simt_wave_id() == 0 ? 0 : simt_wave_id() - 1, WAVE);
-    return (simt_wave_id() == 0 ? 0 : before) + ITEM(wave_scan_before)(v, WAVE);
+    item before = simt_shfl(waves, simt_wave_id() == 0 ? 0 : simt_wave_id() - 1, WAVE),
+         in_wave = simt_shfl_up(sum, 1, WAVE);
+    return (simt_wave_id() == 0 ? 0 : before) + (simt_lane() == 0 ? 0 : in_wave);
 }
 
 #undef item

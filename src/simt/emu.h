@@ -66,6 +66,7 @@ enum emu_op {
     EMU_SHFL_UP,
     EMU_SHFL_DOWN,
     EMU_SHFL_XOR,
+    EMU_FOLD,
     EMU_BALLOT,
     EMU_ANY,
     EMU_ALL
@@ -77,6 +78,9 @@ void emu_wave_sync(const char *site);
 void emu_fence(void);
 uint64_t emu_shuffle(const char *site, enum emu_op op, uint64_t bits, int by, int lanes);
 uint64_t emu_vote(const char *site, enum emu_op op, int condition);
+/* Once all of a group of lanes have come, each with a value of its own, `fold` changes all of these. */
+typedef void emu_fold(void *const value[], int lanes);
+void emu_together(const char *site, void *value, int lanes, emu_fold *fold);
 
 /* The block's own memory for the declaration that `key` stands for, the same for all of its threads. */
 void *emu_shared(const void *key, const char *name, int64_t size, int64_t count);

@@ -21,6 +21,7 @@ typedef uint64_t simt_lanes;
 #define SIMT_SYMBOL(name) SIMT_JOIN(SIMT_NAME(name), hooked)
 #else
 #define SIMT_IS_HOOKED 0
+#define SIMT_TOGETHER /* collective_fold.h */
 #define SIMT_SYMBOL(name) SIMT_JOIN(SIMT_NAME(name), emu)
 #endif
 #define SIMT_TEXT_(a) #a
