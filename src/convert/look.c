@@ -236,7 +236,8 @@ DEVICE int longest_of(const struct product *p, const struct window *w)
 {
     int64_t longest = 0;
     SIMT_ROLLED
-    for (int from = 0; from < WAVE; from++) {
+    for (simt_lanes left = (simt_lanes)simt_ballot(w->head > w->first); left; left &= left - 1) {
+        const int from = simt_ffs(left) - 1;
         const int64_t head = simt_shfl(w->head, from, WAVE);
         int64_t here = 0;
         SIMT_ROLLED
