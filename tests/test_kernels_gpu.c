@@ -57,12 +57,14 @@ static int64_t few_rows(void)
 /* Every size of values and of offsets: where a kernel reads and writes depends on these. */
 #define SIZES (TWO_VARIANTS | 1u << VARIANT_c64_i32 | 1u << VARIANT_f16_i32)
 
-/* Unless there is time, two variants meet all matrices, the other sizes those of a few blocks, and what
- * differs from them in arithmetic alone the smallest. */
-static int64_t most_rows(int variant)
+/* Does a variant meet a matrix on device d?  Unless there is time, two of them do and, where a matrix takes
+ * more than a few blocks, each at one of the wave widths; others meet the smallest. */
+static int meets(int variant, int d, int m)
 {
-    const unsigned bit = 1u << variant;
-    return trial_slow() || TWO_VARIANTS & bit ? ANY_ROWS : SIZES & bit ? few_rows() : A_BLOCK;
+    const int64_t size = awkward[m].rows > awkward[m].cols ? awkward[m].rows : awkward[m].cols;
+    if (trial_slow() || size <= A_BLOCK)
+        return 1;
+    return TWO_VARIANTS >> variant & 1 && (size <= few_rows() || trial_has_turn(d + variant, m / 2));
 }
 
 static int small_enough(const struct awkward *w)
@@ -73,15 +75,13 @@ static int small_enough(const struct awkward *w)
     return entries <= ENTRIES_MOST;
 }
 
-static void on_device(const char *name, const struct scope *scope, int m, void (*body)(struct trial *t))
+static void on_device(struct gpu *gpu, const char *name, const struct scope *scope, int d, int m,
+                      void (*body)(struct trial *t))
 {
-    struct gpu *gpu = NULL;
-    CHECK_OK(gpu_open(&gpu, name));
-    for (int variant = 0; gpu && variant < VARIANT_COUNT; variant++)
+    for (int variant = 0; variant < VARIANT_COUNT; variant++)
         for (int op = HEDDLE_N; op <= (int)trial_last_op(variant); op++) {
             struct trial t = {.name = name, .device = {.kind = DEVICE_gpu, .gpu = gpu}};
-            if (!(scope->variants >> variant & 1) || awkward[m].rows > most_rows(variant) ||
-                awkward[m].cols > most_rows(variant))
+            if (!(scope->variants >> variant & 1) || !meets(variant, d, m))
                 continue;
             trial_new(&t, &awkward[m], variant, (heddle_op)op, scope->exact);
             for (int k = 0; k < kernel_count(); k++)
@@ -94,7 +94,6 @@ static void on_device(const char *name, const struct scope *scope, int m, void (
                 }
             trial_free(&t);
         }
-    gpu_close(gpu);
 }
 
 /* Runs `body` for each device x matrix x variant x op x kernel; but unless there is time, a kernel that
@@ -104,11 +103,15 @@ static void for_all(struct scope scope, void (*body)(struct trial *t))
 {
     const char *name[DEVICES_MOST];
     find_devices(name, scope.devices);
-    for (int d = 0; name[d]; d++)
-        for (int m = 0; m < awkward_count; m++)
+    for (int d = 0; name[d]; d++) {
+        struct gpu *gpu = NULL;
+        CHECK_OK(gpu_open(&gpu, name[d]));
+        for (int m = 0; gpu && m < awkward_count; m++)
             if (awkward[m].rows <= scope.rows && awkward[m].cols <= scope.rows && small_enough(&awkward[m]) &&
                 (trial_has_turn(d, m) || !(scope.turns || trial_brief())))
-                on_device(name[d], &scope, m, body);
+                on_device(gpu, name[d], &scope, d, m, body);
+        gpu_close(gpu);
+    }
 }
 
 /* ---- properties ---- */
