@@ -4,6 +4,8 @@
 PREFIX ?= /usr/local
 JOBS ?= $(shell nproc)
 SECONDS ?= 60
+# ninja, where it is, needs a tenth less time; a folder goes on with what it was begun with.
+export CMAKE_GENERATOR ?= $(if $(shell command -v ninja 2>/dev/null),Ninja,Unix Makefiles)
 BUILD = cmake --preset $(1) -DCMAKE_INSTALL_PREFIX=$(PREFIX) -DHEDDLE_TESTS=ON $(2) $(CMAKE_ARGS) >/dev/null \
         && cmake --build --preset $(1) -j $(JOBS)
 # A step of `make check`, after which scripts/check tells how long it took: name, command.

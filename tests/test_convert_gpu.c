@@ -60,13 +60,21 @@ static void check_options(const struct device *d, enum format_id id, const struc
     device_stored_free(&cpu, &t);
 }
 
+static int has_turn(const struct device *d, int i)
+{
+    return trial_has_turn(gpu_info_of(d->gpu)->wave == 64, i);
+}
+
 /* With every value of every option, the others at their initial values.  Those choose what is stored, not
  * its types. */
 static void check_format(const struct device *d, enum format_id id, const struct csr *there,
-                         const struct csr *here, const char *name)
+                         const struct csr *here, int m)
 {
+    const char *name = awkward[m].name;
     const struct option *o =
-        here->value == HEDDLE_F32 && here->offset == HEDDLE_I32 ? format_at(id)->options : NULL;
+        here->value == HEDDLE_F32 && here->offset == HEDDLE_I32 && has_turn(d, m + (int)id)
+            ? format_at(id)->options
+            : NULL;
     int64_t option[OPTIONS_MOST] = {0};
     check_options(d, id, there, here, name, NULL);
     for (int i = 0; o && o[i].name; i++)
@@ -82,15 +90,16 @@ static void check_format(const struct device *d, enum format_id id, const struct
         check_options(d, id, there, here, name, (const int64_t[OPTIONS_MOST]){1, n});
 }
 
-static void convert(const struct device *d, const struct awkward *w, int v)
+static void convert(const struct device *d, int m, int v)
 {
+    const struct awkward *w = &awkward[m];
     struct csr here, there, turned, turned_there, rows, rows_there;
     struct coo entries;
     CHECK_OK(awkward_make(&here, w, trial_types[v][0], trial_types[v][1]));
     CHECK_OK(device_csr_upload(d, &there, &here));
     for (int id = 0; id < FORMAT_COUNT; id++)
         if (id != FORMAT_group)
-            check_format(d, (enum format_id)id, &there, &here, w->name);
+            check_format(d, (enum format_id)id, &there, &here, m);
     CHECK_OK(csr_transpose(&turned, &here));
     CHECK_OK(device_csr_transpose(d, &turned_there, &there));
     CHECK_THAT(same_csr(d, &turned_there, &turned), "the transpose of '%s'", w->name);
@@ -109,7 +118,7 @@ static void convert(const struct device *d, const struct awkward *w, int v)
     coo_free(&entries);
 }
 
-/* Two variants for both wave widths, those of other sizes for one. */
+/* Two variants for both wave widths, those of other sizes, and options, for one. */
 static void converts(const struct device *d)
 {
     for (int m = 0; m < awkward_count; m++)
@@ -119,9 +128,8 @@ static void converts(const struct device *d)
                                 : MOVED_VARIANTS) >>
                         v &
                     1 &&
-                ((1u << VARIANT_f32_i32 | 1u << VARIANT_f64_o64) >> v & 1 ||
-                 trial_has_turn(gpu_info_of(d->gpu)->wave == 64, m + v)))
-                convert(d, &awkward[m], v);
+                ((1u << VARIANT_f32_i32 | 1u << VARIANT_f64_o64) >> v & 1 || has_turn(d, m + v)))
+                convert(d, m, v);
 }
 
 TEST(conversions_on_the_device_are_bitwise_those_of_the_host)
@@ -139,7 +147,7 @@ TEST(conversions_whose_grid_is_too_small_cover_the_whole_matrix)
         ((struct gpu_head *)d.gpu)->info.grid_threads = 1024;
         for (int m = 0; m < awkward_count; m++)
             if (awkward[m].rows > 4 * 1024)
-                convert(&d, &awkward[m], VARIANT_f32_i32);
+                convert(&d, m, VARIANT_f32_i32);
         gpu_close(d.gpu);
     }
 }

@@ -8,7 +8,7 @@
 
 #include "base/thread.h"
 
-#define SMALL_LAUNCH 4096 /* threads: less than that is over before other processors wake up */
+#define SMALL_LAUNCH 32768 /* threads: less than that is over before other processors wake up */
 
 static int64_t divisor(int64_t a, int64_t b)
 {
