@@ -66,14 +66,14 @@ check:
 	@scripts/setup build device check
 	@rm -f build/steps
 	@$(call STEP,release,$(call BUILD,release,$(ARCHS_one) -DHEDDLE_SPILLS=error))
-	@$(call STEP,asan,$(call BUILD,asan,-DHEDDLE_SANITIZE_ALL=OFF))
+	@$(call STEP,asan,$(call BUILD,asan,-DHEDDLE_PLAIN_BUILD=$(CURDIR)/build))
 	@scripts/check build build-asan
 
 check-full:
 	@scripts/setup build report device check fuzz browser deb fresh
 	@rm -f build/steps
 	@$(call STEP,release,$(call BUILD,release,$(ARCHS_all) -DHEDDLE_SPILLS=error))
-	@$(call STEP,asan,$(call BUILD,asan,-DHEDDLE_SANITIZE_ALL=ON))
+	@$(call STEP,asan,$(call BUILD,asan,-DHEDDLE_PLAIN_BUILD=))
 	@$(call STEP,tsan,$(call BUILD,tsan))
 	@HEDDLE_SLOW_TESTS=1 scripts/check build build-asan build-tsan
 	@bash tests/browser/run.sh build

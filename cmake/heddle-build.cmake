@@ -57,16 +57,20 @@ function(heddle_types out row)
   set(${out} ${variant} elem=${elem} real=${real} off=${off} VARIANT_NAME=${variant} PARENT_SCOPE)
 endfunction()
 
-# heddle_watch(TARGET VARIANT): sanitizers look at one variant of each size only, unless HEDDLE_SANITIZE_ALL:
-# which addresses code touches depends on types no more than by that.  The others take half of the time to
-# compile.
-function(heddle_watch target variant)
-  if(HEDDLE_SANITIZE AND NOT HEDDLE_SANITIZE_ALL AND
-     NOT variant MATCHES "^(f64|c64|f16)(_i32)?$|^f32(_o64)?$")
-    set_target_properties(${target} PROPERTIES HEDDLE_UNWATCHED ON)
-    # gcc is sure of an array that is filled in a loop at -O2 only.
-    target_compile_options(${target} PRIVATE -g0 $<$<C_COMPILER_ID:GNU>:-Wno-maybe-uninitialized>)
+# heddle_borrowed(OUT TARGET VARIANT SOURCES): where sanitizers look at one variant of each size only
+# (HEDDLE_PLAIN_BUILD), the target's objects in the other build; nothing for what is compiled here.  Which
+# addresses code touches depends on types no more than by their size.
+function(heddle_borrowed out target variant sources)
+  set(objects "")
+  if(HEDDLE_PLAIN_BUILD AND variant AND NOT variant MATCHES "^(f64|c64|f16)(_i32)?$|^f32(_o64)?$")
+    file(RELATIVE_PATH folder ${CMAKE_BINARY_DIR} ${CMAKE_CURRENT_BINARY_DIR})
+    foreach(source IN LISTS sources)
+      get_filename_component(source ${source} ABSOLUTE)
+      file(RELATIVE_PATH source ${CMAKE_CURRENT_SOURCE_DIR} ${source})
+      list(APPEND objects ${HEDDLE_PLAIN_BUILD}/${folder}/CMakeFiles/${target}.dir/${source}.o)
+    endforeach()
   endif()
+  set(${out} "${objects}" PARENT_SCOPE)
 endfunction()
 
 # heddle_page_file(OUT PAGE): where the page lies.
@@ -100,7 +104,12 @@ function(heddle_isa_rows out)
 endfunction()
 
 function(heddle_objects name)
-  cmake_parse_arguments(arg "" "" "SOURCES;DEFINES;OPTIONS" ${ARGN})
+  cmake_parse_arguments(arg "" "VARIANT" "SOURCES;DEFINES;OPTIONS" ${ARGN})
+  heddle_borrowed(borrowed ${name} "${arg_VARIANT}" "${arg_SOURCES}")
+  set(HEDDLE_OBJECTS ${HEDDLE_OBJECTS} ${borrowed} PARENT_SCOPE)
+  if(borrowed)
+    return()
+  endif()
   add_library(${name} OBJECT ${arg_SOURCES})
   target_link_libraries(${name} PRIVATE heddle_flags)
   target_compile_definitions(${name} PRIVATE ${arg_DEFINES})
@@ -141,9 +150,8 @@ macro(heddle_library_objects)
       set(level $<$<CONFIG:Release>:-O2>)
       set(tables $<$<CONFIG:Release>:-fno-asynchronous-unwind-tables>)
     endif()
-    heddle_objects(heddle_typed_${variant} SOURCES ${typed} DEFINES ${types}
+    heddle_objects(heddle_typed_${variant} VARIANT ${variant} SOURCES ${typed} DEFINES ${types}
                    OPTIONS -ffp-contract=off ${level} ${tables})
-    heddle_watch(heddle_typed_${variant} ${variant})
     set(cpu_pages src/kernel/cpu/table.c)
     set(cpu_real_pages "")
     set(cpu_sets "")
@@ -175,15 +183,13 @@ macro(heddle_library_objects)
       # Kernels may fuse a multiplication with an addition: it is faster and rounds less.
       set(cpu_defines HEDDLE_DEVICE ISA_NAME=${isa} REAL_NAME=${number} ${cpu_sets})
       set(cpu_options -ffp-contract=fast ${isa_flags} ${tables})
-      heddle_objects(heddle_cpu_${variant}_${isa} SOURCES ${cpu_pages}
+      heddle_objects(heddle_cpu_${variant}_${isa} VARIANT ${variant} SOURCES ${cpu_pages}
                      DEFINES ${types} ${cpu_defines} OPTIONS ${cpu_options})
-      heddle_watch(heddle_cpu_${variant}_${isa} ${variant})
       if(variant MATCHES "_i32$" AND cpu_real_pages) # for 64-bit offsets as well
         set(types_real ${types})
         list(FILTER types_real INCLUDE REGEX "^(elem|real)=")
-        heddle_objects(heddle_cpu_${number}_${isa} SOURCES ${cpu_real_pages}
+        heddle_objects(heddle_cpu_${number}_${isa} VARIANT ${number} SOURCES ${cpu_real_pages}
                        DEFINES ${types_real} VARIANT_NAME=${number} ${cpu_defines} OPTIONS ${cpu_options})
-        heddle_watch(heddle_cpu_${number}_${isa} ${number})
       endif()
     endforeach()
   endforeach()
@@ -221,30 +227,41 @@ function(heddle_pages_of out row pages)
   set(${out} ${files} PARENT_SCOPE)
 endfunction()
 
-# heddle_emu_pages(OUT NAME VARIANTS PAGES): object targets NAME_VARIANT, their names in OUT.
+# heddle_emu_pages(OUT NAME VARIANTS PAGES): object targets NAME_VARIANT, their names in OUT, and the objects
+# of all in OUT_objects.
 function(heddle_emu_pages out name variant_rows pages)
   set(targets "")
+  set(objects "")
   foreach(row IN LISTS variant_rows)
     heddle_types(types "${row}")
     list(POP_FRONT types variant)
     set(target ${name}_${variant})
     heddle_pages_of(files "${row}" "${pages}")
-    if(NOT files)
+    heddle_borrowed(borrowed ${target} ${variant} "${files}")
+    list(APPEND objects ${borrowed})
+    if(borrowed OR NOT files)
       continue()
     endif()
     add_library(${target} OBJECT ${files})
     target_link_libraries(${target} PRIVATE heddle_flags heddle_emu_flags)
     target_compile_definitions(${target} PRIVATE ${types} HEDDLE_DEVICE SIMT_EMU)
     target_compile_options(${target} PRIVATE -ffp-contract=off ${emu_level})
-    heddle_watch(${target} ${variant})
     list(APPEND targets ${target})
+    list(APPEND objects $<TARGET_OBJECTS:${target}>)
   endforeach()
   set(${out} ${targets} PARENT_SCOPE)
+  set(${out}_objects ${objects} PARENT_SCOPE)
 endfunction()
 
-# heddle_emu_hooked(OUT NAME VARIANTS PAGES): one object with the hooked builds of all pages, whatever
-# sanitizer the rest of the build has.
+# heddle_emu_hooked(OUT NAME VARIANTS PAGES): one object with the hooked builds of all pages, which do not
+# depend on the sanitizer that the rest of the build has.
 function(heddle_emu_hooked out name variant_rows pages)
+  if(HEDDLE_PLAIN_BUILD)
+    file(RELATIVE_PATH folder ${CMAKE_BINARY_DIR} ${CMAKE_CURRENT_BINARY_DIR})
+    add_custom_target(${name})
+    set(${out} ${HEDDLE_PLAIN_BUILD}/${folder}/${name}.o PARENT_SCOPE)
+    return()
+  endif()
   set(objects "")
   set(targets "")
   foreach(row IN LISTS variant_rows)
@@ -313,17 +330,15 @@ macro(heddle_emu_library_objects)
   heddle_objects(heddle_emu_list SOURCES ${CMAKE_BINARY_DIR}/emu_pages.c)
   if(heddle_emu_page_files)
     heddle_emu_pages(emu_targets heddle_emu "${variant_rows}" "${heddle_emu_page_files}")
-    foreach(target IN LISTS emu_targets)
-      list(APPEND HEDDLE_OBJECTS $<TARGET_OBJECTS:${target}>)
-      list(APPEND HEDDLE_OBJECT_TARGETS ${target})
-    endforeach()
+    list(APPEND HEDDLE_OBJECTS ${emu_targets_objects})
+    list(APPEND HEDDLE_OBJECT_TARGETS ${emu_targets})
   endif()
   # The emulator switches stacks under ThreadSanitizer's feet, so it must not be looked at by it.
   file(GLOB emu_sources CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/src/gpu/emu_*.c)
   set_property(SOURCE ${emu_sources} APPEND PROPERTY COMPILE_OPTIONS -fno-sanitize=thread)
   # What runs between the threads of a page takes more time under AddressSanitizer than all pages.  It still
   # tells that of its stacks and of what it lends the pages.
-  if(HEDDLE_SANITIZE MATCHES "address" AND NOT HEDDLE_SANITIZE_ALL)
+  if(HEDDLE_SANITIZE MATCHES "address" AND HEDDLE_PLAIN_BUILD)
     list(FILTER emu_sources INCLUDE REGEX "emu_(block|collective|launch)[.]c$")
     set_property(SOURCE ${emu_sources} APPEND PROPERTY COMPILE_OPTIONS -O2 -fno-sanitize=all
                  -D__SANITIZE_ADDRESS__=1)

@@ -20,7 +20,7 @@ static const int threads_tried[] = {2, 7};
 #define ISA_FIRST 0
 #define ISA_LAST (ISA_COUNT - 1)
 #define VARIANTS (trial_brief() ? TWO_VARIANTS : MOST_VARIANTS)
-#define ENTRIES_MOST INT64_MAX
+#define ENTRIES_MOST (trial_brief() ? 20000 : INT64_MAX)
 #define PAIRS SCALARS
 static const int threads_tried[] = {1, 2, 7, 64};
 #endif
@@ -69,20 +69,20 @@ static void for_variants(unsigned variants, int share, int exact, void (*body)(s
 /* For what depends on types no more than by their size, real or complex. */
 static unsigned few_variants(void)
 {
-    return trial_slow() ? ALL_VARIANTS : TWO_VARIANTS | 1u << VARIANT_c64_i32;
+    return trial_slow() ? ALL_VARIANTS : trial_brief() ? TWO_VARIANTS : TWO_VARIANTS | 1u << VARIANT_c64_i32;
 }
 
 /* Where rows are cut depends on threads, and on no type; what is left over of a row, on instruction sets:
- * unless there is time, the best one meets all numbers of threads (rarer types and AddressSanitizer half of
- * them), each other one of them. */
+ * unless there is time, f64 meets the one half of the numbers of threads and other types meet the other, and
+ * instruction sets but the best one meet one number. */
 static void on_all_devices(struct trial *t)
 {
-    const int is_real = t->A.value == HEDDLE_F32 || t->A.value == HEDDLE_F64;
-    for (int i = 0; i < THREADS_TRIED; i += (is_real && !trial_brief()) || trial_slow() ? 1 : 2)
-        for (int isa = ISA_FIRST; isa <= (int)ISA_LAST; isa++) {
-            const int is_best = isa == (int)cpu_this()->isa, odd = i == THREADS_TRIED / 2;
+    for (int i = 0; i < THREADS_TRIED; i++)
+        for (int isa = ISA_FIRST; trial_has_turn(t->A.value == HEDDLE_F64, i) && isa <= (int)ISA_LAST;
+             isa++) {
+            const int is_best = isa == (int)cpu_this()->isa, is_more = i >= THREADS_TRIED / 2;
             t->device = (struct device){.threads = threads_tried[i], .isa = (enum isa)isa};
-            if (isa_runs((enum isa)isa) && (is_best || odd || trial_slow()))
+            if (isa_runs((enum isa)isa) && (is_best || is_more || trial_slow()))
                 trial_products(t, 1, pairs(t));
         }
 }

@@ -391,12 +391,6 @@ static void try_plans(const char *device)
     heddle_close(s.h);
 }
 
-/* Under AddressSanitizer some will do, of every way and both wave widths. */
-static int one_in(int so_many)
-{
-    return trial_brief() ? so_many : 1;
-}
-
 static void try_way_of_csr_mm(const char *device, const char *matrix, int i)
 {
     static const char *const ways[] = {"csr_mm:way=single", "csr_mm:way=apart", "csr_mm:way=gathered"};
@@ -418,14 +412,14 @@ TEST(every_way_of_csr_mm_is_right)
 {
     static const char *const matrices[] = {"power law", "huge row in the middle",
                                            "lengths around vector widths"};
-    for (int i = 0; i < 18; i += one_in(5))
+    for (int i = 0; i < 18; i += trial_brief() ? 5 : 1)
         try_way_of_csr_mm(i % 2 ? "emu:wave=32" : "emu:wave=64", matrices[i / 6], i);
 }
 
 /* Hooked pages tell of loads outside of X, and of those wider than their alignment, as well. */
 TEST(every_way_of_csr_mm_races_nowhere_and_stays_within_its_arrays)
 {
-    for (int i = 0; i < 12; i += one_in(5))
+    for (int i = 0; i < 12; i += trial_brief() ? 5 : 1)
         try_way_of_csr_mm(i % 2 ? "emu:wave=32,races=1" : "emu:wave=64,races=1", "slice remainder 7", i);
 }
 
