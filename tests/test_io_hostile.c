@@ -14,6 +14,7 @@
 #include "io/hdl.h"
 #include "io/read.h"
 #include "test_io.h"
+#include "trial.h"
 
 /* ------------------------------------------------------------------ files that change */
 
@@ -252,7 +253,8 @@ TEST(compressed_repetition_is_refused_when_it_grows_beyond_all_proportion)
     CHECK_FAILS(vector_read(&x, &n, HEDDLE_F64, path), HEDDLE_NO_MEMORY, HINT);
     CHECK_THAT(peak() - before < 1.2e9, "the vector took %.3g MB before it was refused",
                (peak() - before) / 1e6);
-    check_bomb(gzip_bomb("a.mtx.gz", REAL "1 1 281474976710655\n", "1 1 1\n", 500), HINT, 1.2e9);
+    if (!trial_brief()) /* the same reading, for five times as long */
+        check_bomb(gzip_bomb("a.mtx.gz", REAL "1 1 281474976710655\n", "1 1 1\n", 500), HINT, 1.2e9);
 }
 
 TEST(what_never_ends_is_refused)

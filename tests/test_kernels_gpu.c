@@ -58,13 +58,14 @@ static int64_t few_rows(void)
 #define SIZES (TWO_VARIANTS | 1u << VARIANT_c64_i32 | 1u << VARIANT_f16_i32)
 
 /* Does a variant meet a matrix on device d?  Unless there is time, two of them do and, where a matrix takes
- * more than a few blocks, each at one of the wave widths; others meet the smallest. */
+ * more than a few blocks, each at one of the wave widths; others meet the smallest, at one of the widths. */
 static int meets(int variant, int d, int m)
 {
     const int64_t size = awkward[m].rows > awkward[m].cols ? awkward[m].rows : awkward[m].cols;
-    if (trial_slow() || size <= A_BLOCK)
-        return 1;
-    return TWO_VARIANTS >> variant & 1 && (size <= few_rows() || trial_has_turn(d + variant, m / 2));
+    const int is_usual = TWO_VARIANTS >> variant & 1;
+    if (trial_slow() || size <= (is_usual ? few_rows() : A_BLOCK))
+        return is_usual || trial_has_turn(d + variant, m);
+    return is_usual && trial_has_turn(d + variant, m / 2);
 }
 
 static int small_enough(const struct awkward *w)

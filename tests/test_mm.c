@@ -191,28 +191,24 @@ static void for_all(const char *device, int few, int there, unsigned variants, i
     heddle_close(s.h);
 }
 
-/* Of the numbers of vectors, one in so many; multiplications at most. */
+/* Of the numbers of vectors, one in so many. */
 static int every(int usual)
 {
     return trial_slow() ? 1 : trial_brief() ? 4 * usual + 1 : usual;
 }
 
-static int64_t most_on_a_gpu(void)
-{
-    return trial_slow() ? INT64_MAX : trial_brief() ? 50000 : 400000;
-}
-
 TEST(several_vectors_are_exact_on_a_cpu)
 {
-    for_all("cpu:threads=3", every(5), 0, trial_brief() ? TWO_VARIANTS : ALL_VARIANTS, INT64_MAX);
-    for_all("cpu:threads=1,isa=generic", every(11), 0, TWO_VARIANTS, INT64_MAX);
-    for_all("cpu:threads=32", every(11), 0, TWO_VARIANTS, INT64_MAX);
+    for_all("cpu:threads=3", every(9), 0, trial_brief() ? TWO_VARIANTS : ALL_VARIANTS, INT64_MAX);
+    for_all("cpu:threads=1,isa=generic", every(17), 0, TWO_VARIANTS, INT64_MAX);
+    for_all("cpu:threads=32", every(17), 0, TWO_VARIANTS, INT64_MAX);
 }
 
 TEST(several_vectors_are_exact_on_a_gpu)
 {
-    for_all("emu:wave=32,seed=3", every(7), 1, TWO_VARIANTS, most_on_a_gpu());
-    for_all("emu:wave=64,seed=4", every(7), 1, TWO_VARIANTS, most_on_a_gpu());
+    const int64_t most = trial_slow() ? INT64_MAX : trial_brief() ? 50000 : 400000;
+    for_all("emu:wave=32,seed=3", every(7), 1, TWO_VARIANTS, most);
+    for_all("emu:wave=64,seed=4", every(7), 1, TWO_VARIANTS, most);
 }
 
 TEST(vectors_of_the_host_are_staged_without_what_lies_between_them)

@@ -140,7 +140,9 @@ static void try_all(const struct device *d)
         if (awkward[m].rows > most || awkward[m].cols > most || entries > ENTRIES_MOST ||
             !trial_has_turn(gpu_info_of(d->gpu)->wave == 64, m))
             continue;
-        const unsigned variants = awkward[m].rows <= SMALL ? TWO_VARIANTS | OTHER_VARIANTS : TWO_VARIANTS;
+        const unsigned variants = awkward[m].rows <= SMALL || trial_slow() ? TWO_VARIANTS | OTHER_VARIANTS
+                                : trial_has_turn(0, m / 2)                 ? 1u << VARIANT_f64_i32
+                                                                           : 1u << VARIANT_f32_o64;
         for (int variant = 0; variant < VARIANT_COUNT; variant++)
             for (int op = HEDDLE_N; variants >> variant & 1 && op <= (int)trial_last_op(variant); op++)
                 try_matrix(d, &awkward[m], variant, (heddle_op)op);
