@@ -74,14 +74,18 @@ static unsigned few_variants(void)
     return trial_slow() ? ALL_VARIANTS : trial_brief() ? TWO_VARIANTS : TWO_VARIANTS | 1u << VARIANT_c64_i32;
 }
 
-/* Where rows are cut depends on threads, and on no type; what is left over of a row, on instruction sets:
- * unless there is time, f64 meets the one half of the numbers of threads and other types meet the other, and
- * instruction sets but the best one meet one number. */
+/* Where rows are cut depends on threads, and on no type: unless there is time, or they are few, f64 meets the
+ * one half of their numbers and other types meet the other. */
+static int meets_threads(const struct trial *t, int i)
+{
+    return THREADS_TRIED <= 2 || trial_has_turn(t->A.value == HEDDLE_F64, i);
+}
+
+/* What is left over of a row depends on instruction sets: those but the best one meet one number. */
 static void on_all_devices(struct trial *t)
 {
     for (int i = 0; i < THREADS_TRIED; i++)
-        for (int isa = ISA_FIRST; trial_has_turn(t->A.value == HEDDLE_F64, i) && isa <= (int)ISA_LAST;
-             isa++) {
+        for (int isa = ISA_FIRST; meets_threads(t, i) && isa <= (int)ISA_LAST; isa++) {
             const int is_best = isa == (int)cpu_this()->isa, is_more = i >= THREADS_TRIED / 2;
             t->device = (struct device){.threads = threads_tried[i], .isa = (enum isa)isa};
             if (isa_runs((enum isa)isa) && (is_best || is_more || trial_slow()))
@@ -101,10 +105,8 @@ static void within_bounds(struct trial *t)
 
 TEST(every_kernel_is_within_the_error_bound_on_random_data)
 {
-    if (trial_brief()) {
-        test_skip("other values lie at the same addresses");
-        return;
-    }
+    if (trial_brief())
+        SKIP("other values lie at the same addresses");
     for_variants(ALL_VARIANTS, HALF, 0, within_bounds);
 }
 
