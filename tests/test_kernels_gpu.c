@@ -308,7 +308,7 @@ TEST(csr_weave_takes_every_row_block_once)
          strewn_column},
         {"long even rows", "entries of the next row", 300, 4000, long_even_rows, strewn_column},
     };
-    static const char *const ways[] = {"auto", "blocks"};
+    static const char *const ways[] = {"auto", "blocks", "passing"};
     for (size_t i = 0; i < sizeof matrices / sizeof matrices[0]; i++)
         every_way("csr_weave", ways, sizeof ways / sizeof ways[0], "", &matrices[i], HEDDLE_N);
 }

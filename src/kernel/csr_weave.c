@@ -27,8 +27,11 @@
  */
 #include "convert/look.h"
 
-/* product.fact[LOOK_OWN]: how many blocks of threads, or rows, ahead of one's own the prefetch goes. */
+/* product.fact[LOOK_OWN]: how many blocks of threads, or rows, ahead of one's own the prefetch goes.  Where
+ * rows are read directly, instead of LOOK_PIECE: of how many rows L2 keeps the entries for the next product;
+ * those of others only pass through. */
 #define WEAVE_AHEAD LOOK_OWN
+#define WEAVE_KEPT LOOK_PIECE
 
 /* Threads of a block that has a row block, and how many such a multiprocessor should have registers for. */
 #define BLOCK LOOK_THREADS
@@ -47,9 +50,8 @@
 /* -------------------------------------------------------- rows that are read directly --------- */
 
 /* Rows of a few entries a lane: most are one round.  The prefetch is for the block that comes when this
- * one has gone.  `full`: there are threads enough to fill the device, so that bytes count, and not how long
- * one of them waits. */
-DEVICE void short_rows(const struct product *p, const int lanes, const int under_way, const int full)
+ * one has gone.  `passing`: bytes count, and not how long a thread waits; not all entries are kept. */
+DEVICE void short_rows(const struct product *p, const int lanes, const int under_way, const int passing)
 {
     const off *RESTRICT row_ptr = (const off *)p->array[CSR_ROW_PTR];
     const real *RESTRICT x = (const real *)p->x;
@@ -63,9 +65,9 @@ DEVICE void short_rows(const struct product *p, const int lanes, const int under
     const idx *RESTRICT col = (const idx *)p->array[CSR_COL] + begin + lane;
     const elem *RESTRICT val = (const elem *)p->array[CSR_VAL] + begin + lane;
     real sum = 0;
-    if (full) {
-        col = simt_passing(col);
-        val = simt_passing(val);
+    if (passing) {
+        col = simt_passing_if(first >= (uint32_t)p->fact[WEAVE_KEPT], col);
+        val = simt_passing_if(first >= (uint32_t)p->fact[WEAVE_KEPT], val);
     }
     if (simt_thread_id() == 0 && ahead < rows)
         simt_prefetch(row_ptr + ahead,
@@ -75,14 +77,14 @@ DEVICE void short_rows(const struct product *p, const int lanes, const int under
         idx c[DEEP];
         elem v[DEEP];
         for (int i = 0; i < under_way; i++) {
-            c[i] = k + i * lanes >= n ? 0
-                 : lanes < 16 || full ? simt_readonly(col + k + i * lanes)
-                                      : simt_stream(col + k + i * lanes);
-            v[i] = k + i * lanes >= n ? 0
-                 : lanes < 16 || full ? simt_readonly(val + k + i * lanes)
-                                      : simt_stream(val + k + i * lanes);
+            c[i] = k + i * lanes >= n    ? 0
+                 : lanes < 16 || passing ? simt_readonly(col + k + i * lanes)
+                                         : simt_stream(col + k + i * lanes);
+            v[i] = k + i * lanes >= n    ? 0
+                 : lanes < 16 || passing ? simt_readonly(val + k + i * lanes)
+                                         : simt_stream(val + k + i * lanes);
         }
-        for (int i = 0; lanes > 1 && !full && i < under_way; i++)
+        for (int i = 0; lanes > 1 && !passing && i < under_way; i++)
             c[i] = simt_with(c[i], v[i]); /* few threads: val should come with col, not behind it */
         for (int i = 0; i < under_way; i++)
             sum += k + i * lanes < n ? term(p, v[i], simt_readonly(x + c[i])) : 0;
@@ -94,18 +96,20 @@ DEVICE void short_rows(const struct product *p, const int lanes, const int under
 }
 
 /* A kernel per number of lanes, so that loads are unrolled. */
-#define SHORT_ROWS(name, lanes, under_way, full)                                                             \
+#define SHORT_ROWS(name, lanes, under_way, passing)                                                          \
     KERNEL_RESIDENT(name, SIMT_USUAL_BLOCK, RESIDENT_ROWS(sizeof(real)))(struct product p)                   \
     {                                                                                                        \
-        short_rows(&p, lanes, under_way, full);                                                              \
+        short_rows(&p, lanes, under_way, passing);                                                           \
     }
 SHORT_ROWS(csr_weave1, 1, UNDER_WAY, 0)
 SHORT_ROWS(csr_weave1_deep, 1, DEEP, 0)
+SHORT_ROWS(csr_weave1_passing, 1, UNDER_WAY, 1)
+SHORT_ROWS(csr_weave1_deep_passing, 1, DEEP, 1)
 SHORT_ROWS(csr_weave2, 2, UNDER_WAY, 0)
 SHORT_ROWS(csr_weave4, 4, UNDER_WAY, 0)
 SHORT_ROWS(csr_weave8, 8, UNDER_WAY, 0)
 SHORT_ROWS(csr_weave16, 16, WIDE, 0)
-SHORT_ROWS(csr_weave16_full, 16, WIDE, 1)
+SHORT_ROWS(csr_weave16_passing, 16, WIDE, 1)
 SHORT_ROWS(csr_weave32, 32, UNDER_WAY, 0)
 
 /* -------------------------------------------------------- row blocks -------------------------- */
@@ -226,18 +230,19 @@ KERNEL_RESIDENT(csr_weave_blocks, BLOCK, sizeof(real) == 16 ? RESIDENT - 2 : RES
 #else
 #include "kernel/kernel.h"
 
-/* way=blocks: row blocks also where rows are short, for the tests. */
-static const char *const words[] = {"auto", "blocks"};
-enum { BY_LENGTH, IN_BLOCKS };
+/* For the tests.  way=blocks: row blocks also where rows are short; way=passing: small matrices as large. */
+static const char *const words[] = {"auto", "blocks", "passing"};
+enum { BY_LENGTH, IN_BLOCKS, PASSING };
 static const struct option options[] = {
     {"way", BY_LENGTH, WORDS(words)},
     {0},
 };
 
-static const char *const entries[] = {
-    "csr_weave1",  "csr_weave1_deep", "csr_weave2",       "csr_weave4",       "csr_weave8",
-    "csr_weave16", "csr_weave32",     "csr_weave16_full", "csr_weave_blocks", NULL};
-enum { ONE_LANE, ONE_LANE_DEEP, TWO_LANES, SIXTEEN_LANES_FULL = 7 };
+static const char *const entries[] = {"csr_weave1",          "csr_weave1_deep",    "csr_weave2",
+                                      "csr_weave4",          "csr_weave8",         "csr_weave16",
+                                      "csr_weave32",         "csr_weave1_passing", "csr_weave1_deep_passing",
+                                      "csr_weave16_passing", "csr_weave_blocks",   NULL};
+enum { ONE_LANE, ONE_LANE_DEEP, TWO_LANES, ONE_LANE_PASSING = 7, SIXTEEN_LANES_PASSING = 9 };
 
 static int64_t workspace(const struct work *w)
 {
@@ -271,8 +276,7 @@ static int64_t threads_held(const struct work *w)
  * - or, in single precision and where the cache holds the matrix, by as many of 8 and 16 as an average row
  *   keeps busy: what is waited for then is latency, of which a row block has more.
  * Or rows are about as long as each other and enough to fill the device: 16 or 32 lanes that have UNDER_WAY
- * entries each read whole lines, as all threads would for a tile, and need no barrier; in f64 the tile is
- * ahead of 16. */
+ * entries each read whole lines, as all threads would for a tile, and need no barrier. */
 #define ROUNDS 2
 #define BUSY 5 / 4 /* entries of an average row for each lane */
 #define EVEN 2     /* times the mean */
@@ -293,18 +297,39 @@ static int lanes_of(const struct work *w)
         if (2 * lanes * rows >= threads && longest <= ROUNDS * round_of(lanes))
             return lanes;
     }
-    lanes = mean >= 32 * UNDER_WAY ? 32 : mean >= 16 * UNDER_WAY && vector_size(w->value) == 4 ? 16 : 0;
+    lanes = mean >= 32 * UNDER_WAY ? 32 : mean >= 16 * UNDER_WAY && vector_size(w->value) <= 8 ? 16 : 0;
     return longest <= EVEN * mean && lanes * rows >= threads ? lanes : 0;
 }
 
+/* Should entries pass through L2?  16 lanes a row that fill the device are a matter of bytes alone.  One lane
+ * reads a line several times, and where the matrix is much larger than L2 that must keep it meanwhile; what
+ * finds room there beside x and y, is best kept for the next product.  Measured on an H200. */
+#define MUCH_LARGER 4
+static int is_passing(const struct work *w, int lanes, int64_t bytes, int64_t cache)
+{
+    const int64_t rows = w->product.rows, real_bytes = (int64_t)vector_size(w->value),
+                  all = bytes + rows * (real_bytes + (int64_t)sizeof(int32_t)) + w->product.cols * real_bytes;
+    if (w->option[0] == PASSING)
+        return lanes == 1 || lanes == 16;
+    return lanes == 16 ? lanes * rows >= threads_held(w)
+         : lanes == 1  ? all > cache / 4 * 3 && bytes <= MUCH_LARGER * cache
+                       : 0;
+}
+
+/* What others left in L2 stays there while entries pass: where these are much more than it holds, the first
+ * of them had better take its place. */
 static heddle_status launch_rows(const struct work *w, int lanes)
 {
     struct work told = *w;
-    int entry = w->product.nnz > UNDER_WAY * w->product.rows ? ONE_LANE_DEEP : ONE_LANE;
+    const int64_t rows = w->product.rows, nnz = w->product.nnz, cache = gpu_info_of(w->device->gpu)->cache,
+                  bytes = nnz * (int64_t)(type_size(w->value) + sizeof(int32_t));
+    const int deep = nnz > UNDER_WAY * rows, passing = is_passing(w, lanes, bytes, cache);
+    int entry = (passing ? ONE_LANE_PASSING : ONE_LANE) + deep;
     for (int i = lanes; i > 1; i /= 2)
         entry = i == lanes ? TWO_LANES : entry + 1;
-    if (lanes == 16 && lanes * w->product.rows >= threads_held(w))
-        entry = SIXTEEN_LANES_FULL;
+    if (passing && lanes == 16)
+        entry = SIXTEEN_LANES_PASSING;
+    told.product.fact[WEAVE_KEPT] = bytes > MUCH_LARGER * cache ? cache / (bytes / rows + 1) : 0;
     told.product.fact[WEAVE_AHEAD] = gpu_threads(w->device->gpu) / lanes;
     return gpu_run_rows(&told, entries[entry], lanes);
 }
@@ -319,7 +344,7 @@ static heddle_status launch_blocks(const struct work *w)
 
 static heddle_status launch(const struct work *w)
 {
-    const int lanes = w->option[0] == BY_LENGTH ? lanes_of(w) : 0;
+    const int lanes = w->option[0] == IN_BLOCKS ? 0 : lanes_of(w);
     if (w->product.fact[LOOK_BAD])
         return look_refused();
     return lanes > 0 ? launch_rows(w, lanes) : launch_blocks(w);

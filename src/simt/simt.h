@@ -64,8 +64,8 @@
  *   simt_readonly(p)               *p, of global memory that nobody writes during the launch
  *   simt_stream(p)                 the same, and nobody will read it again soon: it should not displace x
  *                                  in the caches
- *   simt_passing(p)                p, and what is read through it should leave the L2 cache first, but may
- *                                  stay nearer by
+ *   simt_passing_if(condition, p)  p, and what is read through it should leave the L2 cache first, but may
+ *                                  stay nearer by; the condition is the block's
  *   simt_stream_if(condition, p)   simt_stream(p), or 0 without reading p; costs no branch
  *   simt_prefetch(p, bytes)        may have so much from p on brought to the L2 cache; a thread says it
  *                                  for all.  What is read soon after costs less waiting; what is not costs

@@ -280,13 +280,14 @@ template <class T> DEVICE int32_t simt_with(int32_t i, T value)
 #endif
 }
 
-/* All loads through the pointer carry the policy "evict first" of createpolicy; clang has no such
- * pointers. */
-template <class T> DEVICE const T *simt_passing(const T *p)
+/* All loads through the pointer carry a policy of createpolicy, "evict first" or "evict normal"; clang has no
+ * such pointers. */
+template <class T> DEVICE const T *simt_passing_if(int passing, const T *p)
 {
 #if !defined(__clang__) && (!defined(__CUDA_ARCH__) || __CUDA_ARCH__ >= 800)
-    return (const T *)__nv_associate_access_property(p, 0x12f0000000000000);
+    return (const T *)__nv_associate_access_property(p, passing ? 0x12f0000000000000 : 0x10f0000000000000);
 #else
+    (void)passing;
     return p;
 #endif
 }

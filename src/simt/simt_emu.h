@@ -262,7 +262,7 @@ DEVICE void simt_prefetch(const void *p, int64_t bytes)
 }
 
 #define simt_with(i, value) (i)
-#define simt_passing(p) (p)
+#define simt_passing_if(passing, p) ((void)(passing), (p))
 #define simt_in_register(p) (p)
 
 /* Element by element: no more alignment is assumed than a page may assume. */
