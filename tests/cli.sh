@@ -84,7 +84,7 @@ good 'kernels as JSON' '"name":"cpu_csr"' heddle kernels --json
 json 'kernels --json parses' "$work/out"
 good 'kernels --options shows values' '8 16 32' heddle kernels --options
 verdict 'kernels --options has words, zeros, and all that stands behind them' \
-    "$(for line in 'csr_weave +way +auto +auto blocks' 'csr_vector +lanes +0 +0 2 4 8 16 32 64' \
+    "$(for line in 'csr_weave +way +auto +auto blocks passing' 'csr_vector +lanes +0 +0 2 4 8 16 32 64' \
         'csr_naive_t +cas +0 +0 1'; do
         grep -qE "^$line *\$" "$work/out" || grep "^${line%% *} " "$work/out"
     done; grep -F '(null)' "$work/out")"

@@ -36,8 +36,9 @@
 /* Threads of a block that has a row block, and how many such a multiprocessor should have registers for. */
 #define BLOCK LOOK_THREADS
 #define RESIDENT LOOK_RESIDENT
-/* The same for blocks whose rows are read directly. */
-#define RESIDENT_ROWS(real_bytes) ((real_bytes) == 4 ? 8 : (real_bytes) == 8 ? 6 : 3)
+/* The same for blocks whose rows are read directly; 16 lanes have more entries under way. */
+#define RESIDENT_ROWS(real_bytes, lanes)                                                                     \
+    ((real_bytes) == 4 ? 8 : (real_bytes) == 8 ? ((lanes) == 16 ? 5 : 6) : 3)
 
 /* Entries that a lane has under way. */
 #define UNDER_WAY 4
@@ -97,7 +98,7 @@ DEVICE void short_rows(const struct product *p, const int lanes, const int under
 
 /* A kernel per number of lanes, so that loads are unrolled. */
 #define SHORT_ROWS(name, lanes, under_way, passing)                                                          \
-    KERNEL_RESIDENT(name, SIMT_USUAL_BLOCK, RESIDENT_ROWS(sizeof(real)))(struct product p)                   \
+    KERNEL_RESIDENT(name, SIMT_USUAL_BLOCK, RESIDENT_ROWS(sizeof(real), lanes))(struct product p)            \
     {                                                                                                        \
         short_rows(&p, lanes, under_way, passing);                                                           \
     }
@@ -265,7 +266,7 @@ static int64_t threads_held(const struct work *w)
 {
     const struct gpu *gpu = w->device->gpu;
     const int64_t block = gpu_arch(gpu)->block, multiprocessors = gpu_info_of(gpu)->multiprocessors;
-    const int64_t held = RESIDENT_ROWS(vector_size(w->value)) * block * multiprocessors,
+    const int64_t held = RESIDENT_ROWS(vector_size(w->value), 1) * block * multiprocessors,
                   most = gpu_threads(gpu);
     return held < most ? held : most;
 }
