@@ -276,7 +276,7 @@ function(heddle_emu_hooked out name variant_rows pages)
     target_include_directories(${target} PRIVATE ${CMAKE_SOURCE_DIR}/include ${CMAKE_SOURCE_DIR}/src)
     target_compile_definitions(${target} PRIVATE ${types} HEDDLE_DEVICE SIMT_EMU SIMT_HOOKED
                                _POSIX_C_SOURCE=200809L)
-    target_compile_options(${target} PRIVATE -Wall -Wextra -O1 -g -ffp-contract=off -fno-trapping-math
+    target_compile_options(${target} PRIVATE -Wall -Wextra -O1 -g1 -ffp-contract=off -fno-trapping-math
                            -fsanitize=thread)
     list(APPEND objects $<TARGET_OBJECTS:${target}>)
     list(APPEND targets ${target})

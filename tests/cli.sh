@@ -51,11 +51,9 @@ bad() { # bad NAME WORDS COMMAND...: status 2, one line on standard error with W
 python=$(command -v python3)
 json() { # json NAME FILE: every line is a JSON value
     [ -n "$python" ] || { skip "$1" 'there is no python3' && return; }
-    local problem=''
-    while IFS= read -r line; do
-        printf '%s' "$line" | "$python" -m json.tool >/dev/null 2>"$work/err" ||
-            problem=$(head -c 300 "$work/err")
-    done <"$2"
+    local problem
+    problem=$("$python" -c 'import json, sys; [json.loads(line) for line in sys.stdin]' <"$2" 2>&1 |
+        tail -n 1 | head -c 300)
     [ -s "$2" ] || problem="there is nothing"
     verdict "$1" "$problem"
 }

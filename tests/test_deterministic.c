@@ -13,7 +13,7 @@
 #include "trial.h"
 #include "verify/verify.h"
 
-#define SEEDS (trial_slow() ? 100 : 30)
+#define SEEDS (trial_slow() ? 100 : 20)
 
 /* A small matrix in one of the three formats, with the handle it was made on. */
 struct scene {

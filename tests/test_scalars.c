@@ -144,8 +144,9 @@ static void try_all(const struct device *d)
                                 : trial_has_turn(0, m / 2)                 ? 1u << VARIANT_f64_i32
                                                                            : 1u << VARIANT_f32_o64;
         for (int variant = 0; variant < VARIANT_COUNT; variant++)
-            for (int op = HEDDLE_N; variants >> variant & 1 && op <= (int)trial_last_op(variant); op++)
-                try_matrix(d, &awkward[m], variant, (heddle_op)op);
+            if (variants >> variant & 1 && (TWO_VARIANTS >> variant & 1 || trial_has_turn(variant, m / 2)))
+                for (int op = HEDDLE_N; op <= (int)trial_last_op(variant); op++)
+                    try_matrix(d, &awkward[m], variant, (heddle_op)op);
     }
 }
 

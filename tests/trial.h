@@ -112,7 +112,7 @@ void trial_on_devices(void (*body)(const struct device *d));
 /* With HEDDLE_SLOW_TESTS=1, as `make check-full` sets it, everything meets everything. */
 int trial_slow(void);
 /* Of two wave widths a matrix or a case number i meets the one of device d, in turns; unless there is
- * time, or other devices are named: those are quick. */
+ * time, some kernels alone are asked for, or other devices are named: those are quick. */
 int trial_has_turn(int d, int i);
 /* Under AddressSanitizer a product takes four times as long.  Which addresses it touches depends neither
  * on scalars nor, but for their size, on types, so there a test may take fewer of these, unless there is
