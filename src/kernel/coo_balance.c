@@ -86,17 +86,17 @@ DEVICE void balance_entries(const struct product *p, const int transposed)
     for (int64_t begin = simt_global_id() / WAVE * share; begin < p->nnz;
          begin += simt_global_size() / WAVE * share) {
         const int64_t end = begin + share < p->nnz ? begin + share : p->nnz;
-        const idx first = simt_readonly(to + begin);
+        const idx first = simt_readonly(to + begin), last = simt_readonly(to + end - 1);
         struct place s = {(real *)p->y, alpha, 0, first, first, 0, alone};
         for (int64_t at = begin + simt_lane(); at - simt_lane() < end; at += GINKGO_ROUNDS * WAVE) {
             idx row[GINKGO_ROUNDS], col[GINKGO_ROUNDS];
             elem v[GINKGO_ROUNDS];
             real product[GINKGO_ROUNDS];
             for (int i = 0; i < GINKGO_ROUNDS; i++) {
-                const int64_t k = at + i * WAVE < end ? at + i * WAVE : end - 1;
-                row[i] = simt_stream(to + k);
-                col[i] = simt_stream(from + k);
-                v[i] = simt_stream(val + k);
+                const int64_t k = at + i * WAVE;
+                row[i] = k < end ? simt_stream(to + k) : last;
+                col[i] = k < end ? simt_stream(from + k) : 0;
+                v[i] = k < end ? simt_stream(val + k) : 0;
             }
             for (int i = 0; i < GINKGO_ROUNDS; i++)
                 product[i] = at + i * WAVE < end ? term(p, v[i], simt_readonly(x + col[i])) : 0;
