@@ -28,9 +28,9 @@ enum { WHOLE, PIECE, DELAYS, CUTTERS, PLAYERS, TOGETHER_NOW, COUNTED, NUMBER_BYT
 #define CUT_THREADS 256
 #define CUT_ROWS 4
 #define GROUP 256
-#define WRITE_THREADS 1024
+#define WRITE_THREADS 512
 #define CUTTERS_MOST 1024
-#define FEW_WINDOWS (4 * WRITE_THREADS) /* that each block counts itself */
+#define FEW_WINDOWS 4096 /* that each block counts itself */
 #define PLAYERS_MOST 64
 #define RESULTS_MOST (LOOKED_SAMPLED + PLAYERS_MOST * SAMPLED_RESULTS)
 

@@ -16,10 +16,12 @@
 #ifndef CONVERT_LOOK_COLUMNS_H
 #define CONVERT_LOOK_COLUMNS_H
 
-#define SAMPLES (2 * WRITE_THREADS)
+#define SAMPLES 2048
 #define PLACES 2048
 #define LINE_BYTES 128
-#define CLOSE 8 /* columns: within a sector of a cache line */
+#define CLOSE 8                       /* columns: within a sector of a cache line */
+#define ROWS_COMPARED 1024            /* at most, of a player */
+#define PLAYED (4096 / WRITE_THREADS) /* columns that a thread has under way */
 
 DEVICE idx column_at(const struct product *p, int64_t k)
 {
@@ -108,11 +110,11 @@ DEVICE struct played play(const struct product *p, int64_t from, int n)
         key[i] = -1;
     simt_sync();
     SIMT_ROLLED
-    for (int k = simt_thread_id(); k - simt_thread_id() < n; k += 4 * WRITE_THREADS) {
-        idx column[4];
-        for (int i = 0; i < 4; i++)
+    for (int k = simt_thread_id(); k - simt_thread_id() < n; k += PLAYED * WRITE_THREADS) {
+        idx column[PLAYED];
+        for (int i = 0; i < PLAYED; i++)
             column[i] = k + i * WRITE_THREADS < n ? column_at(p, from + k + i * WRITE_THREADS) : -1;
-        for (int i = 0; i < 4; i++) {
+        for (int i = 0; i < PLAYED && k - simt_lane() + i * WRITE_THREADS < n; i++) { /* its wave has some */
             const idx before = simt_shfl_up(column[i], 1, WAVE);
             if (k + i * WRITE_THREADS >= n)
                 continue;
@@ -180,15 +182,18 @@ DEVICE void play_windows(const struct product *p, int64_t player)
     const struct first_rows at = first_rows_of(p, first, end);
     const int64_t row = at.first, begun = at.end - row,
                   rows = begun < 1             ? 1
-                       : begun < WRITE_THREADS ? begun
-                                               : WRITE_THREADS;
+                       : begun < ROWS_COMPARED ? begun
+                                               : ROWS_COMPARED;
     const int64_t from = entries_before(p, first, row), to = entries_before(p, end, at.end);
     const int entries = from >= 0 && from < to && to <= p->nnz ? (int)(to - from) : 0; /* or bad offsets */
     const struct played seen = play(p, from, entries);
-    const int kind = simt_thread_id() < begun ? compare_rows(p, row + simt_thread_id()) : NOTHING;
-    /* each below 2^31, two at a time */
+    int64_t alike = 0; /* counts, each below 2^31, are added up two at a time */
+    for (int i = simt_thread_id(); i < ROWS_COMPARED; i += WRITE_THREADS) {
+        const int kind = i < begun ? compare_rows(p, row + i) : NOTHING;
+        alike += ((int64_t)(kind == SAME) << 32) + (kind == NEXT);
+    }
     const int64_t found = block_sum_long(((int64_t)seen.cached << 32) + seen.close),
-                  compared = block_sum_long(((int64_t)(kind == SAME) << 32) + (kind == NEXT));
+                  compared = block_sum_long(alike);
     int64_t *const result = results_of(p) + player * SAMPLED_RESULTS;
     if (simt_thread_id() == 0) {
         result[LOOKED_ENTRIES] = entries;
