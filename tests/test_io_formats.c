@@ -218,7 +218,7 @@ TEST(nothing_stays_behind_when_writing_fails)
     signal(SIGXFSZ, SIG_DFL);
     mkdir(test_path("d/folder.mtx"), 0777);
     CHECK_FAILS(file_write(&A, test_path("d/folder.mtx")), HEDDLE_FILE_ERROR,
-                "cannot put the file in its place");
+                "cannot put the file in its place: Is a directory");
     CHECK(files_in(folder) == 1);
     CHECK_FAILS(file_write(&A, test_path("nowhere/a.mtx")), HEDDLE_FILE_ERROR,
                 "cannot create the file: No such file");

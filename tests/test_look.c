@@ -309,6 +309,10 @@ static int64_t look_at_columns(struct looked *looked, const char *device, heddle
     CHECK_OK(device_alloc(d, &w.product.prepared, look_held(&w)));
     CHECK_OK(gpu_look(looked, &w, look_cut(&w)));
     CHECK(looked->result[LOOKED_ENTRIES] > ROWS && looked->result[LOOKED_ROWS] > ROWS / EACH);
+    int64_t hot[HOT_MOST];
+    CHECK_OK(device_copy(d, hot, (char *)w.product.prepared + looked->hot_at, sizeof hot));
+    CHECK_OK(device_sync(d));
+    CHECK(memcmp(hot, looked->result + LOOKED_HOT, sizeof hot) == 0);
     const int64_t blocks = looked->result[LOOKED_BLOCKS],
                   together = TOGETHER(blocks, look_at_once(&w), TOGETHER_MOST(vector_size(value)));
     device_free(d, w.product.prepared);
