@@ -24,6 +24,11 @@ TEST(comments_blank_lines_crlf_tabs_and_a_missing_last_newline_do_not_matter)
     CHECK_MATRIX(test_file("a.mtx", REAL "1 1 1\n1 1 7\n\n% the end\n   "), "1x1: 0,0=7");
 }
 
+TEST(numbers_of_rows_may_have_leading_zeros)
+{
+    CHECK_MATRIX(test_file("a.mtx", REAL "002 3 0001\n000000000000000002 0003 2.5\n"), "2x3: 1,2=2.5");
+}
+
 TEST(every_field_is_understood)
 {
     CHECK_MATRIX(test_file("a.mtx", "%%MatrixMarket matrix coordinate double general\n1 1 1\n1 1 0x1p2\n"),
