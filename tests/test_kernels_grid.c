@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: MIT
  *
- * Kernels whose grid is smaller than their work: on the emulator a grid can be anything. */
+ * Kernels whose grid is smaller than their work: on the emulator a grid can be anything.  And whose numbers
+ * it is cut by. */
 #include <string.h>
 
 #include "convert/convert.h"
+#include "run/launch.h"
 #include "trial.h"
 
 /* A device whose grids have eight blocks, which is what its only multiprocessor holds: everything else takes
@@ -106,6 +108,18 @@ TEST(blocks_come_round_to_tiles_that_the_grid_does_not_cover)
         trial_free(&t);
         gpu_close(gpu);
     }
+}
+
+TEST(an_emulated_device_has_the_numbers_of_a_vendor)
+{
+    struct gpu *nvidia, *amd;
+    CHECK_OK(gpu_open(&nvidia, "emu:wave=32"));
+    CHECK_OK(gpu_open(&amd, "emu:wave=64"));
+    CHECK(!gpu_arch(nvidia)->amd && gpu_arch(amd)->amd);
+    CHECK(gpu_threads(nvidia) == 64 * 32 * gpu_info_of(nvidia)->multiprocessors);
+    CHECK(gpu_threads(amd) == 32 * 64 * gpu_info_of(amd)->multiprocessors);
+    gpu_close(nvidia);
+    gpu_close(amd);
 }
 
 TEST(a_corrupted_result_is_noticed)
