@@ -113,9 +113,11 @@ KERNEL(csr_to_tmpl_hash)(struct product p)
             const int32_t place = r.n > TMPL_LONGEST ? -1 : find_place(&t, p.dim[MASK], hash);
             const int32_t first = (int32_t)(INT32_MAX - i);
             ((int32_t *)p.array[PLACE])[i] = place;
-            if (place >= 0 && simt_atomic_load(t.first + place) < first)
+            if (place < 0)
+                continue;
+            if (simt_atomic_load(t.first + place) < first)
                 simt_atomic_max(t.first + place, first);
-            if (place >= 0 && simt_atomic_load(t.rows + place) < TMPL_LEAST(p.dim[TMPL_HEIGHT]))
+            if (simt_atomic_load(t.rows + place) < TMPL_LEAST(p.dim[TMPL_HEIGHT]))
                 simt_atomic_add(t.rows + place, 1);
         }
     }
