@@ -249,15 +249,16 @@ static void put_lists(const struct inspection *t)
     int32_t *offset = t->s->array[TMPL_OFFSET];
     elem *value = t->valued ? t->s->array[TMPL_VAL] : NULL;
     for (int64_t i = 0; i < t->A->rows; i++) {
-        int64_t n = t->list[i] < 0 ? 0 : length_of(t->A, i);
-        if (t->list[i] >= 0 && n == 0)
-            offset[t->list[i]] = 0;
-        if (t->list[i] >= 0 && n == 0 && value)
-            value[t->list[i]] = 0;
+        int64_t at = t->list[i], n = length_of(t->A, i);
+        if (at < 0)
+            continue;
+        offset[at] = 0; /* what a template without entries has */
+        if (value)
+            value[at] = 0;
         for (int64_t k = 0; k < n; k++)
-            offset[t->list[i] + k] = (int32_t)((int64_t)columns_of(t->A, i)[k] - i);
+            offset[at + k] = (int32_t)((int64_t)columns_of(t->A, i)[k] - i);
         if (n > 0 && value)
-            memcpy(value + t->list[i], (const elem *)t->A->val + ((const off *)t->A->row_ptr)[i],
+            memcpy(value + at, (const elem *)t->A->val + ((const off *)t->A->row_ptr)[i],
                    (size_t)n * sizeof(elem));
     }
 }
