@@ -207,10 +207,14 @@ TEST(coordinates_empty_matrices_and_cpus_have_no_look)
 /* Row blocks of windows of so many rows and entries, found with grids of at most so many threads; returns
  * how many.  There are few windows, or so many that they are counted before. */
 enum { FEW = 4, MANY = 2, BLOCKS_MOST = 4 * ROWS / MANY };
-static int64_t look_within(struct row_block got[BLOCKS_MOST], int window, int64_t threads)
+static int64_t look_within(struct row_block got[BLOCKS_MOST], int window, int64_t threads, int delays)
 {
-    const struct row_cut cut = {
-        .window = window, .capacity = 2 * window, .whole = 2 * window, .piece = window, .threads = 32};
+    const struct row_cut cut = {.window = window,
+                                .capacity = 2 * window,
+                                .whole = 2 * window,
+                                .piece = window,
+                                .threads = 32,
+                                .delays = delays};
     struct looked looked = {{0}, 0};
     heddle *h;
     CHECK_OK(heddle_open(&h, "emu:threads=1"));
@@ -238,8 +242,8 @@ TEST(a_look_whose_grid_is_too_small_covers_all_windows)
     for (int i = 1; i < ROWS; i++) /* rows of 0 to 24 entries: one, several or no block each */
         offsets[i] = i / 25 * 25 + (i % 25 < 20 ? 0 : i % 5);
     for (int window = MANY; window <= FEW; window += FEW - MANY) {
-        const int64_t blocks = look_within(all, window, GRID_THREADS);
-        CHECK(look_within(some, window, 1024) == blocks);
+        const int64_t blocks = look_within(all, window, GRID_THREADS, 0);
+        CHECK(look_within(some, window, 1024, 0) == blocks);
         CHECK(memcmp(some, all, (size_t)blocks * sizeof *all) == 0);
     }
 }
@@ -274,11 +278,28 @@ TEST(row_blocks_are_what_they_should_be)
             offsets[i] = since == n || (n < ROWS && i % 97 == 0) ? i : offsets[i - 1];
             since = offsets[i] == i ? 0 : since;
         }
-        const int64_t blocks = look_within(got, size, round % 2 ? 1024 : GRID_THREADS);
+        const int64_t blocks = look_within(got, size, round % 2 ? 1024 : GRID_THREADS, 0);
         CHECK(blocks == blocks_by_hand(want, size));
         for (int64_t i = 0; i < blocks; i++)
             CHECK(got[i].begin == want[i].begin && got[i].row == want[i].row &&
                   (got[i].work > 0 ? want[i].work == 1 : got[i].work == want[i].work));
+    }
+}
+
+TEST(rows_that_wait_for_a_long_one_are_summed_by_more_lanes)
+{
+    enum { LONG = 30, AT = 100, WINDOW = 64 };
+    static struct row_block got[BLOCKS_MOST];
+    plain_matrix();
+    for (int i = AT + 1; i < ROWS; i++)
+        offsets[i] = i + LONG - 1 < ROWS ? i + LONG - 1 : ROWS;
+    for (int delays = 0; delays < 2; delays++) {
+        const int64_t blocks = look_within(got, WINDOW, GRID_THREADS, delays);
+        for (int64_t i = 0; i + 1 < blocks; i++)
+            if (got[i].row <= AT && AT < got[i + 1].row)
+                CHECK(delays ? got[i].work > 1 : got[i].work == 1);
+            else
+                CHECK(got[i].work == 1);
     }
 }
 

@@ -292,6 +292,10 @@ TEST(statistics_agree_with_counting_by_hand)
     struct csr wide = {3, 5, 0, HEDDLE_F64, HEDDLE_I32, (int32_t[]){0, 0, 0, 0}, NULL, NULL};
     CHECK_OK(csr_statistics(&s, &wide));
     CHECK(s.row.empty == 3 && s.col.empty == 5 && s.pattern_symmetry == 0 && s.distinct_values == 0);
+    struct csr full = {2,  3, 5, HEDDLE_F64, HEDDLE_I32, (int32_t[]){0, 2, 5}, (int32_t[]){0, 1, 0, 1, 2},
+                       val};
+    CHECK_OK(csr_statistics(&s, &full));
+    CHECK(s.row.shortest == 2 && s.row.longest == 3 && s.col.shortest == 1 && s.col.longest == 2);
 }
 
 TEST(distinct_values_are_counted_up_to_the_limit)
