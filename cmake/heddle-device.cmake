@@ -42,6 +42,7 @@ endif()
 
 set(device_dir ${CMAKE_BINARY_DIR}/device)
 set(device_script ${CMAKE_SOURCE_DIR}/cmake/device-compile.sh)
+file(GLOB device_filters ${CMAKE_SOURCE_DIR}/cmake/device-*.awk) # that it uses
 set(device_pack_script ${CMAKE_SOURCE_DIR}/cmake/device-pack.sh)
 set(device_accepted ${CMAKE_SOURCE_DIR}/src/kernel/spills.accepted)
 set(device_common -O3 -DHEDDLE_DEVICE -I${CMAKE_SOURCE_DIR}/src -I${CMAKE_SOURCE_DIR}/include)
@@ -179,7 +180,7 @@ function(heddle_device_binary page source kind target types)
     COMMAND sh ${device_script} ${kind} ${page} ${variant} ${target} ${HEDDLE_SPILLS} ${device_accepted}
             ${file} ${compiler} ${flags} ${device_common} ${defines} -DPAGE_NAME=${page}
             -MD -MF ${file}.d -MT ${file} ${source}
-    DEPENDS ${source} ${device_script} ${device_accepted} ${device_headers} ${depfile}
+    DEPENDS ${source} ${device_script} ${device_filters} ${device_accepted} ${device_headers} ${depfile}
     COMMENT "Compiling ${page} for ${variant}, ${target}" VERBATIM)
   set_property(GLOBAL APPEND PROPERTY device_files_of_${page} ${file})
   set_property(GLOBAL APPEND PROPERTY device_files_${target} ${file})

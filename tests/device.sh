@@ -26,7 +26,7 @@ done
 echo 'page.c(3): warning: comparison is always false' >&2
 { printf '//\n.visible .entry weave__f64_i32(\n\t.reg .b64 \t%%rd<9>;\n'
   printf '\tred.global.add.f64 [%%rd7], %%fd1;\t// adds\n'
-  printf '\tadd.s64 %%rd8, %%rd7, %%tid1;\n.visible .entry weave_fix__f64_i32(\n'
+  printf '\tadd.s64 %%rd8, %%rd7, %%tid1;\n\t@%%p1 bra \t$L__BB7_2;\n.visible .entry weave_fix__f64_i32(\n'
   printf '\tatom.shared.add.f32 %%f1, [%%rd1], %%f2;\n'
 } >"$steps/page.ptx"
 echo binary >"$out"
@@ -60,8 +60,11 @@ expect "$scratch/said" 'comparison is always false' "a warning of the compiler"
 [ "$(wc -l <"$scratch/said")" -eq 1 ] && good ||
   { bad "a build says more than its warnings:"; cat "$scratch/said"; }
 
-# PTX beside it, as the compiler made it.
-expect "$ptx" 'red.global.add.f64 [%rd7], %fd1;' "the PTX beside a cubin"
+# PTX beside it, numbered anew.
+expect "$ptx" 'red.global.add.f64 [%rd0], %fd1;' "the PTX beside a cubin: a register, and what is declared nowhere"
+expect "$ptx" 'add.s64 %rd1, %rd0, %tid1;' "two registers, and what is none"
+expect "$ptx" $'@%p1 bra \t$L__BB0;' "a label"
+expect "$ptx" 'atom.shared.add.f32 %f1, [%rd1], %f2;' "another function, which declares none"
 [ ! -e "$out.steps" ] && good || bad "the compiler's other steps stay"
 
 FRAME=32 nvcc_fake && bad "an array in local memory passes" || good
@@ -105,6 +108,9 @@ for file in "$build"/device/*__*.ptx; do
   grep -q '^\.version 7\.0' "$file" && grep -q '^\.target sm_80' "$file" && good ||
     bad "$file: not PTX 7.0 for sm_80"
 done
+largest=$(find "$build/device" -name '*.compute_90.ptx' -printf '%s %p\n' | sort -rn | sed -n '1s/^[0-9]* //p')
+[ -z "$largest" ] || ! command -v ptxas >/dev/null ||
+  { ptxas -arch=sm_90 "$largest" -o "$scratch/cubin" && good || bad "$largest: ptxas does not take it"; }
 for file in "$build"/device/*.co; do
   [ -e "$file" ] || continue
   [ "$(head -c 4 "$file" | tail -c 3)" = ELF ] && good || bad "$file: not a code object"
