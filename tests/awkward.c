@@ -56,9 +56,9 @@ static int64_t empty_runs(int64_t i, int64_t rows, int64_t cols)
 {
     return (void)rows, (void)cols, i / 100 % 3 == 1 ? 7 : 0;
 }
-static int64_t every_tenth(int64_t i, int64_t rows, int64_t cols)
+static int64_t few_and_the_last(int64_t i, int64_t rows, int64_t cols)
 {
-    return (void)rows, (void)cols, i % 10 == 9 ? 3 : 0;
+    return (void)cols, i % 30 == 9 ? 3 : i >= rows - 3;
 }
 static int64_t seven(int64_t i, int64_t rows, int64_t cols)
 {
@@ -153,7 +153,8 @@ const struct awkward awkward[] = {
     {"lengths around 1024", "block sizes; the top bucket of the sort", 15, 2000, around_1024, spread},
     {"long runs of empty rows", "parts that begin or end in the middle of a run", 3040, 200, empty_runs,
      near_diagonal},
-    {"scattered entries", "most rows empty, slices with one row", 5003, 5003, every_tenth, anywhere},
+    {"scattered entries", "rows that are searched for, the last ones side by side; slices with one row", 5003,
+     5003, few_and_the_last, anywhere},
     {"repeated columns", "x or y of a repeated column counted once", 257, 13, forty, anywhere},
     {"columns backwards", "code that expects ascending columns", 513, 700, forty, backwards},
     {"dense first column", "all parts write the same y entry in T", 6000, 6000, seven, first_column},
