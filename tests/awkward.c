@@ -64,6 +64,10 @@ static int64_t seven(int64_t i, int64_t rows, int64_t cols)
 {
     return (void)i, (void)rows, (void)cols, 7;
 }
+static int64_t twenty_four(int64_t i, int64_t rows, int64_t cols)
+{
+    return (void)i, (void)rows, (void)cols, 24;
+}
 static int64_t forty(int64_t i, int64_t rows, int64_t cols)
 {
     return (void)i, (void)rows, (void)cols, 40;
@@ -163,8 +167,8 @@ const struct awkward awkward[] = {
     {"last column of a wide matrix", "sign or width of a column; pages at the end of y", 33, 66000, one,
      last_column},
     {"slice remainder 1", "the last slice has one row", 8 * 64 + 1, 90, seven, near_diagonal},
-    {"slice remainder 7", "the last slice has one row less than a slice", 8 * 64 + 7, 90, seven,
-     near_diagonal},
+    {"slice remainder 7", "the last slice has one row less than a slice; whole batches of a template",
+     8 * 64 + 7, 90, twenty_four, near_diagonal},
     {"staircase", "sorted windows: every row moves", 1300, 400, staircase, spread},
     {"power law", "padding; a few rows with most entries", 1100, 1500, power_law, anywhere},
     {"tall", "more rows than columns by far", 20000, 7, one, anywhere},

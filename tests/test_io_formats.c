@@ -8,6 +8,7 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
+#include "io/sink.h"
 #include "test_io.h"
 
 /* -------------------------------------------------------- Rutherford-Boeing ------------------- */
@@ -30,6 +31,9 @@ TEST(fields_may_touch_and_lines_may_be_short)
                   "t\n3 1 1 1\nrra 2 3 4 0\n(4I1) (2I1) (1P,2D10.3)\n1245\n11\n22\n 1.000D+00-2.500D+00\r\n"
                   "-3.000+00024.0E+01\n"),
         "2x3: 0,0=1 0,1=-2.5 1,1=-3 1,2=240");
+    CHECK_MATRIX(
+        test_file("short.rb", "t\n3 1 1 1\nrra 2 3 4 0\n(8I1)(9I1)(4I2)\n12\n45\n112\n2\n 1 2\n 3\n 4\n"),
+        "2x3: 0,0=1 0,1=2 1,1=3 1,2=4");
 }
 
 TEST(symmetric_skew_pattern_and_integer_types_are_understood)
@@ -163,6 +167,45 @@ TEST(nan_and_infinity_survive_every_format)
         const double *v = F.csr.val;
         CHECK(isnan(v[0]) && v[1] == -INFINITY && v[2] == 1e300);
         file_matrix_free(&F);
+    }
+}
+
+TEST(a_file_with_the_name_of_a_temporary_one_is_left_alone)
+{
+    enum { NAMES = 1000 }; /* of the files that this process writes: three of four are taken */
+    char path[512], name[600];
+    struct csr A;
+    CHECK_OK(some_matrix(&A, 3, 3, HEDDLE_F64));
+    snprintf(path, sizeof path, "%s", test_path("taken.mtx"));
+    for (int pass = 0; pass < 2; pass++) {
+        for (int i = 0; i < NAMES; i++) {
+            snprintf(name, sizeof name, "%s.%ld-%d.part", path, (long)getpid(), i);
+            const int file =
+                i % 4 == 3 ? -1 : open(name, pass ? O_RDONLY : O_WRONLY | O_CREAT | O_EXCL, 0600);
+            CHECK((file >= 0) == (i % 4 != 3) && (file < 0 || close(file) == 0));
+            CHECK(!pass || i % 4 == 3 || unlink(name) == 0);
+        }
+        for (int i = 0; pass == 0 && i < 4; i++)
+            CHECK_OK(file_write(&A, path));
+    }
+    csr_free(&A);
+}
+
+TEST(a_descriptor_that_is_a_file_is_written_in_place)
+{
+    const char *path = bytes_file("open", "before", 6);
+    for (int number = 0; number < 2; number++) {
+        const int kept = dup(number), file = open(path, O_RDWR | O_TRUNC);
+        struct sink s;
+        CHECK(dup2(file, number) == number);
+        heddle_status status = sink_open(&s, number ? "/dev/stdout" : "/dev/stdin", 0);
+        if (status == HEDDLE_OK)
+            status = sink_close(&s, sink_write(&s, "after", 5));
+        CHECK(dup2(kept, number) == number);
+        CHECK_OK(status);
+        struct stat info;
+        CHECK(fstat(file, &info) == 0 && info.st_nlink == 1 && info.st_size == 5);
+        close(file), close(kept);
     }
 }
 

@@ -67,6 +67,29 @@ TEST(every_symmetry_is_expanded)
                  "2x2: 0,1=3 1,0=3");
 }
 
+TEST(a_large_symmetric_matrix_is_expanded_in_parts)
+{
+    enum { N = 25000 }; /* more entries than one thread expands */
+    char *text = malloc(N * 20), *end = text;
+    struct file_matrix F;
+    end += sprintf(end, "%%%%MatrixMarket matrix coordinate integer symmetric\n%d %d %d\n1 1 1\n", N, N, N);
+    for (int i = 2; i <= N; i++)
+        end += sprintf(end, "%d %d %d\n", i, i - 1, i % 100);
+    if (CHECK_OK(file_read(&F, bytes_file("a.mtx", text, (size_t)(end - text)), 0))) {
+        const struct csr *A = &F.csr;
+        int64_t wrong = A->nnz != 2 * N - 1;
+        for (int64_t i = 0; wrong == 0 && i < N; i++)
+            for (int64_t k = csr_offset(A, i); k < csr_offset(A, i + 1); k++) {
+                const int64_t j = A->col[k], low = i > j ? i : j;
+                wrong += (i == j ? i != 0 : llabs(i - j) != 1) ||
+                         ((double *)A->val)[k] != (i == j ? 1 : (double)((low + 1) % 100));
+            }
+        CHECK(wrong == 0);
+        file_matrix_free(&F);
+    }
+    free(text);
+}
+
 TEST(arrays_run_down_the_columns)
 {
     CHECK_MATRIX(test_file("a.mtx", "%%MatrixMarket matrix array real general\n2 3\n1\n2\n3\n4\n5\n6\n"),

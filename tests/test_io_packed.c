@@ -4,6 +4,7 @@
 #define _GNU_SOURCE
 #include <dirent.h>
 #include <signal.h>
+#include <sys/resource.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -228,6 +229,31 @@ TEST(a_file_may_be_the_first_descriptor)
     CHECK_MATRIX(path, SMALL_WORDS);
     dup2(input, 0);
     close(input);
+}
+
+/* Whatever a process that has hardly a descriptor left cannot open, it says so and goes on. */
+TEST(the_xz_program_may_find_no_descriptor_left)
+{
+    if (!have_xz())
+        SKIP("there is no xz program");
+    char path[512];
+    snprintf(path, sizeof path, "%s", xz_file("good.mtx", SMALL, sizeof SMALL - 1));
+    struct rlimit usual, few;
+    CHECK(getrlimit(RLIMIT_NOFILE, &usual) == 0);
+    int read = 0, said = 0;
+    io_tuning.xz_program = 1;
+    for (few = usual, few.rlim_cur = 3; !read && few.rlim_cur < 100; few.rlim_cur++) {
+        struct file_matrix F;
+        CHECK(setrlimit(RLIMIT_NOFILE, &few) == 0);
+        read = file_read(&F, path, 0) == HEDDLE_OK;
+        CHECK(setrlimit(RLIMIT_NOFILE, &usual) == 0);
+        if (read)
+            file_matrix_free(&F);
+        else
+            said += strstr(heddle_last_error(), "temporary file") != NULL;
+    }
+    CHECK(read && said == 1);
+    io_tuning.xz_program = 0;
 }
 
 TEST(a_missing_xz_program_is_said_so)

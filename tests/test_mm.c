@@ -371,7 +371,7 @@ static void try_plan(struct setting *s, const char *kernel, int op)
     heddle_status status = heddle_plan_create(
         &p, s->h, s->A, &(heddle_plan_options){.ops = 1 << op, .kernel = kernel, .values_fixed = 1});
     for (int i = 0; status == HEDDLE_OK && i < 4; i++)
-        try_one(s, (struct shape){i < 2 ? 3 : 6, i % 2, (heddle_layout)(i % 2)}, scalars[i], i > 1, p);
+        try_one(s, (struct shape){i < 2 ? 3 : 9, i % 2, (heddle_layout)(i % 2)}, scalars[i], i > 1, p);
     heddle_plan_free(p);
     setting_free(s);
 }

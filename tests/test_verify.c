@@ -324,6 +324,10 @@ TEST(an_overflow_on_the_way_excuses_its_row_only)
     CHECK(judged(&p, (double[]){1, 0, INFINITY, 0, 0}).passed);
     CHECK(judged(&p, (double[]){1, 0, DBL_MAX, 0, 0}).passed);
     CHECK(judged(&p, (double[]){2, 0, DBL_MAX, 0, 0}).first == 0);
+    val[2] = val[3] = 0; /* the largest number itself: a rounding may lead past it */
+    CHECK(judged(&p, (double[]){1, 0, INFINITY, 0, 0}).passed);
+    val[1] = DBL_MAX / 2;
+    CHECK(judged(&p, (double[]){1, 0, INFINITY, 0, 0}).first == 2);
 }
 
 #define LONG 100000

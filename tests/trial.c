@@ -165,11 +165,21 @@ int64_t trial_wrong(struct trial *t, struct scalars s, int exact)
     return wrong;
 }
 
+/* A kernel with options, one for other devices or operations, or one whose storage does not suit every
+ * matrix; what is not stored by rows has other kernels. */
+static int may_refuse(const struct trial *t)
+{
+    const struct kernel *k = kernel_by_name(t->kernel);
+    return !k || k->device != t->device.kind || (t->op == HEDDLE_N && !(k->ops & OPS_N)) ||
+           (k->format != FORMAT_csr && k->format != FORMAT_coo) || t->view.format != HEDDLE_CSR;
+}
+
 struct bound *trial_bind(struct trial *t)
 {
     struct bound *b;
     heddle_status status = bound_new(&b, &t->device, t->kernel, &t->view, t->op);
-    CHECK_THAT(status == HEDDLE_OK || (status == HEDDLE_NO_KERNEL && !b && heddle_last_error()[0]),
+    CHECK_THAT(status == HEDDLE_OK ||
+                   (may_refuse(t) && status == HEDDLE_NO_KERNEL && !b && heddle_last_error()[0]),
                "%s on %s, '%s': %s (%s)", t->kernel, t->name, t->matrix, heddle_status_name(status),
                heddle_last_error());
     return b;

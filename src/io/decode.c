@@ -43,11 +43,6 @@ static heddle_status plain_read(struct decoder *d, char *out, int64_t capacity, 
     return status;
 }
 
-static void plain_stop(struct decoder *d)
-{
-    (void)d;
-}
-
 static void gzip_stop(struct decoder *d)
 {
     inflateEnd(d->state);
@@ -164,7 +159,6 @@ heddle_status decoder_start(struct decoder *d)
     if (gzip || xz)
         return gzip ? gzip_start(d) : xz_start(d);
     d->read = plain_read;
-    d->stop = plain_stop;
 done:
     return status;
 }

@@ -279,7 +279,6 @@ static heddle_status put_wave(struct sink *s, struct wave *w, int64_t pieces)
             status = w->gzip ? put(s, w->piece[i].packed, w->piece[i].packed_size)
                              : put(s, w->piece[i].text, w->piece[i].size);
         mem_free(w->piece[i].packed);
-        w->piece[i].packed = NULL;
     }
     return status;
 }
