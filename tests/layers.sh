@@ -29,7 +29,7 @@ unlicensed=$(files | grep -E '\.(c|h|def|sh|cmake|py|cpp)$|CMakeLists.txt$|Makef
   xargs grep -L 'SPDX-License-Identifier: MIT')
 [ -z "$unlicensed" ] && good || bad "no SPDX line: $unlicensed"
 
-raw=$(grep -rnE '[^a-z_](malloc|calloc|realloc|aligned_alloc|strdup)\(' src --include='*.c' |
+raw=$(grep -rnE '[^a-z_](malloc|calloc|realloc|aligned_alloc|posix_memalign|strdup)\(' src --include='*.c' |
   grep -v '^src/base/memory.c')
 [ -z "$raw" ] && good || bad "allocations that bypass base/memory: $raw"
 

@@ -145,9 +145,9 @@ long sysconf(int name)
                                                          : REAL(sysconf)(name);
 }
 
-void *aligned_alloc(size_t alignment, size_t size)
+int posix_memalign(void **p, size_t alignment, size_t size)
 {
     if (fault == MEMORY && (long long)size >= limit)
-        return NULL;
-    return REAL(aligned_alloc)(alignment, size);
+        return ENOMEM;
+    return REAL(posix_memalign)(p, alignment, size);
 }
