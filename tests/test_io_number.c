@@ -193,6 +193,8 @@ TEST(a_locale_with_a_decimal_comma_changes_nothing)
     int found = 0;
     for (size_t i = 0; i < 4 && !found; i++)
         found = setlocale(LC_ALL, names[i]) != NULL;
+    if (!found)
+        SKIP("there is no locale with a decimal comma");
     double value = 0;
     char text[NUMBER_SIZE + 1];
     CHECK(reads("1.5e-310", &value) && value > 1.4e-310); /* the way through strtod */

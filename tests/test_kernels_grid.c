@@ -24,9 +24,9 @@ TEST(a_grid_that_is_too_small_covers_the_whole_matrix)
         for (int k = 0; k < kernel_count(); k++)
             if (kernel_at(k)->device == DEVICE_gpu && awkward_wants(kernel_at(k)->name)) {
                 t.kernel = kernel_at(k)->name;
-                struct bound *b = trial_bind(&t);
                 const struct scalars s = {.alpha = 1, .beta = 0.5};
                 info->grid = 8;
+                struct bound *b = trial_bind(&t);
                 if (b)
                     trial_multiply(&t, b, s);
                 info->grid = INT32_MAX;

@@ -36,12 +36,19 @@ static const double exact_powers[] = {1e0,  1e1,  1e2,  1e3,  1e4,  1e5,  1e6,  
 
 const uint64_t number_powers[9] = {1, 10, 100, 1000, 10000, 100000, 1000000, 10000000, 100000000};
 
-static locale_t c_locale;
-static pthread_once_t c_locale_once = PTHREAD_ONCE_INIT;
+static locale_t plain_locale;
 
-static void make_c_locale(void)
+static void make_plain_locale(void)
 {
-    c_locale = newlocale(LC_ALL_MASK, "C", (locale_t)0);
+    plain_locale = newlocale(LC_ALL_MASK, "C", (locale_t)0);
+}
+
+/* The locale "C", or 0 where it cannot be made. */
+static locale_t c_locale(void)
+{
+    static pthread_once_t once = PTHREAD_ONCE_INIT;
+    pthread_once(&once, make_plain_locale);
+    return plain_locale;
 }
 
 /* floor(log2(10^q)), for all q of the table and beyond. */
@@ -124,8 +131,8 @@ static const char *read_slowly(const char *p, const char *end, double *value)
         n++;
     }
     copy[n] = 0;
-    pthread_once(&c_locale_once, make_c_locale);
-    *value = c_locale ? strtod_l(copy, &stop, c_locale) : strtod(copy, &stop);
+    const locale_t c = c_locale();
+    *value = c ? strtod_l(copy, &stop, c) : strtod(copy, &stop);
     return stop == copy ? NULL : p + (stop - copy);
 }
 
@@ -285,8 +292,7 @@ static int write_digits(char *out, uint64_t digits, int exponent)
 static int write_slowly(char *out, double value, heddle_type type)
 {
     char text[2 * NUMBER_SIZE];
-    pthread_once(&c_locale_once, make_c_locale);
-    locale_t before = c_locale ? uselocale(c_locale) : (locale_t)0;
+    const locale_t c = c_locale(), before = c ? uselocale(c) : (locale_t)0;
     int size = snprintf(text, sizeof text, "%.*g", type == HEDDLE_F32 ? 9 : 17, value);
     if (before)
         uselocale(before);
