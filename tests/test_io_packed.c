@@ -360,11 +360,16 @@ TEST(long_names_and_old_headers_are_understood)
     tar_add(&a, '0', "", "cut/off", SMALL);
     tar_end(&a);
     CHECK_MATRIX(gzip_file("cant.tar.gz", a.data, a.size), SMALL_WORDS);
-    a.size = 0;
-    tar_add(&a, 'x', "", "PaxHeader", "broken\n");
-    tar_add(&a, '0', "deep/folder", "cant/cant.mtx", SMALL);
-    tar_end(&a);
-    CHECK_MATRIX(gzip_file("x.tar.gz", a.data, a.size), SMALL_WORDS);
+    static const char *const broken[] = {"broken\n", "0 path=x/x.mtx\n", "3 path=x/x.mtx\n",
+                                         "99 path=x/x.mtx", "16-path=x/x.mtx\n"};
+    for (int i = 0; i < 5; i++) {
+        a.size = 0;
+        tar_add(&a, 'x', "", "PaxHeader", broken[i]);
+        tar_add(&a, '0', "deep/folder", "cut/off", "%%MatrixMarket matrix array real general\n1 1\n9\n");
+        tar_add(&a, '0', "", "x/x.mtx", SMALL);
+        tar_end(&a);
+        CHECK_MATRIX(gzip_file("x.tar.gz", a.data, a.size), SMALL_WORDS);
+    }
     a.size = 0;
     char *header = tar_add(&a, 0, "", "v7/v7.mtx", SMALL);
     memset(header + 257, 0, 8); /* no "ustar" yet */
