@@ -119,5 +119,5 @@ heddle_status fields_real(struct fields *f, const char *what, double *value)
     }
     text[n++] = '\n';
     const char *stop = number_read(text, text + n, value);
-    return n > 1 && stop == text + n - 1 ? HEDDLE_OK : bad_field(f, what, p, end);
+    return stop == text + n - 1 ? HEDDLE_OK : bad_field(f, what, p, end);
 }
