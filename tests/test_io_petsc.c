@@ -61,16 +61,17 @@ TEST(every_width_of_numbers_is_read_whatever_the_name)
 
 TEST(what_stands_behind_the_matrix_is_not_read)
 {
-    for (int whole = 4; whole <= 8; whole += 4)
-        for (int value = 4; value <= 8; value += 4) {
-            struct bytes b = small(whole, value, NULL);
-            put(&b, 1211214, whole); /* a vector, as ksp ex10 expects one */
-            put(&b, 2, whole);
-            put_value(&b, 1, value);
-            put_value(&b, 2, value);
-            CHECK_MATRIX(file_of("a.petsc", &b), SMALL_WORDS);
-            CHECK_MATRIX(gzip_file("a.petsc.gz", b.data, b.size), SMALL_WORDS);
-        }
+    static const uint64_t classes[] = {1211214, 1211211, 1211299}; /* a vector, as ksp ex10 expects one */
+    for (int i = 0; i < 12; i++) {
+        const int whole = i % 2 ? 4 : 8, value = i / 2 % 2 ? 4 : 8;
+        struct bytes b = small(whole, value, NULL);
+        put(&b, classes[i / 4], whole);
+        put(&b, 2, whole);
+        put_value(&b, 1, value);
+        put_value(&b, 2, value);
+        CHECK_MATRIX(file_of("a.petsc", &b), SMALL_WORDS);
+        CHECK_MATRIX(gzip_file("a.petsc.gz", b.data, b.size), SMALL_WORDS);
+    }
 }
 
 TEST(values_come_in_the_type_asked_for)

@@ -330,6 +330,22 @@ TEST(an_overflow_on_the_way_excuses_its_row_only)
     CHECK(judged(&p, (double[]){1, 0, INFINITY, 0, 0}).first == 2);
 }
 
+TEST(the_error_that_is_told_is_the_worst)
+{
+    enum { N = 20000 }; /* several rows for each of the parts */
+    static int32_t row_ptr[N + 1], col[N];
+    static double val[N], x[N], y[N];
+    for (int i = 0; i < N; i++)
+        row_ptr[i] = col[i] = i, val[i] = x[i] = y[i] = 1;
+    row_ptr[N] = N;
+    struct csr A = {N, N, N, HEDDLE_F64, HEDDLE_I32, row_ptr, col, val};
+    struct equation p = {.A = &A, .op = HEDDLE_N, .alpha = 1, .x = x};
+    y[0] = 3;
+    const double worst = judged(&p, y).error;
+    y[1] = 2, y[N - 1] = 2;
+    CHECK(worst > 1 && judged(&p, y).error == worst && judged(&p, y).bad_rows == 3);
+}
+
 #define LONG 100000
 
 /* One row of LONG terms that cancel almost completely: only a compensated sum knows the answer. */
