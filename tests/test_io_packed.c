@@ -356,7 +356,7 @@ TEST(long_names_and_old_headers_are_understood)
     tar_end(&a);
     CHECK_MATRIX(gzip_file("cant.tar.gz", a.data, a.size), SMALL_WORDS);
     a.size = 0;
-    tar_add(&a, 'x', "", "PaxHeader", "12 mtime=12\n22 path=cant/cant.mtx\n");
+    tar_add(&a, 'x', "", "PaxHeader", "12 mtime=12\n12 uid=1000\n22 path=cant/cant.mtx\n");
     tar_add(&a, '0', "", "cut/off", SMALL);
     tar_end(&a);
     CHECK_MATRIX(gzip_file("cant.tar.gz", a.data, a.size), SMALL_WORDS);
