@@ -5,6 +5,7 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <math.h>
 #include <signal.h>
 #include <sys/resource.h>
@@ -204,6 +205,18 @@ int close(int file)
     return closing_fails ? -1 : status;
 }
 
+TEST(a_path_that_no_system_has_is_refused)
+{
+    static char path[PATH_MAX + 8];
+    struct csr A;
+    CHECK_OK(some_matrix(&A, 3, 3, HEDDLE_F64));
+    memset(path, 'a', PATH_MAX);
+    memcpy(path + PATH_MAX, ".mtx", 5);
+    errno = 0;
+    CHECK_FAILS(file_write(&A, path), HEDDLE_FILE_ERROR, strerror(ENAMETOOLONG));
+    csr_free(&A);
+}
+
 TEST(a_file_that_cannot_be_closed_is_not_put_in_its_place)
 {
     const char *path = bytes_file("kept.mtx", "before", 6);
@@ -226,14 +239,14 @@ TEST(a_descriptor_that_is_a_file_is_written_in_place)
     for (int number = 0; number < 2; number++) {
         const int kept = dup(number), file = open(path, O_RDWR | O_TRUNC);
         struct sink s;
-        CHECK(dup2(file, number) == number);
+        CHECK(write(file, "and ", 4) == 4 && dup2(file, number) == number);
         heddle_status status = sink_open(&s, number ? "/dev/stdout" : "/dev/stdin", 0);
         if (status == HEDDLE_OK)
             status = sink_close(&s, sink_write(&s, "after", 5));
         CHECK(dup2(kept, number) == number);
         CHECK_OK(status);
         struct stat info;
-        CHECK(fstat(file, &info) == 0 && info.st_nlink == 1 && info.st_size == 5);
+        CHECK(fstat(file, &info) == 0 && info.st_nlink == 1 && info.st_size == 9);
         close(file), close(kept);
     }
 }

@@ -26,7 +26,7 @@
 
 static heddle_status sink_fail(const struct sink *s, const char *what)
 {
-    return fail(HEDDLE_FILE_ERROR, "%s: cannot %s: %s", s->path, what, strerror(errno));
+    return fail(HEDDLE_FILE_ERROR, "%.400s: cannot %s: %s", s->path, what, strerror(errno));
 }
 
 /* ------------------------------------------------------------------ temporary files */
