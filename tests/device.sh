@@ -61,7 +61,7 @@ expect "$scratch/said" 'comparison is always false' "a warning of the compiler"
   { bad "a build says more than its warnings:"; cat "$scratch/said"; }
 
 # PTX beside it, numbered anew.
-expect "$ptx" 'red.global.add.f64 [%rd0], %fd1;' "the PTX beside a cubin: a register, and what is declared nowhere"
+expect "$ptx" 'red.global.add.f64 [%rd0], %fd1;' "a register, and what is declared nowhere"
 expect "$ptx" 'add.s64 %rd1, %rd0, %tid1;' "two registers, and what is none"
 expect "$ptx" $'@%p1 bra \t$L__BB0;' "a label"
 expect "$ptx" 'atom.shared.add.f32 %f1, [%rd1], %f2;' "another function, which declares none"
@@ -108,7 +108,8 @@ for file in "$build"/device/*__*.ptx; do
   grep -q '^\.version 7\.0' "$file" && grep -q '^\.target sm_80' "$file" && good ||
     bad "$file: not PTX 7.0 for sm_80"
 done
-largest=$(find "$build/device" -name '*.compute_90.ptx' -printf '%s %p\n' | sort -rn | sed -n '1s/^[0-9]* //p')
+largest=$(find "$build/device" -name '*.compute_90.ptx' -printf '%s %p\n' |
+  sort -rn | sed -n '1s/^[0-9]* //p')
 [ -z "$largest" ] || ! command -v ptxas >/dev/null ||
   { ptxas -arch=sm_90 "$largest" -o "$scratch/cubin" && good || bad "$largest: ptxas does not take it"; }
 for file in "$build"/device/*.co; do

@@ -2,6 +2,7 @@
  *
  * Workspace from the caller: products work in it and nowhere else, for matrices of different needs by turns,
  * with nothing allocated; what is too small is refused with the number of bytes. */
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -268,6 +269,43 @@ TEST(several_vectors_work_in_the_memory_of_the_caller)
         pool_give(&pool, at, larger);
         heddle_plan_free(plan);
         scene_free(&s);
+    }
+}
+
+/* Coordinates have no kernel for several vectors: those that lie by rows are brought by columns, a tile of
+ * them after the other, here by a block or two. */
+TEST(several_vectors_one_by_one_are_heddle_mv_to_the_last_bit)
+{
+    enum { N = 300, K = 11, LD = K + 2 };
+    static const char *const where[] = {"cpu:threads=2", "emu:wave=32,races=1", "emu:wave=64"};
+    static double x[N], want[N], X[N * LD], Y[N * LD];
+    for (int i = 0; i < 12; i++) {
+        heddle *h;
+        heddle_matrix *A, *rows;
+        const int by_rows = i / 3 % 2;
+        const heddle_op op = (heddle_op)(i / 6);
+        CHECK_OK(heddle_open(&h, where[i % 3]));
+        CHECK_OK(heddle_generate(&rows, h, "random:rows=300,cols=300,mean=5", HEDDLE_F64));
+        CHECK_OK(heddle_convert(&A, h, rows, HEDDLE_COO));
+        if (h->device.gpu)
+            ((struct gpu_head *)h->device.gpu)->info.grid_threads = 512;
+        for (int k = 0; k < N * LD; k++)
+            X[k] = k % 17 - 8, Y[k] = NAN;
+        CHECK_OK(heddle_mm(h, op, NULL, A, K, by_rows ? HEDDLE_ROW_MAJOR : HEDDLE_COLUMN_MAJOR, X,
+                           by_rows ? LD : 0, NULL, Y, by_rows ? LD : 0));
+        for (int v = 0; v < K; v++) {
+            int wrong = 0;
+            for (int j = 0; j < N; j++)
+                x[j] = X[by_rows ? j * LD + v : v * N + j];
+            CHECK_OK(heddle_mv(h, op, NULL, A, x, NULL, want));
+            for (int j = 0; j < N; j++)
+                wrong += Y[by_rows ? j * LD + v : v * N + j] != want[j];
+            CHECK_THAT(wrong == 0, "%s, op %d, vector %d: %d numbers are wrong", where[i % 3], (int)op, v,
+                       wrong);
+        }
+        heddle_matrix_free(A);
+        heddle_matrix_free(rows);
+        heddle_close(h);
     }
 }
 
