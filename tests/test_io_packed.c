@@ -242,7 +242,7 @@ TEST(the_xz_program_may_find_no_descriptor_left)
     CHECK(getrlimit(RLIMIT_NOFILE, &usual) == 0);
     int read = 0, said = 0;
     io_tuning.xz_program = 1;
-    for (few = usual, few.rlim_cur = 3; !read && few.rlim_cur < 100; few.rlim_cur++) {
+    for (few = usual, few.rlim_cur = 3; !read && few.rlim_cur < 1000; few.rlim_cur++) {
         struct file_matrix F;
         CHECK(setrlimit(RLIMIT_NOFILE, &few) == 0);
         read = file_read(&F, path, 0) == HEDDLE_OK;
@@ -360,6 +360,11 @@ TEST(long_names_and_old_headers_are_understood)
     tar_add(&a, '0', "", "cut/off", SMALL);
     tar_end(&a);
     CHECK_MATRIX(gzip_file("cant.tar.gz", a.data, a.size), SMALL_WORDS);
+    a.size = 0;
+    tar_add(&a, 'x', "", "PaxHeader", "broken\n");
+    tar_add(&a, '0', "deep/folder", "cant/cant.mtx", SMALL);
+    tar_end(&a);
+    CHECK_MATRIX(gzip_file("x.tar.gz", a.data, a.size), SMALL_WORDS);
     static const char *const broken[] = {"broken\n", "0 path=x/x.mtx\n", "3 path=x/x.mtx\n",
                                          "99 path=x/x.mtx", "16-path=x/x.mtx\n"};
     for (int i = 0; i < 5; i++) {

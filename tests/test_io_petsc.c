@@ -61,7 +61,8 @@ TEST(every_width_of_numbers_is_read_whatever_the_name)
 
 TEST(what_stands_behind_the_matrix_is_not_read)
 {
-    static const uint64_t classes[] = {1211214, 1211211, 1211299}; /* a vector, as ksp ex10 expects one */
+    /* A vector, as ksp ex10 expects one; the first and the last class. */
+    static const uint64_t classes[] = {1211214, 1211211, 1211299};
     for (int i = 0; i < 12; i++) {
         const int whole = i % 2 ? 4 : 8, value = i / 2 % 2 ? 4 : 8;
         struct bytes b = small(whole, value, NULL);
