@@ -6,7 +6,7 @@
 #include "base/memory.h"
 #include "base/timer.h"
 
-#define TRIES_MS 3000
+#define TRIES_MS 1000 /* in all, for as many bytes */
 
 static double measured(struct floors *f, double bytes)
 {
@@ -30,23 +30,25 @@ double floor_ms(struct floors *f, double bytes)
     if (i < f->count)
         return f->kept[i].ms;
     double ms = measured(f, bytes);
-    if (i < FLOORS_KEPT) {
-        f->kept[i].bytes = bytes;
-        f->kept[i].ms = ms;
-        f->count++;
-    }
+    if (i < FLOORS_KEPT)
+        f->kept[f->count++] = (struct floor){.bytes = bytes, .ms = ms};
     return ms;
 }
 
 double floor_beside_ms(struct floors *f, double bytes, double ms)
 {
-    double floor = floor_ms(f, bytes), begin = now_ms();
-    while (floor > ms && now_ms() - begin < TRIES_MS)
-        floor = fmin(floor, measured(f, bytes));
+    struct floor here = {.bytes = bytes, .ms = floor_ms(f, bytes)};
     int i = find(f, bytes);
     if (i < f->count)
-        f->kept[i].ms = floor;
-    return floor;
+        here = f->kept[i];
+    while (here.ms > ms && here.tried_ms < TRIES_MS) {
+        const double begin = now_ms();
+        here.ms = fmin(here.ms, measured(f, bytes));
+        here.tried_ms += now_ms() - begin;
+    }
+    if (i < f->count)
+        f->kept[i] = here;
+    return here.ms;
 }
 
 heddle_status floor_used(const struct csr *A, int64_t *rows, int64_t *cols)
