@@ -263,12 +263,16 @@ static heddle_status everything(const struct fake_vendor *v)
     TRY(d->load(gpu, &module, "PTX fill", 9));
     TRY(d->find(gpu, &f, module, "fill"));
     TRY(d->launch(gpu, f, 1, 1, 0, pinned, 8, NULL));
+    setenv("FAKE_CAPTURING", "1", 1); /* without a graph, too */
+    TRY(d->launch(gpu, f, 1, 1, 0, pinned, 8, NULL));
+    unsetenv("FAKE_CAPTURING");
     TRY(d->event_new(gpu, &event));
     TRY(d->event_record(gpu, event, NULL));
     TRY(d->stream_wait(gpu, NULL, event));
     TRY(d->event_ms(gpu, &ms, event, event));
     TRY(d->sync(gpu, NULL));
 done:
+    unsetenv("FAKE_CAPTURING");
     if (gpu) {
         d->event_free(gpu, event);
         d->unload(gpu, module);
@@ -288,7 +292,8 @@ static const char *const calls[][2] = {
     {"cuCtxGetCurrent", "hipGetDevice"},
     {"cuCtxPushCurrent_v2", "hipSetDevice"},
     {"cuDevicePrimaryCtxRetain", "hipGetDevicePropertiesR0600"},
-    {"cuFuncSetAttribute", "hipMalloc"}};
+    {"cuFuncSetAttribute", "hipMalloc"},
+    {"cuGraphLaunch", "hipMalloc"}};
 
 static int is_among(const char *symbol, const char *const *parts)
 {

@@ -27,29 +27,85 @@ TEST(a_launch_arrives_as_it_was_asked_for)
     }
 }
 
+/* Launches `argument`, with a stream of its own; how often that told a graph something new. */
+static int launch_told(const struct fake_vendor *v, struct gpu *gpu, struct gpu_launch l, int64_t argument)
+{
+    struct fake_state *s = fake_state_of(v);
+    const int told = s->launch.told, in_graphs = s->launch.in_graphs, count = s->launch.count;
+    CHECK_OK(v->driver->launch(gpu, l.function, l.grid, l.block, l.shared, &argument, sizeof argument, &l));
+    CHECK(s->launch.count == count + 1 && s->launch.in_graphs == in_graphs + 1);
+    CHECK(s->launch.grid == l.grid && s->launch.block == (unsigned)l.block && s->launch.shared == l.shared);
+    CHECK(s->launch.stream == &l && s->launch.argument == argument);
+    return s->launch.told - told;
+}
+
+TEST(a_launch_that_was_there_before_tells_a_graph_nothing)
+{
+    const struct fake_vendor *v = &fake_vendors[0];
+    struct gpu *gpu = fake_open(v);
+    struct gpu_module *module = NULL;
+    struct gpu_function *f = fake_kernel(v, gpu, &module), *g = NULL;
+    CHECK_OK(v->driver->find(gpu, &g, module, "scale"));
+    const struct gpu_launch usual = {f, 3, 256, 0},
+                            others[] = {{g, 3, 256, 0}, {f, 4, 256, 0}, {f, 3, 128, 0}, {f, 3, 256, 8}};
+    for (int64_t turn = 0; turn < 3; turn++)
+        for (int64_t i = 0; i < 4; i++)
+            CHECK(launch_told(v, gpu, usual, i) == (turn == 0));
+    CHECK(launch_told(v, gpu, usual, 4) == 1 && launch_told(v, gpu, usual, 4) == 0);
+    CHECK_THAT(launch_told(v, gpu, usual, 1) == 0 && launch_told(v, gpu, usual, 0) == 1,
+               "it was not the oldest that made room");
+    for (int i = 0; i < 4; i++)
+        CHECK(launch_told(v, gpu, others[i], 4) == 1 && launch_told(v, gpu, others[i], 4) == 0);
+    v->driver->unload(gpu, module);
+    fake_close(v, gpu);
+}
+
+TEST(a_graph_that_could_not_be_told_is_not_taken_for_the_one_it_was)
+{
+    const struct fake_vendor *v = &fake_vendors[0];
+    struct gpu *gpu = fake_open(v);
+    struct gpu_module *module = NULL;
+    struct gpu_function *f = fake_kernel(v, gpu, &module);
+    struct fake_state *s = fake_state_of(v);
+    const struct gpu_launch pair[2] = {{f, 1, 32, 0}, {f, 2, 64, 0}};
+    int64_t first = 1, second = 2;
+    CHECK_OK(v->driver->launch_pair(gpu, pair, &first, sizeof first, NULL));
+    fake_script(v, "cuGraphExecKernelNodeSetParams_v2@2", "=2");
+    CHECK_OK(v->driver->launch_pair(gpu, pair, &second, sizeof second, NULL));
+    CHECK(s->launch.argument == 2);
+    fake_script(v, NULL, NULL);
+    const int told = s->launch.told;
+    CHECK_OK(v->driver->launch_pair(gpu, pair, &first, sizeof first, NULL));
+    CHECK_THAT(s->launch.argument == 1 && s->launch.told == told + 2, "%d", s->launch.told - told);
+    CHECK_OK(v->driver->launch_pair(gpu, pair, &first, sizeof first, NULL));
+    CHECK(s->launch.told == told + 2);
+    v->driver->unload(gpu, module);
+    fake_close(v, gpu);
+}
+
 /* A pair of launches: how many came early, how many in a graph, and whether the second is as it was asked
  * for. */
 struct pair_seen {
-    int count, early, together;
+    int count, early, in_graphs;
 };
 
 static struct pair_seen launch_pair(const struct fake_vendor *v, struct gpu *gpu, struct gpu_function *first,
                                     struct gpu_function *second, int64_t argument)
 {
     struct fake_state *s = fake_state_of(v);
-    const struct gpu_launch pair[2] = {{first, 7, 1024}, {second, 5, 128}};
-    struct pair_seen seen = {s->launch.count, s->launch.early, s->launch.together};
+    const struct gpu_launch pair[2] = {{first, 7, 1024, 0}, {second, 5, 128, 0}};
+    struct pair_seen seen = {s->launch.count, s->launch.early, s->launch.in_graphs};
     CHECK_OK(v->driver->launch_pair(gpu, pair, &argument, sizeof argument, &argument));
     CHECK(strcmp(s->launch.kernel, "scale") == 0 && s->launch.grid == 5 && s->launch.block == 128 &&
           s->launch.shared == 0);
     CHECK(s->launch.stream == &argument && s->launch.argument == argument);
     return (struct pair_seen){s->launch.count - seen.count, s->launch.early - seen.early,
-                              s->launch.together - seen.together};
+                              s->launch.in_graphs - seen.in_graphs};
 }
 
 #define CHECK_SEEN(seen, a, b, c)                                                                            \
-    CHECK_THAT((seen).count == (a) && (seen).early == (b) && (seen).together == (c), "%d, %d, %d",           \
-               (seen).count, (seen).early, (seen).together)
+    CHECK_THAT((seen).count == (a) && (seen).early == (b) && (seen).in_graphs == (c), "%d, %d, %d",          \
+               (seen).count, (seen).early, (seen).in_graphs)
 
 TEST(a_pair_of_launches_is_one_where_graphs_allow)
 {
@@ -120,7 +176,8 @@ TEST(a_pair_that_fails_says_so)
         struct gpu *gpu = fake_open(v);
         struct gpu_module *module = NULL;
         struct gpu_function *f = fake_kernel(v, gpu, &module);
-        const struct gpu_launch good[2] = {{f, 1, 1}, {f, 1, 1}}, bad[2] = {{f, 1, 1}, {f, 1, 1025}};
+        const struct gpu_launch good[2] = {{f, 1, 1, 0}, {f, 1, 1, 0}},
+                                bad[2] = {{f, 1, 1, 0}, {f, 1, 1025, 0}};
         int64_t argument = 1;
         int launches = fake_state_of(v)->launch.count;
         CHECK_FAILS(v->driver->launch_pair(gpu, bad, &argument, 8, NULL), HEDDLE_BAD_ARGUMENT,

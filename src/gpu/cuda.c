@@ -2,7 +2,9 @@
  *
  * cuda: NVIDIA GPUs through libcuda.so.1, the driver that comes with the kernel module; no toolkit is
  * needed.  Everything that is like HIP is in calls.def and vendor.c. */
+#include <stdatomic.h>
 #include <stdio.h>
+#include <string.h>
 
 #include "base/memory.h"
 #include "gpu/vendor.h"
@@ -156,16 +158,29 @@ static int launch_early(const struct gpu_launch *l, void *stream, void **argumen
 {
     struct launch_attribute early = {.id = PROGRAMMATIC_STREAM_SERIALIZATION, .value.allowed = 1};
     struct launch_config config = {
-        {(unsigned)l->grid, 1, 1}, {(unsigned)l->block, 1, 1}, 0, stream, &early, 1};
+        {(unsigned)l->grid, 1, 1}, {(unsigned)l->block, 1, 1}, (unsigned)l->shared, stream, &early, 1};
     return launch_ex(&config, l->function->handle, arguments, NULL);
 }
 
-/* Two kernels in a graph, made with the first kernel that is found, because a product must not allocate,
- * and told anew for every launch what they are.  On an H200 machine a launch takes the host 2.7 us, that
- * of one kernel 3.6 and of two 7.  What does not work out leaves `exec` NULL, and launches go one by one. */
-struct gpu_pair {
-    void *graph, *exec, *node[2];
-    int early; /* the second kernel waits by itself */
+/* Kernels are launched in graphs of one or two.  On an H200 machine a kernel takes the host 3.6 us; a
+ * graph that is the same again 1.6, one that is told anew what its kernel is 2.3, and an idle device then
+ * begins 2 us earlier.  So several graphs of one kernel are kept, for those who multiply in turn: the one
+ * that was told longest ago is told anew.  All are made with the first kernel that is found, because a
+ * product must not allocate. */
+#define GRAPHS_OF_ONE 4
+
+struct gpu_graph {
+    void *graph, *exec, *node[2]; /* exec: NULL where something did not work out */
+    struct gpu_launch launch[2];  /* what the nodes are now; no function: nothing */
+    int64_t bytes;
+    unsigned char argument[ARGUMENT_MOST];
+};
+
+struct gpu_graphs {
+    atomic_flag busy; /* whoever comes meanwhile launches without */
+    int early;        /* the second kernel of `pair` waits by itself */
+    unsigned oldest;
+    struct gpu_graph one[GRAPHS_OF_ONE], pair;
 };
 
 static struct node_params params_of(const struct gpu_launch *l, void **arguments)
@@ -173,6 +188,7 @@ static struct node_params params_of(const struct gpu_launch *l, void **arguments
     return (struct node_params){.function = l->function->handle,
                                 .grid = {(unsigned)l->grid, 1, 1},
                                 .block = {(unsigned)l->block, 1, 1},
+                                .shared = (unsigned)l->shared,
                                 .arguments = arguments};
 }
 
@@ -183,61 +199,119 @@ static int can_make_graphs(void)
 #undef ROW
 }
 
-/* Both nodes are this kernel, never to be launched so: all that stays is whether the second waits by
+/* All nodes are this kernel, never to be launched so: all that stays is whether the second waits by
  * itself. */
-static void make_pair(struct gpu *gpu, struct gpu_function *function)
+static void make_graph(struct gpu_graph *g, struct gpu_function *function, int kernels)
 {
     static const struct edge early = {.from_port = 1, .type = 1}; /* programmatic, both */
-    static unsigned char nothing[4096];                           /* as many arguments as a kernel can have */
-    void *arguments[] = {nothing};
-    const struct gpu_launch once = {function, 1, 1};
+    void *arguments[] = {g->argument};
+    const struct gpu_launch once = {function, 1, 1, 0};
     const struct node_params params = params_of(&once, arguments);
-    if (!can_make_graphs() || NEW_ZEROED(gpu->pair, 1) != HEDDLE_OK)
-        return;
-    struct gpu_pair *p = gpu->pair;
-    int code = graph.create(&p->graph, 0);
-    for (int i = 0; i < 2 && !code; i++)
-        code = graph.add(&p->node[i], p->graph, NULL, 0, &params);
-    p->early = function->early;
-    if (!code)
-        code = graph.order(p->graph, &p->node[0], &p->node[1], p->early ? &early : NULL, 1);
-    if (!code && graph.make(&p->exec, p->graph, 0) != 0)
-        p->exec = NULL;
+    int code = graph.create(&g->graph, 0);
+    for (int i = 0; i < kernels && !code; i++)
+        code = graph.add(&g->node[i], g->graph, NULL, 0, &params);
+    if (!code && kernels == 2)
+        code = graph.order(g->graph, &g->node[0], &g->node[1], function->early ? &early : NULL, 1);
+    if (!code && graph.make(&g->exec, g->graph, 0) != 0)
+        g->exec = NULL;
 }
 
-static void free_pair(struct gpu *gpu)
+static void make_graphs(struct gpu *gpu, struct gpu_function *function)
+{
+    if (!can_make_graphs() || NEW_ZEROED(gpu->graphs, 1) != HEDDLE_OK)
+        return;
+    atomic_flag_clear(&gpu->graphs->busy);
+    gpu->graphs->early = function->early;
+    for (int i = 0; i < GRAPHS_OF_ONE; i++)
+        make_graph(&gpu->graphs->one[i], function, 1);
+    make_graph(&gpu->graphs->pair, function, 2);
+}
+
+static void free_graph(struct gpu_graph *g)
+{
+    if (g->exec)
+        graph.free_exec(g->exec);
+    if (g->graph)
+        graph.free_graph(g->graph);
+}
+
+static void free_graphs(struct gpu *gpu)
 {
     void *before;
-    if (gpu->pair && enter(gpu, &before) == 0) {
-        if (gpu->pair->exec)
-            graph.free_exec(gpu->pair->exec);
-        if (gpu->pair->graph)
-            graph.free_graph(gpu->pair->graph);
+    if (gpu->graphs && enter(gpu, &before) == 0) {
+        for (int i = 0; i < GRAPHS_OF_ONE; i++)
+            free_graph(&gpu->graphs->one[i]);
+        free_graph(&gpu->graphs->pair);
         leave(gpu, before);
     }
-    mem_free(gpu->pair);
+    mem_free(gpu->graphs);
 }
 
-/* A graph cannot be launched into a stream that is captured, and a driver may refuse to exchange its
- * kernels. */
-static int launch_pair(struct gpu *gpu, const struct gpu_launch pair[2], void *stream, void **arguments)
+static int are_same(const struct gpu_launch *a, const struct gpu_launch *b)
 {
-    int capturing = 0;
-    if (!gpu->pair || !gpu->pair->exec || gpu->pair->early != pair[1].function->early)
-        return ONE_BY_ONE;
-    if (graph.is_capturing(stream, &capturing) != 0 || capturing)
-        return ONE_BY_ONE;
-    for (int i = 0; i < 2; i++) {
-        const struct node_params params = params_of(&pair[i], arguments);
-        if (graph.change(gpu->pair->exec, gpu->pair->node[i], &params) != 0)
-            return ONE_BY_ONE;
+    return a->function == b->function && a->grid == b->grid && a->block == b->block && a->shared == b->shared;
+}
+
+static int is_told(const struct gpu_graph *g, const struct gpu_launch *l, int count, const void *argument,
+                   int64_t bytes)
+{
+    for (int i = 0; i < count; i++)
+        if (!are_same(&g->launch[i], &l[i]))
+            return 0;
+    return g->bytes == bytes && memcmp(g->argument, argument, (size_t)bytes) == 0;
+}
+
+/* A driver may refuse to exchange its kernels. */
+static int tell_graph(struct gpu_graph *g, const struct gpu_launch *l, int count, const void *argument,
+                      int64_t bytes)
+{
+    void *arguments[] = {g->argument};
+    g->launch[0].function = NULL;
+    g->bytes = bytes;
+    memcpy(g->argument, argument, (size_t)bytes);
+    for (int i = 0; i < count; i++) {
+        const struct node_params params = params_of(&l[i], arguments);
+        if (!g->exec || graph.change(g->exec, g->node[i], &params) != 0)
+            return 0;
     }
-    return graph.launch(gpu->pair->exec, stream);
+    memcpy(g->launch, l, (size_t)count * sizeof *l);
+    return 1;
+}
+
+/* The graph that is these kernels; NULL if none can be. */
+static struct gpu_graph *graph_of(struct gpu_graphs *all, const struct gpu_launch *l, int count,
+                                  const void *argument, int64_t bytes)
+{
+    struct gpu_graph *g = &all->pair;
+    for (int i = 0; count == 1 && i < GRAPHS_OF_ONE; i++)
+        if (is_told(&all->one[i], l, count, argument, bytes))
+            return &all->one[i];
+    if (count == 1)
+        g = &all->one[all->oldest++ % GRAPHS_OF_ONE];
+    else if (is_told(g, l, count, argument, bytes))
+        return g;
+    return tell_graph(g, l, count, argument, bytes) ? g : NULL;
+}
+
+/* A graph cannot be launched into a stream that is captured. */
+static int launch_graph(struct gpu *gpu, const struct gpu_launch *l, int count, const void *argument,
+                        int64_t bytes, void *stream)
+{
+    struct gpu_graphs *all = gpu->graphs;
+    int capturing = 0, code = ONE_BY_ONE;
+    if (!all || (count == 2 && all->early != l[1].function->early) || atomic_flag_test_and_set(&all->busy))
+        return ONE_BY_ONE;
+    if (graph.is_capturing(stream, &capturing) == 0 && !capturing) {
+        struct gpu_graph *g = graph_of(all, l, count, argument, bytes);
+        code = g ? graph.launch(g->exec, stream) : ONE_BY_ONE;
+    }
+    atomic_flag_clear(&all->busy);
+    return code;
 }
 
 static void detach(struct gpu *gpu)
 {
-    free_pair(gpu);
+    free_graphs(gpu);
     own.drop(gpu->device);
 }
 
@@ -261,8 +335,8 @@ static int prepare(struct gpu *gpu, struct gpu_function *function)
     function->early = launch_ex && compiled_for >= DEPENDENTS_SINCE;
     if (code)
         return code;
-    if (!gpu->pair)
-        make_pair(gpu, function);
+    if (!gpu->graphs)
+        make_graphs(gpu, function);
     return own.function_set(function->handle, FUNCTION_MOST_DYNAMIC,
                             (int)gpu->head.info.shared_per_block - used);
 }
@@ -319,7 +393,7 @@ static struct vendor cuda = {
     .enter = enter,
     .leave = leave,
     .launch_early = launch_early,
-    .launch_pair = launch_pair,
+    .launch_graph = launch_graph,
     .prepare = prepare,
     .capturing = capturing,
     .error_name = error_name,

@@ -39,6 +39,7 @@ struct gpu_launch {
     struct gpu_function *function;
     int64_t grid; /* at least 1 */
     int block;
+    int64_t shared; /* bytes */
 };
 
 struct gpu_driver {

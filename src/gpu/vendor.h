@@ -57,8 +57,9 @@ struct vendor {
     void (*leave)(struct gpu *gpu, void *before);
     /* Like the call `launch`, for functions that are `early`. */
     int (*launch_early)(const struct gpu_launch *launch, void *stream, void **arguments);
-    /* Both at once; ONE_BY_ONE when that is not possible.  NULL: it never is. */
-    int (*launch_pair)(struct gpu *gpu, const struct gpu_launch pair[2], void *stream, void **arguments);
+    /* One or two kernels in a graph; ONE_BY_ONE when that is not possible.  NULL: it never is. */
+    int (*launch_graph)(struct gpu *gpu, const struct gpu_launch *launch, int count, const void *argument,
+                        int64_t bytes, void *stream);
     int (*prepare)(struct gpu *gpu, struct gpu_function *function); /* once for each that is found; NULL: they
                                                                      * can be launched */
     int (*capturing)(void *stream, int *status);                    /* status: 0 where it is not */
@@ -71,6 +72,8 @@ struct vendor {
     char tried[256];          /* the library that was opened in vain, and the reason; not tried again */
     char why[512];
 };
+
+#define ARGUMENT_MOST 4096 /* bytes of arguments that a kernel can take */
 
 #define FUNCTION_NAME 64
 struct gpu_function {
@@ -87,7 +90,7 @@ struct gpu {
     void *context;   /* likewise; NULL where a device number is all it takes */
     atomic_int lost; /* the sticky error that was seen; 0: none */
     struct gpu_function *functions;
-    struct gpu_pair *pair; /* cuda.c's, for launch_pair; NULL until a kernel was found */
+    struct gpu_graphs *graphs; /* cuda.c's, for launch_graph; NULL until a kernel was found */
 };
 
 /* Opens the library and initialises the driver, once; HEDDLE_NO_DEVICE says why it is not there. */

@@ -15,7 +15,6 @@ enum {
     PINNED_PORTABLE = 1,   /* pinned memory is that for every context */
     LOAD_LOG = 5,          /* CU_JIT_ERROR_LOG_BUFFER: where the PTX compiler writes what is wrong */
     LOAD_LOG_BYTES = 6,
-    ARGUMENT_MOST = 4096, /* bytes of arguments that a kernel can take */
 };
 
 /* After a sticky error the driver answers everything with the same error; the text of the first says more. */
@@ -251,70 +250,76 @@ done:
 }
 
 /* What the driver would refuse with one error for everything is told apart here. */
-static heddle_status launchable(struct gpu *gpu, int64_t grid, int block, int64_t shared, int64_t bytes)
+static heddle_status launchable(struct gpu *gpu, const struct gpu_launch *l, int64_t bytes)
 {
     const struct gpu_info *info = &gpu->head.info;
     const char *name = gpu->vendor->name;
-    const int64_t most = gpu_most_blocks(gpu, block);
-    if (block < 1 || block > info->threads_per_block)
-        return fail(HEDDLE_BAD_ARGUMENT, "%s: a block of %d threads (1 to %d are possible)", name, block,
+    const int64_t most = gpu_most_blocks(gpu, l->block);
+    if (l->block < 1 || l->block > info->threads_per_block)
+        return fail(HEDDLE_BAD_ARGUMENT, "%s: a block of %d threads (1 to %d are possible)", name, l->block,
                     info->threads_per_block);
-    if (grid < 0 || grid > most)
+    if (l->grid < 0 || l->grid > most)
         return fail(HEDDLE_BAD_ARGUMENT, "%s: a grid of %lld blocks of %d threads (the most is %lld)", name,
-                    (long long)grid, block, (long long)most);
-    if (shared < 0 || shared > info->shared_per_block)
+                    (long long)l->grid, l->block, (long long)most);
+    if (l->shared < 0 || l->shared > info->shared_per_block)
         return fail(HEDDLE_BAD_ARGUMENT, "%s: %lld bytes of shared memory a block (the most is %lld)", name,
-                    (long long)shared, (long long)info->shared_per_block);
+                    (long long)l->shared, (long long)info->shared_per_block);
     if (bytes < 0 || bytes > ARGUMENT_MOST)
         return fail(HEDDLE_BAD_ARGUMENT, "%s: an argument of %lld bytes (the most is %d)", name,
                     (long long)bytes, ARGUMENT_MOST);
     return HEDDLE_OK;
 }
 
+/* `behind`: another one, for which it waits by itself where it can. */
+static int launch_one(struct gpu *gpu, const struct gpu_launch *l, int behind, void **arguments, void *stream)
+{
+    if (behind && l->function->early)
+        return gpu->vendor->launch_early(l, stream, arguments);
+    return gpu->vendor->call.launch(l->function->handle, (unsigned)l->grid, 1, 1, (unsigned)l->block, 1, 1,
+                                    (unsigned)l->shared, stream, arguments, NULL);
+}
+
+/* One kernel or two, all of which are there. */
+static heddle_status launch_all(struct gpu *gpu, const struct gpu_launch *l, int count, const void *argument,
+                                int64_t bytes, void *stream)
+{
+    struct vendor *v = gpu->vendor;
+    /* the driver copies it, by the size that the kernel states */
+    void *arguments[] = {(void *)(uintptr_t)argument}, *before;
+    heddle_status status = enter(gpu, &before);
+    if (status != HEDDLE_OK)
+        return status;
+    int code = v->launch_graph ? v->launch_graph(gpu, l, count, argument, bytes, stream) : ONE_BY_ONE;
+    if (code == ONE_BY_ONE) {
+        code = 0;
+        for (int i = 0; i < count && !code; i++)
+            code = launch_one(gpu, &l[i], i > 0, bytes > 0 ? arguments : NULL, stream);
+    }
+    if (code) {
+        char names[2 * FUNCTION_NAME + 8];
+        snprintf(names, sizeof names, "%s%s%s", l[0].function->name, count > 1 ? " and " : "",
+                 count > 1 ? l[1].function->name : "");
+        status = vendor_failed(v, gpu, code, CALL_launch, names);
+    }
+    v->leave(gpu, before);
+    return status;
+}
+
 heddle_status vendor_launch(struct gpu *gpu, struct gpu_function *function, int64_t grid, int block,
                             int64_t shared, const void *argument, int64_t bytes, void *stream)
 {
-    void *arguments[] = {
-        (void *)(uintptr_t)argument}; /* the driver copies it, by the size that the kernel states */
-    heddle_status wrong = launchable(gpu, grid, block, shared, bytes);
-    if (wrong != HEDDLE_OK || grid == 0)
-        return wrong;
-    RETURN_CALL(gpu, launch, function->name, function->handle, (unsigned)grid, 1, 1, (unsigned)block, 1, 1,
-                (unsigned)shared, stream, bytes > 0 ? arguments : NULL, NULL);
-}
-
-static int launch_one(struct gpu *gpu, const struct gpu_launch *l, void *stream, void **arguments)
-{
-    return gpu->vendor->call.launch(l->function->handle, (unsigned)l->grid, 1, 1, (unsigned)l->block, 1, 1, 0,
-                                    stream, arguments, NULL);
+    const struct gpu_launch one = {function, grid, block, shared};
+    const heddle_status status = launchable(gpu, &one, bytes);
+    return status != HEDDLE_OK || grid == 0 ? status : launch_all(gpu, &one, 1, argument, bytes, stream);
 }
 
 heddle_status vendor_launch_pair(struct gpu *gpu, const struct gpu_launch pair[2], const void *argument,
                                  int64_t bytes, void *stream)
 {
-    struct vendor *v = gpu->vendor;
-    void *arguments[] = {(void *)(uintptr_t)argument}, *before;
-    heddle_status status = HEDDLE_OK;
-    for (int i = 0; i < 2 && status == HEDDLE_OK; i++)
-        status = launchable(gpu, pair[i].grid, pair[i].block, 0, bytes);
+    heddle_status status = launchable(gpu, &pair[0], bytes);
     if (status == HEDDLE_OK)
-        status = enter(gpu, &before);
-    if (status != HEDDLE_OK)
-        return status;
-    int code = v->launch_pair ? v->launch_pair(gpu, pair, stream, arguments) : ONE_BY_ONE;
-    if (code == ONE_BY_ONE) {
-        code = launch_one(gpu, &pair[0], stream, arguments);
-        if (!code)
-            code = pair[1].function->early ? v->launch_early(&pair[1], stream, arguments)
-                                           : launch_one(gpu, &pair[1], stream, arguments);
-    }
-    if (code) {
-        char both[2 * FUNCTION_NAME + 8];
-        snprintf(both, sizeof both, "%s and %s", pair[0].function->name, pair[1].function->name);
-        status = vendor_failed(v, gpu, code, CALL_launch, both);
-    }
-    v->leave(gpu, before);
-    return status;
+        status = launchable(gpu, &pair[1], bytes);
+    return status != HEDDLE_OK ? status : launch_all(gpu, pair, 2, argument, bytes, stream);
 }
 
 /* The first wakes the device, and is not counted. */

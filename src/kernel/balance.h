@@ -205,6 +205,7 @@ DEVICE void balance_share(const struct product *p, int64_t w, int32_t *mark)
 DEVICE void balance(const struct product *p)
 {
     SHARED(int32_t, marks, BALANCE_BLOCK * GINKGO_ROUNDS);
+    simt_after_previous();
     int32_t *mark = marks + simt_wave_id() * (WAVE * GINKGO_ROUNDS);
     for (int i = 0; i < GINKGO_ROUNDS; i++)
         mark[i * WAVE + simt_lane()] = 0;
@@ -270,14 +271,11 @@ done:
 
 static inline heddle_status balance_launch(const struct work *w, const char *const *entries)
 {
-    heddle_status status = HEDDLE_OK;
     const int64_t *fact = w->product.fact, in_block = BALANCE_BLOCK / gpu_info_of(w->device->gpu)->wave,
                   blocks = (fact[BALANCE_WAVES] + in_block - 1) / in_block;
-    if (fact[BALANCE_SPLIT] > 0 && !beta_is_one(w))
-        TRY(gpu_run_over(w, entries[BALANCE_SCALE], fact[BALANCE_WAVES]));
-    TRY(gpu_run(w, entries[BALANCE_MULTIPLY], gpu_grid(w, blocks, BALANCE_BLOCK), BALANCE_BLOCK, 0));
-done:
-    return status;
+    return gpu_run_pair(
+        w, gpu_scaling(w, entries[BALANCE_SCALE], fact[BALANCE_SPLIT] > 0 ? fact[BALANCE_WAVES] : 0),
+        (struct launch){entries[BALANCE_MULTIPLY], gpu_grid(w, blocks, BALANCE_BLOCK), BALANCE_BLOCK, 0});
 }
 
 #endif

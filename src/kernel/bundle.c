@@ -133,7 +133,7 @@ static heddle_status launch(const struct work *w)
 {
     const int64_t slices = BLOCK / gpu_info_of(w->device->gpu)->wave,
                   blocks = (w->product.dim[BUNDLE_SLICES] + slices - 1) / slices;
-    return gpu_run_blocks(w, (struct launch){"bundle", blocks, BLOCK}, 0);
+    return gpu_run_blocks(w, (struct launch){"bundle", blocks, BLOCK, 0});
 }
 
 const struct kernel bundle = {

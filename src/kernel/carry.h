@@ -61,7 +61,8 @@ DEVICE void carry_add(const struct product *p, int64_t n)
     const idx *rows = (const idx *)(const void *)(sums + n);
     real *y = (real *)p->y;
     const real alpha = alpha_of(p);
-    if (adds_nothing(alpha))
+    simt_after_previous();
+    if (alpha == 0)
         return;
     for (int64_t first = simt_global_id() / WAVE * WAVE; first < n; first += simt_global_size()) {
         const int64_t k = first + simt_lane();

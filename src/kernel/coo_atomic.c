@@ -31,7 +31,8 @@ KERNEL(coo_atomic)(struct product p)
     const real *RESTRICT x = (const real *)p.x;
     real *y = (real *)p.y;
     const real alpha = alpha_of(&p);
-    if (adds_nothing(alpha))
+    simt_after_previous();
+    if (alpha == 0)
         return;
     for (int64_t k = simt_global_id(); k < p.nnz; k += simt_global_size())
         simt_atomic_add(y + simt_stream(to + k),
@@ -45,13 +46,8 @@ static const char *const entries[] = {"coo_atomic", "coo_atomic_scale", NULL};
 
 static heddle_status launch(const struct work *w)
 {
-    heddle_status status = HEDDLE_OK;
-    if (!beta_is_one(w))
-        TRY(gpu_run_filling(w, "coo_atomic_scale",
-                            w->product.transposed ? w->product.cols : w->product.rows));
-    TRY(gpu_run_over(w, "coo_atomic", w->product.nnz));
-done:
-    return status;
+    const int64_t n = w->product.transposed ? w->product.cols : w->product.rows;
+    return gpu_run_pair(w, gpu_scaling(w, "coo_atomic_scale", n), gpu_over(w, "coo_atomic", w->product.nnz));
 }
 
 const struct kernel coo_atomic = {

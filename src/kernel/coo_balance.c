@@ -81,7 +81,8 @@ DEVICE void balance_entries(const struct product *p, const int transposed)
     const int64_t share = p->fact[SHARE];
     const real alpha = alpha_of(p);
     const int alone = !transposed && beta_of(p) == 0;
-    if (adds_nothing(alpha))
+    simt_after_previous();
+    if (alpha == 0)
         return;
     for (int64_t begin = simt_global_id() / WAVE * share; begin < p->nnz;
          begin += simt_global_size() / WAVE * share) {
@@ -135,19 +136,16 @@ static const char *const entries[] = {"coo_balance", "coo_balance_t", "coo_balan
 
 static heddle_status launch(const struct work *w)
 {
-    heddle_status status = HEDDLE_OK;
     struct work told = *w;
+    const int64_t n = w->product.transposed ? w->product.cols : w->product.rows;
     int64_t share = ginkgo_share(w, w->option[OVER], w->product.nnz, LEAST),
             waves = (w->product.nnz + share - 1) / share;
     int block = w->option[BLOCK] ? (int)w->option[BLOCK] : gpu_arch(w->device->gpu)->block;
     int64_t in_block = block / gpu_info_of(w->device->gpu)->wave;
     told.product.fact[SHARE] = share;
-    if (!beta_is_one(w))
-        TRY(gpu_run_filling(w, "coo_balance_scale",
-                            w->product.transposed ? w->product.cols : w->product.rows));
-    TRY(gpu_run(&told, entries[w->product.transposed], (waves + in_block - 1) / in_block, block, 0));
-done:
-    return status;
+    return gpu_run_pair(
+        &told, gpu_scaling(w, "coo_balance_scale", n),
+        (struct launch){entries[w->product.transposed], (waves + in_block - 1) / in_block, block, 0});
 }
 
 /* y is written twice; transposed, hardly anything is summed before it is added. */

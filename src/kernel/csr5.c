@@ -177,15 +177,18 @@ DEVICE void do_shares(const struct product *p, const int sigma)
     }
 }
 
-KERNEL(csr5_sigma4)(struct product p)
+/* As many blocks on a multiprocessor as there are registers for, which nvcc alone may miss by a few. */
+#define RESIDENT(sigma) (sizeof(real) == 4 ? ((sigma) > 8 ? 7 : 9) : (sigma) > 8 ? 5 : (sigma) > 4 ? 7 : 9)
+
+KERNEL_RESIDENT(csr5_sigma4, BLOCK_MOST, RESIDENT(4))(struct product p)
 {
     do_shares(&p, 4);
 }
-KERNEL(csr5_sigma8)(struct product p)
+KERNEL_RESIDENT(csr5_sigma8, BLOCK_MOST, RESIDENT(8))(struct product p)
 {
     do_shares(&p, 8);
 }
-KERNEL(csr5_sigma16)(struct product p)
+KERNEL_RESIDENT(csr5_sigma16, BLOCK_MOST, RESIDENT(16))(struct product p)
 {
     do_shares(&p, 16);
 }
@@ -227,15 +230,12 @@ static int64_t workspace(const struct work *w)
 
 static heddle_status launch(const struct work *w)
 {
-    heddle_status status;
+    const int64_t tiles = w->product.dim[CSR5_TILES];
     const int block = block_of(w);
     char entry[24];
     snprintf(entry, sizeof entry, "csr5_sigma%d", (int)w->product.dim[CSR5_SIGMA]);
-    TRY(gpu_run(w, entry, gpu_grid(w, w->product.parts, block), block, 0));
-    if (w->product.dim[CSR5_TILES] > 1)
-        TRY(gpu_run_over(w, "csr5_carry", w->product.dim[CSR5_TILES]));
-done:
-    return status;
+    return gpu_run_pair(w, (struct launch){entry, gpu_grid(w, w->product.parts, block), block, 0},
+                        gpu_over(w, "csr5_carry", tiles > 1 ? tiles : 0));
 }
 
 /* Of the offsets of rows with gaps no more is read than there are rows with entries. */

@@ -236,17 +236,16 @@ DEVICE void merge_tiles(const struct product *p, const int items)
     }
 }
 
-/* Odd numbers of items: the threads of a wave then read products from different banks.  Bound: for blocks of
- * any size nvcc takes registers in f64 that cost a block of threads. */
-KERNEL_BOUND(csr_merge5, SIMT_USUAL_BLOCK)(struct product p)
+/* Odd numbers of items: the threads of a wave then read products from different banks. */
+KERNEL_UP_TO(csr_merge5, SIMT_USUAL_BLOCK)(struct product p)
 {
     merge_tiles(&p, 5);
 }
-KERNEL_BOUND(csr_merge7, SIMT_USUAL_BLOCK)(struct product p)
+KERNEL_UP_TO(csr_merge7, SIMT_USUAL_BLOCK)(struct product p)
 {
     merge_tiles(&p, 7);
 }
-KERNEL_BOUND(csr_merge9, SIMT_USUAL_BLOCK)(struct product p)
+KERNEL_UP_TO(csr_merge9, SIMT_USUAL_BLOCK)(struct product p)
 {
     merge_tiles(&p, 9);
 }
@@ -342,10 +341,9 @@ static heddle_status launch(const struct work *given)
     w.product.fact[SEARCHED] = searches_ahead(&w) ? (int64_t)items * block : 0;
     if (w.product.fact[SEARCHED])
         TRY(gpu_run_over(&w, "csr_merge_search", n + 1));
-    TRY(gpu_run(&w, entry, gpu_grid(&w, n, block), block,
-                ((int64_t)items * block + BEHIND) * (int64_t)type_size(w.value)));
-    if (n > 1)
-        TRY(gpu_run_over(&w, "csr_merge_carry", n));
+    const struct launch merge = {entry, gpu_grid(&w, n, block), block,
+                                 ((int64_t)items * block + BEHIND) * (int64_t)type_size(w.value)};
+    TRY(gpu_run_pair(&w, merge, gpu_over(&w, "csr_merge_carry", n > 1 ? n : 0)));
 done:
     return status;
 }

@@ -108,8 +108,7 @@ static const char *const entries[] = {"csr_naive_t", "csr_naive_t_long", "csr_na
 static heddle_status launch(const struct work *w)
 {
     const char *entry = entries[w->option[0] ? CAS : HAS_LONG_ROWS(&w->product) ? LONG : USUAL];
-    return beta_is_one(w) ? gpu_run_rows(w, entry, 1)
-                          : gpu_run_rows_behind(w, entries[SCALE], w->product.cols, entry, 1);
+    return gpu_run_rows_behind(w, gpu_scaling(w, entries[SCALE], w->product.cols), entry, 1);
 }
 
 const struct kernel csr_naive_t = {

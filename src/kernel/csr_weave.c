@@ -339,8 +339,9 @@ static heddle_status launch_blocks(const struct work *w)
 {
     struct work told = *w;
     told.product.fact[WEAVE_AHEAD] = (int64_t)gpu_info_of(w->device->gpu)->multiprocessors * RESIDENT;
-    return gpu_run_blocks(&told, (struct launch){"csr_weave_blocks", w->product.fact[LOOK_BLOCKS], BLOCK},
-                          w->product.fact[LOOK_TILE] * (int64_t)vector_size(w->value));
+    return gpu_run_blocks(&told,
+                          (struct launch){"csr_weave_blocks", w->product.fact[LOOK_BLOCKS], BLOCK,
+                                          w->product.fact[LOOK_TILE] * (int64_t)vector_size(w->value)});
 }
 
 static heddle_status launch(const struct work *w)

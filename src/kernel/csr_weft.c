@@ -451,7 +451,7 @@ static int64_t blocks_for(const struct work *w, enum way way)
 static struct launch scale_of(const struct work *w)
 {
     const int64_t wanted = w->product.cols / (8 * BLOCK) + 1, most = gpu_threads(w->device->gpu) / BLOCK;
-    return (struct launch){"csr_weft_scale", wanted < most ? wanted : most, BLOCK};
+    return (struct launch){"csr_weft_scale", beta_is_one(w) ? 0 : wanted < most ? wanted : most, BLOCK, 0};
 }
 
 static heddle_status launch(const struct work *w)
@@ -459,10 +459,10 @@ static heddle_status launch(const struct work *w)
     if (w->product.fact[LOOK_BAD])
         return look_refused();
     const enum way way = way_of(w);
-    const struct launch add = {entries[way], blocks_for(w, way), BLOCK};
+    const struct launch add = {entries[way], blocks_for(w, way), BLOCK, 0};
     struct work told = *w;
     told.product.fact[LOOK_OWN] = look_together(w);
-    return beta_is_one(w) ? gpu_run_blocks(&told, add, 0) : gpu_run_blocks_behind(&told, scale_of(w), add);
+    return gpu_run_blocks_behind(&told, scale_of(w), add);
 }
 
 const struct kernel csr_weft = {

@@ -55,6 +55,7 @@ KERNEL_RESIDENT(ell_groups, BLOCK, sizeof(real) == 4 ? 3 : 2)(struct product p)
 KERNEL(ell_groups_sum)(struct product p)
 {
     const real *partial = (const real *)p.workspace;
+    simt_after_previous();
     for (int64_t i = simt_global_id(); i < p.rows; i += simt_global_size()) {
         real sum = 0;
         for (int64_t part = 0; part < p.fact[BLOCKS]; part++)
@@ -108,17 +109,13 @@ static int64_t workspace(const struct work *w)
 
 static heddle_status launch(const struct work *w)
 {
-    heddle_status status;
     struct work told = *w;
     int64_t groups = groups_of(w), blocks = blocks_of(w), height = BLOCK / groups;
     told.product.fact[GROUPS] = groups;
     told.product.fact[BLOCKS] = blocks;
     int64_t grid = (w->product.rows + height - 1) / height * blocks;
-    TRY(gpu_run(&told, "ell_groups", gpu_grid(w, grid, BLOCK), BLOCK, 0));
-    if (blocks > 1)
-        TRY(gpu_run_over(&told, "ell_groups_sum", w->product.rows));
-done:
-    return status;
+    return gpu_run_pair(&told, (struct launch){"ell_groups", gpu_grid(w, grid, BLOCK), BLOCK, 0},
+                        gpu_over(w, "ell_groups_sum", blocks > 1 ? w->product.rows : 0));
 }
 
 const struct kernel ell_groups = {

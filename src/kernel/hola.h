@@ -156,6 +156,7 @@ DEVICE void share_rows(struct share *b, const struct product *p, int64_t part, i
     b->row_ptr = (const off *)p->array[CSR_ROW_PTR];
     b->begin = (off)(part * per_block);
     b->entries = left < per_block ? (int)left : per_block;
+    simt_after_previous();
     b->first = simt_readonly(starts + part);
     b->last = simt_readonly(starts + part + 1);
     b->searches = b->last - b->first >= HOLA_MANY * per_block;
@@ -456,17 +457,14 @@ static inline int64_t hola_workspace(const struct work *w)
 enum { HOLA_DEAL = 8 };
 static inline heddle_status hola_launch(const struct work *w, const char *const *entries, int64_t items)
 {
-    heddle_status status = HEDDLE_OK;
     struct work with = *w;
     const int block = (int)w->option[HOLA_OPTION_BLOCK], npt = hola_npt(w);
     const int64_t per_block = (int64_t)npt * block,
                   entry = (npt == 8) * 4 + w->option[HOLA_OPTION_OWN] * 2 + w->option[HOLA_OPTION_SORT];
     with.product.fact[HOLA_PER_BLOCK] = per_block;
-    TRY(gpu_run_over(&with, entries[HOLA_DEAL], (items + HOLA_ROWS - 1) / HOLA_ROWS));
-    TRY(gpu_run_blocks(&with, (struct launch){entries[entry], w->product.parts, block},
-                       per_block * (int64_t)type_size(w->value)));
-done:
-    return status;
+    return gpu_run_blocks_behind(
+        &with, gpu_over(w, entries[HOLA_DEAL], (items + HOLA_ROWS - 1) / HOLA_ROWS),
+        (struct launch){entries[entry], w->product.parts, block, per_block * (int64_t)type_size(w->value)});
 }
 
 #endif

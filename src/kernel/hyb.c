@@ -65,7 +65,8 @@ KERNEL(hyb_rest)(struct product p)
 {
     real *y = (real *)p.y;
     const real alpha = alpha_of(&p);
-    if (adds_nothing(alpha))
+    simt_after_previous();
+    if (alpha == 0)
         return;
     for (int64_t first = simt_global_id() / WAVE * WAVE * EACH; first < p.dim[HYB_REST];
          first += simt_global_size() * EACH) {
@@ -102,13 +103,9 @@ static const char *const entries[] = {"hyb_ell", "hyb_rest", NULL};
 /* Without an ELL part the first launch scales y. */
 static heddle_status launch(const struct work *w)
 {
-    heddle_status status = HEDDLE_OK;
-    if (w->product.dim[HYB_WIDTH] > 0 || !beta_is_one(w))
-        TRY(gpu_run_over(w, "hyb_ell", w->product.rows));
-    if (w->product.dim[HYB_REST] > 0)
-        TRY(gpu_run_over(w, "hyb_rest", (w->product.dim[HYB_REST] + 3) / 4));
-done:
-    return status;
+    const int is_needed = w->product.dim[HYB_WIDTH] > 0 || !beta_is_one(w);
+    return gpu_run_pair(w, gpu_over(w, "hyb_ell", is_needed ? w->product.rows : 0),
+                        gpu_over(w, "hyb_rest", (w->product.dim[HYB_REST] + 3) / 4));
 }
 
 /* The rest reads and writes y once more. */

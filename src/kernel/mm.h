@@ -132,7 +132,7 @@ static inline heddle_status mm_launch(struct work *w, const char *entry, int64_t
 {
     const int64_t tiles = (w->product.vectors + tile - 1) / tile;
     w->product.dim[MM_TILES] = tiles;
-    return gpu_run_blocks(w, (struct launch){entry, w->product.fact[LOOK_BLOCKS] * tiles, BLOCK}, 0);
+    return gpu_run_blocks(w, (struct launch){entry, w->product.fact[LOOK_BLOCKS] * tiles, BLOCK, 0});
 }
 
 /* The launch of a page: all vectors, by what launches some of them. */

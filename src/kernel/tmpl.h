@@ -143,7 +143,7 @@ static heddle_status launch_tmpl(const struct work *w, const char *entry, int64_
     p->fact[REST_LANES] = lanes;
     p->fact[REST_BLOCKS] = (rest * lanes + BLOCK - 1) / BLOCK;
     int64_t blocks = p->fact[REST_BLOCKS] + (p->dim[TMPL_SLICES] + slices - 1) / slices;
-    return gpu_run_blocks(&part, (struct launch){entry, blocks, BLOCK}, 0);
+    return gpu_run_blocks(&part, (struct launch){entry, blocks, BLOCK, 0});
 }
 #endif
 

@@ -84,20 +84,26 @@ heddle_status gpu_run(const struct work *w, const char *entry, int64_t grid, int
     return status == HEDDLE_OK && watch_of(w) ? watch_of(w)->launched(watch_of(w), entry) : status;
 }
 
+static heddle_status run(const struct work *w, struct launch l)
+{
+    return l.grid == 0 ? HEDDLE_OK : gpu_run(w, l.entry, l.grid, l.block, l.shared);
+}
+
 /* One by one for who watches: what each takes is asked for. */
 heddle_status gpu_run_pair(const struct work *w, struct launch first, struct launch second)
 {
     heddle_status status = HEDDLE_OK;
     struct gpu *gpu = w->device->gpu;
     const struct gpu_driver *driver = gpu_driver_of(gpu);
-    struct gpu_launch pair[2] = {{NULL, first.grid, first.block}, {NULL, second.grid, second.block}};
-    if (driver->launch_pair && !watch_of(w)) {
+    struct gpu_launch pair[2] = {{NULL, first.grid, first.block, first.shared},
+                                 {NULL, second.grid, second.block, second.shared}};
+    if (driver->launch_pair && !watch_of(w) && first.grid > 0 && second.grid > 0) {
         TRY(gpu_kernel(gpu, &pair[0].function, w->page, w->variant, first.entry));
         TRY(gpu_kernel(gpu, &pair[1].function, w->page, w->variant, second.entry));
         TRY(driver->launch_pair(gpu, pair, &w->product, sizeof w->product, w->device->stream));
     } else {
-        TRY(gpu_run(w, first.entry, first.grid, first.block, 0));
-        TRY(gpu_run(w, second.entry, second.grid, second.block, 0));
+        TRY(run(w, first));
+        TRY(run(w, second));
     }
 done:
     return status;
@@ -108,74 +114,71 @@ static struct launch launch_over(const struct work *w, const char *entry, int64_
 {
     const int block = gpu_arch(w->device->gpu)->block;
     const int64_t grid = (items + block - 1) / block, most = threads / block;
-    return (struct launch){entry, gpu_grid(w, grid < most ? grid : most, block), block};
+    return (struct launch){entry, gpu_grid(w, grid < most ? grid : most, block), block, 0};
 }
 
-static heddle_status run(const struct work *w, struct launch l)
+struct launch gpu_over(const struct work *w, const char *entry, int64_t items)
 {
-    return l.grid == 0 ? HEDDLE_OK : gpu_run(w, l.entry, l.grid, l.block, 0);
+    return launch_over(w, entry, items, INT64_MAX);
 }
 
 heddle_status gpu_run_over(const struct work *w, const char *entry, int64_t items)
 {
-    return run(w, launch_over(w, entry, items, INT64_MAX));
+    return run(w, gpu_over(w, entry, items));
 }
 
-static struct launch filling(const struct work *w, const char *entry, int64_t items)
+struct launch gpu_filling(const struct work *w, const char *entry, int64_t items)
 {
     return launch_over(w, entry, items, gpu_threads(w->device->gpu));
 }
 
+struct launch gpu_scaling(const struct work *w, const char *entry, int64_t items)
+{
+    return beta_is_one(w) ? (struct launch){0} : gpu_filling(w, entry, items);
+}
+
 heddle_status gpu_run_filling(const struct work *w, const char *entry, int64_t items)
 {
-    return run(w, filling(w, entry, items));
+    return run(w, gpu_filling(w, entry, items));
 }
 
 /* All blocks of a launch, whose grid may be larger than any: product.first begins with 0 and counts `each`
- * for a block.  Unless `ahead` is NULL, the first launch makes a pair with it, without shared memory. */
-static heddle_status run_all(const struct work *w, const struct launch *ahead, struct launch all,
-                             int64_t each, int64_t shared)
+ * for a block.  The first launch makes a pair with `ahead`. */
+static heddle_status run_all(const struct work *w, struct launch ahead, struct launch all, int64_t each)
 {
     heddle_status status = HEDDLE_OK;
     struct work part = *w;
-    for (int64_t block = 0, grid; block < all.grid; block += grid) {
-        grid = gpu_grid(w, all.grid - block, all.block);
+    struct launch now = all;
+    int64_t block = 0;
+    do {
+        now.grid = gpu_grid(w, all.grid - block, all.block);
         part.product.first = (int32_t)(block * each);
-        if (block == 0 && ahead)
-            TRY(gpu_run_pair(&part, *ahead, (struct launch){all.entry, grid, all.block}));
-        else
-            TRY(gpu_run(&part, all.entry, grid, all.block, shared));
-    }
+        TRY(gpu_run_pair(&part, ahead, now));
+        ahead.grid = 0;
+        block += now.grid;
+    } while (block < all.grid);
 done:
     return status;
 }
 
-heddle_status gpu_run_blocks(const struct work *w, struct launch all, int64_t shared)
+heddle_status gpu_run_blocks(const struct work *w, struct launch all)
 {
-    return run_all(w, NULL, all, 1, shared);
+    return run_all(w, (struct launch){0}, all, 1);
 }
 
 heddle_status gpu_run_blocks_behind(const struct work *w, struct launch ahead, struct launch all)
 {
-    return run_all(w, &ahead, all, 1, 0);
+    return run_all(w, ahead, all, 1);
 }
 
-static heddle_status run_rows(const struct work *w, const struct launch *ahead, const char *entry,
-                              int64_t lanes)
+heddle_status gpu_run_rows_behind(const struct work *w, struct launch ahead, const char *entry, int64_t lanes)
 {
     const int block = gpu_arch(w->device->gpu)->block;
     const int64_t each = block / lanes;
-    return run_all(w, ahead, (struct launch){entry, (w->product.rows + each - 1) / each, block}, each, 0);
+    return run_all(w, ahead, (struct launch){entry, (w->product.rows + each - 1) / each, block, 0}, each);
 }
 
 heddle_status gpu_run_rows(const struct work *w, const char *entry, int64_t lanes)
 {
-    return run_rows(w, NULL, entry, lanes);
-}
-
-heddle_status gpu_run_rows_behind(const struct work *w, const char *filler, int64_t items, const char *entry,
-                                  int64_t lanes)
-{
-    const struct launch ahead = filling(w, filler, items);
-    return run_rows(w, &ahead, entry, lanes);
+    return gpu_run_rows_behind(w, (struct launch){0}, entry, lanes);
 }

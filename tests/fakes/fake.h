@@ -36,9 +36,9 @@ struct fake_state {
         char kernel[128];
         unsigned grid, block, shared;
         void *stream;
-        int64_t argument;           /* its first eight bytes */
-        int count, early, together; /* early: those that need not wait for what was launched before;
-                                     * together: in a graph */
+        int64_t argument;            /* its first eight bytes */
+        int count, early, in_graphs; /* early: those that need not wait for what was launched before */
+        int told;                    /* how often a graph was told what a kernel of it is */
     } launch;
 };
 

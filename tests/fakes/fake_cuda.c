@@ -267,7 +267,7 @@ EXPORT cuLaunchKernelEx(const CUlaunchConfig *c, CUfunction function, void **arg
     return (CUresult)fake_launch(function, size, c->hStream, arguments);
 }
 
-/* A graph of up to two kernels, which is all that anybody makes; its exec and its nodes are the graph
+/* Graphs of up to two kernels, which is all that anybody makes; a graph's exec and its nodes are the graph
  * itself and parts of it. */
 struct fake_node {
     CUfunction function;
@@ -275,10 +275,11 @@ struct fake_node {
     int64_t argument; /* its first eight bytes */
 };
 
+#define GRAPHS 64 /* of all devices that are open at once */
 static struct fake_graph {
     struct fake_node node[2];
     int nodes, edges, early, alive;
-} the_graph;
+} all_graphs[GRAPHS];
 
 static int tell(struct fake_node *n, const CUDA_KERNEL_NODE_PARAMS_v2 *p)
 {
@@ -302,10 +303,13 @@ EXPORT cuStreamIsCapturing(CUstream stream, CUstreamCaptureStatus *status)
 EXPORT cuGraphCreate(CUgraph *graph, unsigned flags)
 {
     ENTER_IN_CONTEXT(cuGraphCreate);
-    if (flags || the_graph.alive)
+    struct fake_graph *g = all_graphs;
+    while (g < all_graphs + GRAPHS && g->alive)
+        g++;
+    if (flags || g == all_graphs + GRAPHS)
         return (CUresult)1;
-    the_graph = (struct fake_graph){.alive = 1};
-    *graph = (CUgraph)&the_graph;
+    *g = (struct fake_graph){.alive = 1};
+    *graph = (CUgraph)g;
     fake_state()->graphs++;
     return 0;
 }
@@ -335,7 +339,7 @@ EXPORT cuGraphInstantiateWithFlags(CUgraphExec *exec, CUgraph graph, unsigned lo
 {
     ENTER_IN_CONTEXT(cuGraphInstantiateWithFlags);
     struct fake_graph *g = (struct fake_graph *)graph;
-    if (flags || g->nodes != 2 || g->edges != 1)
+    if (flags || g->nodes < 1 || g->edges != g->nodes - 1)
         return (CUresult)1;
     *exec = (CUgraphExec)g;
     fake_state()->graphs++;
@@ -346,6 +350,7 @@ EXPORT cuGraphExecKernelNodeSetParams_v2(CUgraphExec exec, CUgraphNode node,
 {
     ENTER_IN_CONTEXT(cuGraphExecKernelNodeSetParams_v2);
     (void)exec;
+    fake_state()->launch.told++;
     return (CUresult)tell((struct fake_node *)node, params);
 }
 EXPORT cuGraphLaunch(CUgraphExec exec, CUstream stream)
@@ -357,7 +362,7 @@ EXPORT cuGraphLaunch(CUgraphExec exec, CUstream stream)
         fake_launch(g->node[i].function, g->node[i].size, stream, arguments);
     }
     fake_state()->launch.early += g->early;
-    fake_state()->launch.together += g->nodes;
+    fake_state()->launch.in_graphs += g->nodes;
     return (CUresult)(fake_number("FAKE_CAPTURING", 0) ? 900 : 0);
 }
 EXPORT cuGraphExecDestroy(CUgraphExec exec)

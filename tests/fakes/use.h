@@ -25,7 +25,7 @@ struct fake_vendor {
 
 static const struct fake_vendor fake_vendors[] = {
     {&cuda_driver, "HEDDLE_CUDA_LIBRARY", "libfake_cuda.so", "libfake_cuda_broken.so", "libcuda.so.1",
-     "10020", "CUDA 11.0", "cuMemAlloc_v2", "cuLaunchKernel", "cuStreamSynchronize", "cuInit", "CUDA_ERROR_",
+     "10020", "CUDA 11.0", "cuMemAlloc_v2", "cuGraphLaunch", "cuStreamSynchronize", "cuInit", "CUDA_ERROR_",
      "sm_90"},
     {&hip_driver, "HEDDLE_HIP_LIBRARY", "libfake_hip.so", "libfake_hip_broken.so", "libamdhip64.so.7",
      "40500000", "ROCm 5.0", "hipMalloc", "hipModuleLaunchKernel", "hipStreamSynchronize", "hipInit",
