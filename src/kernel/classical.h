@@ -82,6 +82,7 @@ DEVICE void strand_sums(real *sum, struct strand *strand, const real *RESTRICT x
  * are empty, nothing is exchanged. */
 DEVICE void rows_by_lanes(const struct product *p, const int lanes, const int rows)
 {
+    const real alpha = alpha_given(p), beta = beta_given(p);
     const int lane = simt_lane() % lanes, group = simt_lane() / lanes, groups = WAVE / lanes;
     const int kept = rows > lanes ? rows / lanes : 1, alike = lanes > rows ? lanes / rows : 1;
     for (int64_t base = simt_global_id() / WAVE * (groups * rows); base < p->rows;
@@ -101,7 +102,7 @@ DEVICE void rows_by_lanes(const struct product *p, const int lanes, const int ro
         for (int i = 0; i < kept; i++) {
             const int64_t row = base + (lane * rows / lanes + i) * groups + group;
             if (lane % alike == 0 && row < p->rows)
-                store_sum(p, row, sum[i]);
+                store_given(p, alpha, beta, row, sum[i]);
         }
     }
 }

@@ -39,22 +39,45 @@ DEVICE void scale_one(real *y, real beta)
     *y = beta == 0 ? (real)0 : times(beta, *y);
 }
 
-/* y = alpha sum + beta y.  alpha = 0 means that the sum counts for nothing, whatever A and x hold. */
-DEVICE void store(real *y, real alpha, real sum, real beta)
+/* y = alpha sum + beta y, where alpha is not 0. */
+DEVICE void store_scaled(real *y, real alpha, real sum, real beta)
 {
-    sum = alpha == 0 ? (real)0 : sum;
     *y = beta == 0 ? times(alpha, sum) : times(alpha, sum) + times(beta, *y);
 }
 
-/* The same for entry `at` of y, with the product's own.  What the host gave is known without a load: one
- * question for both, and nothing waits for their addresses. */
+/* The same with any alpha: 0 means that the sum counts for nothing, whatever A and x hold. */
+DEVICE void store(real *y, real alpha, real sum, real beta)
+{
+    store_scaled(y, alpha, alpha == 0 ? (real)0 : sum, beta);
+}
+
+/* Both as the host may have given them: known without a load. */
+DEVICE real alpha_given(const struct product *p)
+{
+    return scalar(p->alpha, 0);
+}
+
+DEVICE real beta_given(const struct product *p)
+{
+    return scalar(p->beta, 0);
+}
+
+/* The same for entry `at` of y with the product's own: the host gives no alpha that is 0.  One question for
+ * both, and nothing waits for their addresses.  Most kernels take what is given here (store_sum); one that is
+ * short of registers in a loop asks for it ahead of the loop, and ptxas has no address in them. */
+DEVICE void store_given(const struct product *p, real alpha, real beta, int64_t at, real sum)
+{
+    if (__builtin_expect(p->scalars_at == 0, 1)) {
+        store_scaled((real *)p->y + at, alpha, sum, beta);
+    } else {
+        const real there = alpha_of(p);
+        store((real *)p->y + at, there, sum, beta_of(p));
+    }
+}
+
 DEVICE void store_sum(const struct product *p, int64_t at, real sum)
 {
-    real *y = (real *)p->y + at;
-    if (p->scalars_at)
-        store(y, alpha_of(p), sum, beta_of(p));
-    else
-        store(y, scalar(p->alpha, 0), sum, scalar(p->beta, 0));
+    store_given(p, alpha_given(p), beta_given(p), at, sum);
 }
 
 /* May a kernel that adds to y leave, because alpha = 0?  One that was launched behind another that scales y
