@@ -29,6 +29,7 @@ enum { WHOLE, PIECE, DELAYS, CUTTERS, PLAYERS, TOGETHER_NOW, COUNTED, NUMBER_BYT
 #define CUT_ROWS 4
 #define GROUP 256
 #define WRITE_THREADS 512
+#define AT_ONCE 4 /* windows that a thread has under way */
 #define CUTTERS_MOST 1024
 #define FEW_WINDOWS 4096 /* that each block counts itself */
 #define PLAYERS_MOST 64
@@ -92,9 +93,10 @@ DEVICE int64_t pieces_of(int64_t m)
 }
 
 /* An offset, but from 0 to nnz whatever it is; and that of a row. */
-DEVICE int64_t offset_within(const struct product *p, int64_t offset)
+DEVICE off offset_within(const struct product *p, off offset)
 {
-    return offset < 0 ? 0 : offset > p->nnz ? p->nnz : offset;
+    const off nnz = (off)p->nnz;
+    return offset < 0 ? 0 : offset > nnz ? nnz : offset;
 }
 
 DEVICE int64_t safe_offset(const struct product *p, int64_t row)
@@ -104,31 +106,41 @@ DEVICE int64_t safe_offset(const struct product *p, int64_t row)
 
 #include "convert/look_columns.h"
 
-/* In which window is it, if rows and entries before it come to `count`?  `inverse` is that of the window,
- * and what it makes of counts below 2^53 is at most one off: far less code than dividing 64 bits. */
-DEVICE int64_t window_at(const struct product *p, int64_t count, double inverse)
+/* Rows and entries counted together: of 32-bit offsets they are fewer than 2^32. */
+#define UNSIGNED_OF(type) u##type
+#define UNSIGNED(type) UNSIGNED_OF(type)
+typedef UNSIGNED(off) counted;
+
+/* So little more than 1 / window that whole multiples of a window do not come out too small, and counts
+ * below 2^50 not too large. */
+DEVICE double inverse_of(int64_t window)
 {
-    const int64_t window = p->dim[WINDOW], about = (int64_t)((double)count * inverse);
-    return about + ((about + 1) * window <= count) - (about * window > count);
+    return (1 + 0x1p-51) / (double)window;
 }
 
-/* `row` is the first of the windows from `low` to `high`.  The wave helps whoever has many.  Where offsets
- * are bad, several rows may say so of one window, and any of them will do. */
-DEVICE void cut_at(int32_t *cut, int64_t row, int64_t low, int64_t high)
+DEVICE counted window_at(counted count, double inverse)
 {
-    const int many = high - low >= WAVE;
+    return (counted)((double)count * inverse);
+}
+
+/* `row` is the first of the windows from `low` up to `end`.  The wave helps whoever has many.  Where offsets
+ * are bad, several rows may say so of one window, and any of them will do. */
+DEVICE void cut_at(int32_t *cut, int32_t row, counted low, counted end)
+{
+    const int many = low < end && end - low >= (counted)WAVE;
     SIMT_ROLLED
     for (simt_lanes left = (simt_lanes)simt_ballot(many); left; left &= left - 1) {
         const int from = simt_ffs(left) - 1;
-        const int64_t begin = simt_shfl(low, from, WAVE), last = simt_shfl(high, from, WAVE);
-        const int32_t of = (int32_t)simt_shfl(row, from, WAVE);
+        const int64_t begin = simt_shfl((int64_t)low, from, WAVE),
+                      behind = simt_shfl((int64_t)end, from, WAVE);
+        const int32_t of = simt_shfl(row, from, WAVE);
         SIMT_ROLLED
-        for (int64_t i = begin + simt_lane(); i <= last; i += WAVE)
+        for (int64_t i = begin + simt_lane(); i < behind; i += WAVE)
             cut[i] = of;
     }
     SIMT_ROLLED
-    for (int64_t i = low; !many && i <= high; i++)
-        cut[i] = (int32_t)row;
+    for (counted i = low; !many && i < end; i++)
+        cut[i] = row;
 }
 
 /* Row p.rows, which has no entries, begins all windows that are left, so that every one begins somewhere,
@@ -136,30 +148,36 @@ DEVICE void cut_at(int32_t *cut, int64_t row, int64_t low, int64_t high)
 KERNEL_BOUND(look_cut, CUT_THREADS)(struct product p)
 {
     const off *RESTRICT row_ptr = (const off *)p.array[CSR_ROW_PTR];
-    const double inverse = 1 / (double)p.dim[WINDOW];
-    int64_t longest = 0;
-    int bad = 0;
+    const double inverse = inverse_of(p.dim[WINDOW]);
+    const uint32_t rows = (uint32_t)p.rows;
+    const counted windows = (counted)p.dim[WINDOWS];
+    off longest = 0;
+    int bad = simt_global_id() == 0 && (row_ptr[0] != 0 || row_ptr[rows] != p.nnz);
     simt_let_next();
-    for (int64_t first = simt_block_id() * CUT_ROWS * CUT_THREADS; first <= p.rows;
-         first += simt_grid_size() * CUT_ROWS * CUT_THREADS) {
-        int64_t found[CUT_ROWS], before[CUT_ROWS];
+    for (uint32_t first = (uint32_t)simt_block_id() * CUT_ROWS * CUT_THREADS; first <= rows;
+         first += (uint32_t)simt_grid_size() * CUT_ROWS * CUT_THREADS) {
+        off found[CUT_ROWS], before[CUT_ROWS];
         for (int j = 0; j < CUT_ROWS; j++) {
-            const int64_t i = first + j * CUT_THREADS + simt_thread_id(), row = i < p.rows ? i : p.rows;
+            const uint32_t i = first + (uint32_t)(j * CUT_THREADS + simt_thread_id()),
+                           row = i < rows ? i : rows;
             found[j] = row_ptr[row];
-            before[j] = safe_offset(&p, row > 0 ? row - 1 : 0);
+            before[j] = offset_within(&p, row_ptr[row > 0 ? row - 1 : 0]);
         }
         for (int j = 0; j < CUT_ROWS; j++) {
-            const int64_t i = first + j * CUT_THREADS + simt_thread_id(), here = offset_within(&p, found[j]);
-            const int64_t low = i == 0 ? 0 : window_at(&p, before[j] + i - 1, inverse) + 1,
-                          high = i < p.rows ? window_at(&p, here + i, inverse) : p.dim[WINDOWS];
+            const uint32_t i = first + (uint32_t)(j * CUT_THREADS + simt_thread_id());
+            const off here = offset_within(&p, found[j]);
+            const counted low = i == 0 ? 0 : window_at((counted)before[j] + i - 1, inverse) + 1,
+                          end = i < rows  ? window_at((counted)here + i, inverse) + 1
+                              : i == rows ? windows + 1
+                                          : 0;
             longest = here - before[j] > longest ? here - before[j] : longest;
-            bad |= here < before[j] || found[j] != (i == 0 ? 0 : i >= p.rows ? p.nnz : here);
-            cut_at(cuts_of(&p), i, low, i <= p.rows ? high : -1);
+            bad |= here < before[j] || here != found[j];
+            cut_at(cuts_of(&p), (int32_t)i, low, end);
         }
     }
-    longest = block_max_long(bad ? INT64_MAX : longest);
+    const int64_t most = block_max_long(bad ? INT64_MAX : longest);
     if (simt_thread_id() == 0)
-        parts_of(&p)[simt_block_id()] = longest;
+        parts_of(&p)[simt_block_id()] = most;
 }
 
 /* A window has the rows that begin in it: [first, end), none where a long row passes over it.  All but the
@@ -167,35 +185,46 @@ KERNEL_BOUND(look_cut, CUT_THREADS)(struct product p)
  * head). */
 struct window {
     int32_t first, head, end;
-    int32_t blocks, pieces; /* pieces of the last row where it is long, else 0 */
-    int64_t begin, alone;   /* the entries of `first` and `head` */
+    int32_t blocks, pieces;       /* pieces of the last row where it is long, else 0 */
+    int64_t begin, alone, finish; /* the entries of `first` and `head`, and behind the last */
 };
 
-/* Window i, which has nothing where there is none. */
-DEVICE struct window window_of(const struct product *p, int64_t i)
+/* Window i, which has nothing where there is none: what memory says, without a branch, so that a thread can
+ * have several under way; then what is made of it. */
+DEVICE struct window window_at_hand(const struct product *p, int64_t i)
 {
     const int32_t *cut = cuts_of(p);
+    const int is_one = i < p->dim[WINDOWS];
+    const int32_t first = cut[is_one ? i : 0], end = cut[is_one ? i + 1 : 0];
+    const struct window w = {first,
+                             is_one && first < end ? end - 1 : first,
+                             is_one ? end : first,
+                             0,
+                             0,
+                             safe_offset(p, first),
+                             safe_offset(p, end > 0 ? end - 1 : 0),
+                             safe_offset(p, end)};
+    return w;
+}
+
+DEVICE struct window window_made(const struct product *p, struct window w)
+{
     const int64_t piece = p->fact[PIECE];
-    struct window w = {0, 0, 0, 0, 0, 0, 0};
-    if (i >= p->dim[WINDOWS])
-        return w;
-    w.first = cut[i];
-    w.end = w.head = cut[i + 1];
-    if (w.first >= w.end)
-        return w;
-    const int64_t last = safe_offset(p, w.end - 1), finish = safe_offset(p, w.end);
-    w.begin = safe_offset(p, w.first);
-    w.alone = finish;
-    if (finish - w.begin + w.end - w.first > p->dim[CAPACITY]) {
-        w.head--;
-        w.alone = last;
+    if (w.first >= w.end || w.alone < w.begin || w.finish < w.alone)
+        return w; /* or bad, as look_cut has found */
+    if (w.finish - w.begin + w.end - w.first <= p->dim[CAPACITY]) {
+        w.head++;
+        w.alone = w.finish;
     }
-    if (w.alone < w.begin || finish < w.alone)
-        return w; /* bad, as look_cut has found */
-    if (finish - w.alone > p->fact[WHOLE])
-        w.pieces = (int32_t)((finish - w.alone + piece - 1) / piece);
+    if (w.finish - w.alone > p->fact[WHOLE])
+        w.pieces = (int32_t)((w.finish - w.alone + piece - 1) / piece);
     w.blocks = (w.head > w.first) + (w.pieces ? w.pieces : w.end > w.head);
     return w;
+}
+
+DEVICE struct window window_of(const struct product *p, int64_t i)
+{
+    return window_made(p, window_at_hand(p, i));
 }
 
 /* What windows make, where there are too many for everybody to count them (look_write). */
@@ -299,17 +328,22 @@ DEVICE void after_cut(const struct product *p)
 /* What all windows before those of a group make. */
 DEVICE int64_t made_before(const struct product *p, int64_t group)
 {
-    const int64_t *const count = totals_of(p), counted = p->fact[COUNTED];
+    const int64_t *const total = totals_of(p), are_counted = p->fact[COUNTED];
     int64_t ahead = 0;
-    if (counted)
+    if (are_counted)
         simt_after_previous();
     SIMT_ROLLED
-    for (int64_t i = simt_thread_id(); i < (counted ? group : group * GROUP); i += WRITE_THREADS) {
-        if (counted) {
-            ahead += count[i];
-        } else {
-            const struct window w = window_of(p, i);
-            ahead += made(w.blocks, w.pieces);
+    for (int64_t i = simt_thread_id(); are_counted && i < group; i += WRITE_THREADS)
+        ahead += total[i];
+    SIMT_ROLLED
+    for (int64_t i = simt_thread_id(); !are_counted && i < group * GROUP; i += AT_ONCE * WRITE_THREADS) {
+        struct window w[AT_ONCE];
+        for (int j = 0; j < AT_ONCE; j++)
+            w[j] = window_at_hand(p, i + j * WRITE_THREADS < group * GROUP ? i + j * WRITE_THREADS
+                                                                           : p->dim[WINDOWS]);
+        for (int j = 0; j < AT_ONCE; j++) {
+            w[j] = window_made(p, w[j]);
+            ahead += made(w[j].blocks, w[j].pieces);
         }
     }
     return block_sum_long(ahead);
@@ -438,11 +472,11 @@ heddle_status gpu_look(struct looked *looked, const struct work *w, struct row_c
     q.product.fact[TOGETHER_NOW] = together_of(w, windows);
     q.product.fact[COUNTED] = windows > FEW_WINDOWS;
     q.product.fact[NUMBER_BYTES] = (int64_t)vector_size(w->value);
-    const struct launch cutting = {"look_cut", q.product.fact[CUTTERS], CUT_THREADS},
-                        counting = {"look_count", gpu_grid(w, groups, GROUP), GROUP},
+    const struct launch cutting = {"look_cut", q.product.fact[CUTTERS], CUT_THREADS, 0},
+                        counting = {"look_count", gpu_grid(w, groups, GROUP), GROUP, 0},
                         writing = {"look_write",
                                    gpu_grid(w, groups + 1 + (players > 0) + players, WRITE_THREADS),
-                                   WRITE_THREADS};
+                                   WRITE_THREADS, 0};
     if (q.product.fact[COUNTED])
         TRY(gpu_run(&q, cutting.entry, cutting.grid, cutting.block, 0));
     TRY(gpu_run_pair(&q, q.product.fact[COUNTED] ? counting : cutting, writing));
