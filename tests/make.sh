@@ -49,6 +49,11 @@ if [ "$(nproc)" -le 16 ]; then # more finish within a minute or two, and nothing
 fi
 tr ';' '\n' <"$scratch/build/device/resources.list" | xargs touch
 verdict "what is there already is not counted" "$(configure | grep 'Kernels for GPUs')"
+configure "-DHEDDLE_CUDA_ARCH=sm_90;90" -DHEDDLE_CUDA_COMPILER=nvcc >/dev/null
+verdict "sm_90 is 90" "$(tr ';' '\n' <"$scratch/build/device/resources.list" | sort |
+    awk '!/[.]sm_90[.]cubin/ || $0 == before; { before = $0 }')"
+verdict "what is no architecture is refused" \
+    "$(configure -DHEDDLE_CUDA_ARCH=hopper | grep -q "'hopper' is not an architecture" || echo "it is taken")"
 verdict "ARCHS=native asks for this machine's" \
     "$(make -n install ARCHS=native | grep -E 'CUDA_ARCH=80|HIP_COMPILER=auto.*ARCH=gfx')"
 verdict "an unknown ARCHS is refused" "$(make -n install ARCHS=sm_90 >/dev/null 2>&1 && echo "it is taken")"
