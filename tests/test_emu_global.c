@@ -96,3 +96,38 @@ TEST(an_access_that_is_wider_than_its_alignment_is_caught)
 {
     caught("race_wide_load", 0, "block 0, thread 0: a load of 8 bytes that is aligned to fewer", "+0x");
 }
+
+/* What the second kernel of a pair does with what the first has written, and what is said of it. */
+static const char *const said_of_pairs[] = {
+    NULL, "read", "read", "atomically", NULL, "read", "the second of a pair, and no thread of it"};
+
+TEST(the_second_of_a_pair_waits_before_it_touches_what_the_first_has_written)
+{
+    for (int wave = 32; wave <= 64; wave += 32)
+        for (int64_t i = 0; i < (int64_t)(sizeof said_of_pairs / sizeof said_of_pairs[0]); i++) {
+            char options[64];
+            snprintf(options, sizeof options, "wave=%d,races=1,%s", wave, orders[i % ORDERS]);
+            struct gpu *gpu = device_open(options);
+            struct gpu_module *module;
+            struct gpu_launch pair[2] = {{NULL, GRID, BLOCK, 0}, {NULL, GRID, BLOCK, 0}};
+            struct product p = {
+                .parts = i, .y = device_array(gpu, N * 4), .workspace = device_array(gpu, N * 4)};
+            CHECK_OK(emu_driver.load(gpu, &module, NULL, 0));
+            CHECK_OK(emu_driver.find(gpu, &pair[0].function, module, "pair_first__f32_i32"));
+            CHECK_OK(emu_driver.find(gpu, &pair[1].function, module, "pair_second__f32_i32"));
+            const heddle_status status = emu_driver.launch_pair(gpu, pair, &p, sizeof p, NULL);
+            CHECK_THAT(status == (said_of_pairs[i] ? HEDDLE_DEVICE_ERROR : HEDDLE_OK), "%d: %s (%s)", (int)i,
+                       heddle_status_name(status), heddle_last_error());
+            if (said_of_pairs[i])
+                CHECK_THAT(strstr(heddle_last_error(), said_of_pairs[i]) &&
+                               strstr(heddle_last_error(), "simt_after_previous"),
+                           "%d: %s", (int)i, heddle_last_error());
+            /* alone it may do so */
+            p.parts = 1;
+            CHECK_OK(emu_driver.launch(gpu, pair[0].function, GRID, BLOCK, 0, &p, sizeof p, NULL));
+            CHECK_OK(emu_driver.launch(gpu, pair[1].function, GRID, BLOCK, 0, &p, sizeof p, NULL));
+            CHECK(((const float *)p.y)[N - 1] == 2);
+            device_free(gpu, p.y), device_free(gpu, p.workspace);
+            device_close(gpu);
+        }
+}

@@ -202,33 +202,68 @@ static heddle_status emu_find(struct gpu *gpu, struct gpu_function **function, s
                 gpu->races ? ", compiled to look for races," : "");
 }
 
-static heddle_status emu_launch_on(struct gpu *gpu, struct gpu_function *function, int64_t grid, int block,
-                                   int64_t shared, const void *argument, int64_t bytes, void *stream)
+/* `order`: what its blocks know of each other, where races are looked for; the caller holds the lock. */
+static heddle_status launch_one(struct gpu *gpu, const struct gpu_launch *l, const void *argument,
+                                int64_t bytes, struct emu_order *order)
 {
-    const struct emu_kernel *kernel = (const struct emu_kernel *)(void *)function;
-    (void)stream;
+    const struct emu_kernel *kernel = (const struct emu_kernel *)(void *)l->function;
     if (bytes != emu_facts_of(kernel)->bytes)
         return fail(HEDDLE_BAD_ARGUMENT, "emu: %s takes an argument of %d bytes, not %lld", emu_name(kernel),
                     emu_facts_of(kernel)->bytes, (long long)bytes);
     /* info.grid may be lower, for tests of kernels that go by it: those that fill the device do not. */
-    const int64_t most = gpu->head.info.grid_threads / (block > 0 ? block : 1);
-    pthread_mutex_lock(&gpu->lock);
+    const int64_t most = gpu->head.info.grid_threads / (l->block > 0 ? l->block : 1);
     uint64_t number = (uint64_t)gpu->seed + (uint64_t)gpu->launches++ * 0x10001;
     struct emu_launch launch = {.kernel = kernel,
-                                .grid = grid,
+                                .grid = l->grid,
                                 .grid_most = most < EMU_GRID ? most : EMU_GRID,
-                                .shared = shared,
+                                .shared = l->shared,
                                 .shared_most = gpu->head.info.shared_per_block,
-                                .block = block,
+                                .block = l->block,
                                 .argument = argument,
                                 .seed = (number + 1) * 0xd1342543de82ef95,
-                                .workers = gpu->worker};
-    heddle_status status = gpu->races ? emu_order_new(&launch.order) : HEDDLE_OK;
-    if (status == HEDDLE_OK)
-        status = emu_launch(&launch, gpu->threads);
-    emu_order_free(launch.order);
+                                .workers = gpu->worker,
+                                .order = order};
+    const heddle_status status = emu_launch(&launch, gpu->threads);
+    if (status == HEDDLE_OK && emu_order_is_missed(order))
+        return fail(
+            HEDDLE_DEVICE_ERROR,
+            "%s: the second of a pair, and no thread of it says simt_after_previous: it may end before "
+            "the first",
+            emu_name(kernel));
+    return status;
+}
+
+static heddle_status launch_all(struct gpu *gpu, const struct gpu_launch *l, int count, const void *argument,
+                                int64_t bytes)
+{
+    heddle_status status = HEDDLE_OK;
+    struct emu_order *order[2] = {NULL, NULL};
+    pthread_mutex_lock(&gpu->lock);
+    for (int i = 0; i < count; i++) {
+        if (gpu->races)
+            TRY(emu_order_new(&order[i], i > 0 ? order[0] : NULL));
+        TRY(launch_one(gpu, &l[i], argument, bytes, order[i]));
+    }
+done:
+    emu_order_free(order[0]);
+    emu_order_free(order[1]);
     pthread_mutex_unlock(&gpu->lock);
     return status;
+}
+
+static heddle_status emu_launch_on(struct gpu *gpu, struct gpu_function *function, int64_t grid, int block,
+                                   int64_t shared, const void *argument, int64_t bytes, void *stream)
+{
+    const struct gpu_launch one = {function, grid, block, shared};
+    (void)stream;
+    return launch_all(gpu, &one, 1, argument, bytes);
+}
+
+static heddle_status emu_launch_pair(struct gpu *gpu, const struct gpu_launch pair[2], const void *argument,
+                                     int64_t bytes, void *stream)
+{
+    (void)stream;
+    return launch_all(gpu, pair, 2, argument, bytes);
 }
 
 /* -------------------------------------------------------- time -------------------------------- */
@@ -282,6 +317,7 @@ const struct gpu_driver emu_driver = {
     .unload = emu_unload,
     .find = emu_find,
     .launch = emu_launch_on,
+    .launch_pair = emu_launch_pair,
     .sync = emu_sync_on,
     .event_new = emu_event_new,
     .event_free = emu_event_free,

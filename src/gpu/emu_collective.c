@@ -259,6 +259,13 @@ void emu_fence(void)
     atomic_thread_fence(memory_order_seq_cst);
 }
 
+void emu_after_previous(void)
+{
+    struct emu_worker *w = emu_worker_now();
+    if (w->watch)
+        emu_watch_previous(w);
+}
+
 /* Only the lanes of its group need come. */
 static void join_group(struct emu_worker *w, const struct emu_thread *self, struct emu_wait *wait, int lanes)
 {

@@ -9,7 +9,11 @@
  * A word remembers its last write, in 64 bits that are loaded and stored as one, so that processors need
  * no lock for it.  Reads are not remembered: one that comes before the write that it races with is found
  * in an order of blocks that has the write first.  Through which word two blocks order themselves is not
- * asked.  Both may let a race pass, but no legal kernel is called wrong. */
+ * asked.  Both may let a race pass, but no legal kernel is called wrong.
+ *
+ * The second kernel of a pair is on the device while the first may still run: what that one writes is
+ * ordered before what a thread does once it, or another of its block before a barrier, has said
+ * simt_after_previous. */
 #include "gpu/emu_global.h"
 
 #include <pthread.h>
@@ -70,7 +74,9 @@ struct emu_order {
     struct fenced *item;
     int64_t count, capacity;
     uint32_t clock, launch;
-    int lost; /* no memory for a fence: from then on everything counts as ordered */
+    uint32_t before;  /* the launch that may still run; 0: none does */
+    atomic_int waits; /* has a thread said simt_after_previous? */
+    int lost;         /* no memory for a fence: from then on everything counts as ordered */
 };
 
 /* Of a worker, for the block that it runs. */
@@ -79,12 +85,13 @@ struct emu_watch {
     struct emu_span span[SPANS]; /* the first is the kernel's argument, which nobody watches */
     uint8_t last[PLACES];
     int spans, next;
-    uint32_t tick, barrier;    /* counts fences and barriers; at the last barrier */
-    uint32_t heard[EMU_WAVES]; /* the clock when the wave last looked at something atomically */
-    uint32_t sees[EMU_WAVES];  /* what it had heard at its last fence */
-    int64_t fence[EMU_WAVES];  /* one more than the number of the wave's last fence that no atomic change
+    uint32_t tick, barrier;         /* counts fences and barriers; at the last barrier */
+    uint32_t heard[EMU_WAVES];      /* the clock when the wave last looked at something atomically */
+    uint32_t sees[EMU_WAVES];       /* what it had heard at its last fence */
+    int64_t fence[EMU_WAVES];       /* one more than the number of the wave's last fence that no atomic change
                                 * has followed */
-    int open;                  /* how many waves have one */
+    int open;                       /* how many waves have one */
+    uint8_t is_behind[EMU_THREADS]; /* what the first of a pair has done */
 };
 
 heddle_status emu_watch_new(struct emu_watch **watch)
@@ -93,7 +100,7 @@ heddle_status emu_watch_new(struct emu_watch **watch)
 }
 
 /* Launches are told apart by so few bits that their numbers come round. */
-heddle_status emu_order_new(struct emu_order **order)
+heddle_status emu_order_new(struct emu_order **order, const struct emu_order *before)
 {
     static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
     static uint32_t launches;
@@ -107,6 +114,7 @@ heddle_status emu_order_new(struct emu_order **order)
         launches = 0;
     }
     (*order)->launch = ++launches;
+    (*order)->before = before ? before->launch : 0;
     pthread_mutex_unlock(&lock);
     return HEDDLE_OK;
 }
@@ -118,6 +126,11 @@ void emu_order_free(struct emu_order *order)
     pthread_mutex_destroy(&order->lock);
     mem_free(order->item);
     mem_free(order);
+}
+
+int emu_order_is_missed(const struct emu_order *order)
+{
+    return order && order->before && !order->waits;
 }
 
 void emu_watch_begin(struct emu_worker *w)
@@ -141,6 +154,8 @@ void emu_watch_barrier(struct emu_worker *w)
         g->sees[i] = sees;
         g->heard[i] = heard;
     }
+    if (g->order->before && memchr(g->is_behind, 1, EMU_THREADS))
+        memset(g->is_behind, 1, EMU_THREADS);
     g->barrier = g->tick;
     g->tick += g->tick < MOST(TICK_BITS);
 }
@@ -172,6 +187,12 @@ void emu_watch_fence(struct emu_worker *w)
     g->fence[wave] = o->count;
     pthread_mutex_unlock(&o->lock);
     g->tick += g->tick < MOST(TICK_BITS);
+}
+
+void emu_watch_previous(struct emu_worker *w)
+{
+    w->watch->is_behind[emu_now->thread] = 1;
+    w->watch->order->waits = 1;
 }
 
 /* An atomic change by a wave tells of its fence, and of those that lie before the last barrier. */
@@ -245,6 +266,18 @@ static _Noreturn void race(struct emu_worker *w, const struct emu_span *s, int64
              verb(1, (int)t->plain));
 }
 
+static _Noreturn void race_with_previous(struct emu_worker *w, const struct emu_span *s, int64_t offset,
+                                         enum emu_access_kind kind, const void *code)
+{
+    char here[128];
+    emu_stop(
+        w, emu_now->thread,
+        "race on global memory, byte %lld of an allocation of %lld: wave %d of block %lld %s (%s) what the "
+        "kernel before it wrote, which may still run; no simt_after_previous lies between",
+        (long long)offset, (long long)s->bytes, emu_now->wave, (long long)w->view.id,
+        verb((kind & EMU_WRITES) != 0, !(kind & EMU_ATOMIC)), emu_place(here, code));
+}
+
 void emu_global_access(struct emu_worker *w, uintptr_t p, int64_t size, enum emu_access_kind kind,
                        const void *code)
 {
@@ -268,9 +301,10 @@ void emu_global_access(struct emu_worker *w, uintptr_t p, int64_t size, enum emu
     if (kind & EMU_WHOLE && p % (uintptr_t)size != 0)
         emu_stop(w, emu_now->thread, "a %s of %lld bytes that is aligned to fewer (%s)",
                  writes ? "store" : "load", (long long)size, emu_place(here, code));
-    const uint64_t launch = g->order->launch, written = __atomic_load_n(s->traces, __ATOMIC_RELAXED);
-    if (!(kind & (EMU_WRITES | EMU_ATOMIC)) && written != launch)
-        return; /* nobody has written to the array in this launch */
+    const uint64_t launch = g->order->launch, before = g->is_behind[emu_now->thread] ? 0 : g->order->before,
+                   written = __atomic_load_n(s->traces, __ATOMIC_RELAXED);
+    if (!(kind & (EMU_WRITES | EMU_ATOMIC)) && written != launch && (!before || written != before))
+        return; /* nobody has written to the array in this launch, or in one that may still run */
     if (writes && kind & EMU_ATOMIC && g->open > 0)
         tell(w, emu_now->wave);
     if (kind & EMU_ATOMIC)
@@ -286,6 +320,8 @@ void emu_global_access(struct emu_worker *w, uintptr_t p, int64_t size, enum emu
         uint64_t *cell = &s->traces[1 + offset / WORD];
         struct trace t = unpack(__atomic_load_n(cell, __ATOMIC_RELAXED));
         now.bytes = ((1u << (next - offset)) - 1) << offset % WORD & 15;
+        if (before && t.launch == before && (t.bytes & now.bytes) && (t.plain || now.plain))
+            race_with_previous(w, s, offset, kind, code);
         int other = t.launch == now.launch && (t.block != now.block || t.wave != now.wave);
         if (other && (t.bytes & now.bytes) && (t.plain || now.plain) && !ordered(w, &t))
             race(w, s, offset, kind, &t, code);

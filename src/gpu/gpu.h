@@ -82,7 +82,7 @@ struct gpu_driver {
                             int64_t shared, const void *argument, int64_t bytes, void *stream);
     /* Two kernels with the same argument, the second of which waits for the first by itself
      * (simt_after_previous): it may come to the device before that is done, and both together may take the
-     * host less time than one.  NULL: `launch` twice. */
+     * host less time than one. */
     heddle_status (*launch_pair)(struct gpu *gpu, const struct gpu_launch pair[2], const void *argument,
                                  int64_t bytes, void *stream);
     /* The host's time for `count` launches of one block, with nothing of Heddle's in between: what a call
@@ -114,8 +114,8 @@ struct gpu_watch {
 #define KEPT_BLOCKS 4
 #define KEPT_BYTES (2 << 20)
 
-/* What every driver's struct gpu begins with.  An open device serves many threads at once, with two
- * exceptions: products (launch_pair) and whoever watches them belong to one thread at a time. */
+/* What every driver's struct gpu begins with.  An open device serves many threads at once, with one
+ * exception: whoever watches products belongs to one thread. */
 struct gpu_head {
     const struct gpu_driver *driver;
     struct gpu_info info;

@@ -97,7 +97,7 @@ heddle_status gpu_run_pair(const struct work *w, struct launch first, struct lau
     const struct gpu_driver *driver = gpu_driver_of(gpu);
     struct gpu_launch pair[2] = {{NULL, first.grid, first.block, first.shared},
                                  {NULL, second.grid, second.block, second.shared}};
-    if (driver->launch_pair && !watch_of(w) && first.grid > 0 && second.grid > 0) {
+    if (!watch_of(w) && first.grid > 0 && second.grid > 0) {
         TRY(gpu_kernel(gpu, &pair[0].function, w->page, w->variant, first.entry));
         TRY(gpu_kernel(gpu, &pair[1].function, w->page, w->variant, second.entry));
         TRY(driver->launch_pair(gpu, pair, &w->product, sizeof w->product, w->device->stream));

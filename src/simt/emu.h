@@ -76,6 +76,7 @@ enum emu_op {
 void emu_sync(const char *site);
 void emu_wave_sync(const char *site);
 void emu_fence(void);
+void emu_after_previous(void);
 uint64_t emu_shuffle(const char *site, enum emu_op op, uint64_t bits, int by, int lanes);
 uint64_t emu_vote(const char *site, enum emu_op op, int condition);
 /* Once all of a group of lanes have come, each with a value of its own, `fold` changes all of these. */

@@ -243,7 +243,7 @@ SIMT_ATOMIC_COMPLEX(add_cas, c64, c64, double, f64)
 
 #define simt_fence() emu_fence()
 #define simt_let_next() ((void)0)
-#define simt_after_previous() ((void)0)
+#define simt_after_previous() emu_after_previous()
 
 /* -------------------------------------------------------- loads ------------------------------- */
 

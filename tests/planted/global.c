@@ -130,4 +130,38 @@ KERNEL(race_wide_load)(struct product p)
     if (simt_global_id() == 0)
         *(uint64_t *)p.y = *(const uint64_t *)(const void *)(w + BROKEN);
 }
+
+/* The first of a pair: a one in every place of w, and of y. */
+KERNEL(pair_first)(struct product p)
+{
+    ((real *)p.workspace)[simt_global_id()] = 1;
+    ((real *)p.y)[simt_global_id()] = 1;
+}
+
+/* The second adds the two up.  parts: who waits, and when. */
+enum {
+    ALL_WAIT,
+    NONE_WAITS,
+    TOO_LATE_TO_READ,
+    TOO_LATE_TO_ADD,
+    ONE_WAITS_FOR_ITS_BLOCK,
+    ONE_WAITS_ALONE,
+    IDLE
+};
+KERNEL(pair_second)(struct product p)
+{
+    const real *w = (const real *)p.workspace + simt_global_id();
+    real *y = (real *)p.y + simt_global_id(), sum = 0;
+    if (p.parts == IDLE)
+        return;
+    if (p.parts == TOO_LATE_TO_READ)
+        sum = *w;
+    if (p.parts == TOO_LATE_TO_ADD)
+        simt_atomic_add(y, (real)1);
+    if (p.parts != NONE_WAITS && (p.parts < ONE_WAITS_FOR_ITS_BLOCK || simt_thread_id() == 5))
+        simt_after_previous();
+    if (p.parts == ONE_WAITS_FOR_ITS_BLOCK)
+        simt_sync();
+    *y += sum + *w;
+}
 #endif
