@@ -203,8 +203,8 @@ static heddle_status emu_find(struct gpu *gpu, struct gpu_function **function, s
 }
 
 /* `order`: what its blocks know of each other, where races are looked for; the caller holds the lock. */
-static heddle_status launch_one(struct gpu *gpu, const struct gpu_launch *l, const void *argument,
-                                int64_t bytes, struct emu_order *order)
+static heddle_status emu_launch_one(struct gpu *gpu, const struct gpu_launch *l, const void *argument,
+                                    int64_t bytes, struct emu_order *order)
 {
     const struct emu_kernel *kernel = (const struct emu_kernel *)(void *)l->function;
     if (bytes != emu_facts_of(kernel)->bytes)
@@ -233,8 +233,8 @@ static heddle_status launch_one(struct gpu *gpu, const struct gpu_launch *l, con
     return status;
 }
 
-static heddle_status launch_all(struct gpu *gpu, const struct gpu_launch *l, int count, const void *argument,
-                                int64_t bytes)
+static heddle_status emu_launch_each(struct gpu *gpu, const struct gpu_launch *l, int count,
+                                     const void *argument, int64_t bytes)
 {
     heddle_status status = HEDDLE_OK;
     struct emu_order *order[2] = {NULL, NULL};
@@ -242,7 +242,7 @@ static heddle_status launch_all(struct gpu *gpu, const struct gpu_launch *l, int
     for (int i = 0; i < count; i++) {
         if (gpu->races)
             TRY(emu_order_new(&order[i], i > 0 ? order[0] : NULL));
-        TRY(launch_one(gpu, &l[i], argument, bytes, order[i]));
+        TRY(emu_launch_one(gpu, &l[i], argument, bytes, order[i]));
     }
 done:
     emu_order_free(order[0]);
@@ -256,14 +256,14 @@ static heddle_status emu_launch_on(struct gpu *gpu, struct gpu_function *functio
 {
     const struct gpu_launch one = {function, grid, block, shared};
     (void)stream;
-    return launch_all(gpu, &one, 1, argument, bytes);
+    return emu_launch_each(gpu, &one, 1, argument, bytes);
 }
 
 static heddle_status emu_launch_pair(struct gpu *gpu, const struct gpu_launch pair[2], const void *argument,
                                      int64_t bytes, void *stream)
 {
     (void)stream;
-    return launch_all(gpu, pair, 2, argument, bytes);
+    return emu_launch_each(gpu, pair, 2, argument, bytes);
 }
 
 /* -------------------------------------------------------- time -------------------------------- */

@@ -11,8 +11,8 @@
  *   KERNEL(name)                          is never launched with more than 256 threads a block
  *   KERNEL_UP_TO(name, most)              the same for another number: AMD's compiler shares the registers
  *                                         out among so many, and spills what has no place; NVIDIA's is
- *                                         told where numbers have 8 bytes or more, of which it otherwise
- *                                         keeps fewer under way or takes too many registers for them
+ *                                         told where numbers are double, of which it otherwise has fewer
+ *                                         under way or takes too many registers for them
  *   KERNEL_BOUND(name, most)              and NVIDIA's compiler is told, too: it may choose otherwise
  *   KERNEL_WAVES(name, waves)             the same, for so many waves a block
  *   KERNEL_RESIDENT(name, most, blocks)   and compiled for so many blocks on a multiprocessor: else

@@ -15,10 +15,10 @@ typedef uint32_t simt_lanes;
 #define DEVICE static __device__ __forceinline__ __attribute__((unused))
 
 #define KERNEL(name) extern "C" __global__ void SIMT_NAME(name)
-#if NUMBER_OF(real) == NUMBER_float
-#define KERNEL_UP_TO(name, threads) KERNEL(name)
-#else
+#if NUMBER_OF(real) == NUMBER_double
 #define KERNEL_UP_TO(name, threads) KERNEL_BOUND(name, threads)
+#else
+#define KERNEL_UP_TO(name, threads) KERNEL(name)
 #endif
 #define KERNEL_BOUND(name, threads) extern "C" __global__ __launch_bounds__(threads) void SIMT_NAME(name)
 #define KERNEL_WAVES(name, waves) KERNEL_BOUND(name, (waves)*WAVE)
