@@ -282,15 +282,13 @@ static int tell_graph(struct gpu_graph *g, const struct gpu_launch *l, int count
 static struct gpu_graph *graph_of(struct gpu_graphs *all, const struct gpu_launch *l, int count,
                                   const void *argument, int64_t bytes)
 {
-    struct gpu_graph *g = &all->pair;
-    for (int i = 0; count == 1 && i < GRAPHS_OF_ONE; i++)
-        if (is_told(&all->one[i], l, count, argument, bytes))
-            return &all->one[i];
-    if (count == 1)
-        g = &all->one[all->oldest++ % GRAPHS_OF_ONE];
-    else if (is_told(g, l, count, argument, bytes))
-        return g;
-    return tell_graph(g, l, count, argument, bytes) ? g : NULL;
+    const int n = count == 1 ? GRAPHS_OF_ONE : 1;
+    struct gpu_graph *const kept = count == 1 ? all->one : &all->pair;
+    for (int i = 0; i < n; i++)
+        if (is_told(&kept[i], l, count, argument, bytes))
+            return &kept[i];
+    struct gpu_graph *const oldest = count == 1 ? &kept[all->oldest++ % GRAPHS_OF_ONE] : kept;
+    return tell_graph(oldest, l, count, argument, bytes) ? oldest : NULL;
 }
 
 /* A graph cannot be launched into a stream that is captured. */
@@ -335,7 +333,7 @@ static int prepare(struct gpu *gpu, struct gpu_function *function)
     function->early = launch_ex && compiled_for >= DEPENDENTS_SINCE;
     if (code)
         return code;
-    if (!gpu->graphs)
+    if (!gpu->graphs && !gpu->functions) /* later, somebody may be launching */
         make_graphs(gpu, function);
     return own.function_set(function->handle, FUNCTION_MOST_DYNAMIC,
                             (int)gpu->head.info.shared_per_block - used);
