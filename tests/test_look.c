@@ -149,6 +149,28 @@ TEST(no_garbage_of_64_bits_keeps_a_look_busy)
     heddle_close(h);
 }
 
+/* Every third row seems to end where the matrix does, and the next to begin where it was: together the pieces
+ * of these are far more than there is room for. */
+TEST(more_pieces_than_a_matrix_can_have_find_no_room)
+{
+    enum { STEP = 2000, SPIKES = 255, ENTRIES = SPIKES * STEP };
+    static int32_t zigzag[SPIKES + 1], zero[ENTRIES];
+    static double ones[ENTRIES];
+    heddle *h;
+    CHECK_OK(heddle_open(&h, "emu:wave=64,seed=5"));
+    for (int i = 0; i <= SPIKES; i++)
+        zigzag[i] = i % 3 == 2 || i == SPIKES ? ENTRIES : i * STEP;
+    heddle_matrix *A;
+    CHECK_OK(heddle_csr(
+        &A, h,
+        &(heddle_csr_desc){
+            .rows = SPIKES, .cols = SPIKES, .nnz = ENTRIES, .row_ptr = zigzag, .col = zero, .val = ones}));
+    CHECK_FAILS(heddle_mv(h, HEDDLE_N, NULL, A, x, NULL, y), HEDDLE_BAD_MATRIX, "heddle_check");
+    CHECK_FAILS(heddle_check(h, A), HEDDLE_BAD_MATRIX, "row_ptr");
+    heddle_matrix_free(A);
+    heddle_close(h);
+}
+
 /* What is held stays below a hundredth of the matrix and 64 KB, also where rows are cut, empty, or short. */
 TEST(a_look_holds_next_to_nothing)
 {
