@@ -7,6 +7,7 @@
 #include "api/api.h"
 #include "base/memory.h"
 #include "bench/bench.h"
+#include "convert/service.h"
 #include "fakes/use.h"
 
 /* A handle, a matrix, a plan, and vectors on a device that is not there. */
@@ -218,6 +219,19 @@ TEST(a_product_switches_to_the_device_once)
     /* looks at two pointers and launches two kernels */
     CHECK_OK(heddle_mv(s.h, HEDDLE_T, NULL, s.A, s.x, NULL, s.y));
     CHECK(fake_state_of(s.v)->switches == before + 1);
+    scene_free(&s);
+}
+
+TEST(a_kernel_that_is_not_there_is_not_launched)
+{
+    struct scene s;
+    scene_new(&s);
+    setenv("HEDDLE_MODULE_DIR", "/nowhere", 1);
+    const int launches = fake_state_of(s.v)->launch.count;
+    CHECK_FAILS(gpu_read_all(&s.h->device, s.x, 8), HEDDLE_NO_KERNEL, "/nowhere/read_all__");
+    CHECK(fake_state_of(s.v)->launch.count == launches);
+    fake_modules();
+    CHECK_OK(heddle_mv(s.h, HEDDLE_N, NULL, s.A, s.x, NULL, s.y));
     scene_free(&s);
 }
 

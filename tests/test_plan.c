@@ -182,6 +182,30 @@ TEST(a_plan_keeps_within_its_memory_limit)
     csr_free(&A.csr);
 }
 
+/* The immediate product is the first; what was made has times, what was not only what it was thought to
+ * take. */
+TEST(a_plan_tells_what_it_was_made_among)
+{
+    struct view A = band(50000);
+    struct bound *b;
+    heddle_plan_desc d;
+    int made = 0, is_among = 0;
+    CHECK_OK(choose(&b, &d, &A, HEDDLE_N, (heddle_plan_options){.memory_limit = 1000000000}));
+    const struct tries *t = bound_tries(b);
+    CHECK(t && t->count > 2 && isnan(t->of[0].predicted_ms) && t->of[0].product_ms > 0);
+    for (int i = 0; t && i < t->count; i++) {
+        const struct tried *of = &t->of[i];
+        CHECK_THAT(of->kernel[0] && of->bytes >= 0 && (i == 0 || of->predicted_ms > 0), "%s", of->kernel);
+        CHECK_THAT(isnan(of->product_ms) ? isnan(of->prepare_ms) : of->product_ms > 0 && of->prepare_ms >= 0,
+                   "%s takes %g ms, and %g to be prepared", of->kernel, of->product_ms, of->prepare_ms);
+        made += !isnan(of->product_ms);
+        is_among |= strcmp(of->kernel, d.kernel) == 0 && of->product_ms > 0 && of->bytes == d.bytes;
+    }
+    CHECK_THAT(made > 1 && is_among, "%d made; %s is not among them", made, d.kernel);
+    bound_free(b);
+    csr_free(&A.csr);
+}
+
 TEST(a_kernel_by_name_is_taken_as_told)
 {
     struct view A = view_of("even rows");
