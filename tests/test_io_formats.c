@@ -315,12 +315,15 @@ TEST(nothing_stays_behind_when_writing_fails)
     csr_free(&A);
 }
 
-TEST(an_old_file_is_replaced_and_a_device_is_not)
+TEST(an_old_file_is_replaced_with_its_mode_and_a_device_is_not)
 {
     struct csr A;
+    struct stat info;
     CHECK_OK(some_matrix(&A, 5, 5, HEDDLE_F64));
     test_file("old.mtx", "old");
+    CHECK(chmod(test_path("old.mtx"), 0604) == 0);
     check_round_trip(&A, "old.mtx");
+    CHECK(stat(test_path("old.mtx"), &info) == 0 && (info.st_mode & 07777) == 0604);
     int here = open(".", O_RDONLY | O_DIRECTORY);
     CHECK(chdir(test_path("")) == 0);
     CHECK_OK(file_write(&A, "plain.mtx")); /* a name without a folder */
@@ -330,7 +333,6 @@ TEST(an_old_file_is_replaced_and_a_device_is_not)
     snprintf(link, sizeof link, "%s", test_path("null.mtx"));
     if (symlink("/dev/null", link) == 0)
         CHECK_OK(file_write(&A, link));
-    struct stat info;
     CHECK(stat("/dev/null", &info) == 0 && S_ISCHR(info.st_mode));
     CHECK(stat(link, &info) == 0 && S_ISCHR(info.st_mode));
     snprintf(link, sizeof link, "%s", test_path("full.mtx"));
