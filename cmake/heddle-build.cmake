@@ -3,6 +3,7 @@
 # How sources become objects.  Three kinds:
 #   src/FOLDER/*.c            once;
 #   src/FOLDER/*_typed.c      once per row of variants.def, with elem, real, off and VARIANT_NAME defined;
+#                             those of src/format, which only move values, once per row of the set `moved`;
 #   src/kernel/cpu/NAME.c     a page with a row KERNEL(NAME, cpu, SET) in kernels.def: its host half once, its
 #                             device half (HEDDLE_DEVICE) once per variant of the SET (sets.def) and
 #                             instruction set of isas.def, or with KERNEL(NAME, cpu_real, SET) once per type
@@ -124,6 +125,7 @@ macro(heddle_library_objects)
   heddle_rows(set_rows ${CMAKE_SOURCE_DIR}/src/matrix/sets.def SET)
   heddle_rows(kernel_rows ${CMAKE_SOURCE_DIR}/src/kernel/kernels.def KERNEL)
   heddle_isa_rows(isa_rows)
+  heddle_variants(moved_rows moved)
 
   set(plain "")
   foreach(folder IN LISTS library_folders)
@@ -150,7 +152,11 @@ macro(heddle_library_objects)
       set(level $<$<CONFIG:Release>:-O2>)
       set(tables $<$<CONFIG:Release>:-fno-asynchronous-unwind-tables>)
     endif()
-    heddle_objects(heddle_typed_${variant} VARIANT ${variant} SOURCES ${typed} DEFINES ${types}
+    set(typed_here ${typed})
+    if(NOT row IN_LIST moved_rows)
+      list(FILTER typed_here EXCLUDE REGEX "/src/format/")
+    endif()
+    heddle_objects(heddle_typed_${variant} VARIANT ${variant} SOURCES ${typed_here} DEFINES ${types}
                    OPTIONS -ffp-contract=off ${level} ${tables})
     set(cpu_pages src/kernel/cpu/table.c)
     set(cpu_real_pages "")

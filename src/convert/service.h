@@ -13,7 +13,7 @@ static inline struct work work_moving(const char *page, const struct device *d, 
     return (struct work){
         .page = page,
         .device = d,
-        .variant = variant_of(moved_type(A->value), A->offset),
+        .variant = moved_variant(A->value, A->offset),
         .value = A->value,
         .product = {.rows = A->rows, .cols = A->cols, .nnz = A->nnz, .array = {A->row_ptr, A->col, A->val}}};
 }

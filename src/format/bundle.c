@@ -15,7 +15,7 @@ static const struct option options[] = {
 
 static const struct bundle_functions *typed(const struct stored *s)
 {
-    return bundle_functions[variant_of(s->value, s->offset)];
+    return bundle_functions[moved_variant(s->value, s->offset)];
 }
 
 heddle_status bundle_fits(int64_t longest)
@@ -80,13 +80,4 @@ const struct format bundle_format = {
     .restore = restore,
 };
 
-#define VARIANT(name, elem, real, off, value, offset)                                                        \
-    extern const struct bundle_functions bundle_functions__##name;
-#include "matrix/variants.def"
-#undef VARIANT
-
-const struct bundle_functions *const bundle_functions[VARIANT_COUNT] = {
-#define VARIANT(name, elem, real, off, value, offset) &bundle_functions__##name,
-#include "matrix/variants.def"
-#undef VARIANT
-};
+MOVED_TABLE(bundle_functions);

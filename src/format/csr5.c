@@ -61,7 +61,7 @@ static heddle_status size(struct stored *s, const struct source *A, const int64_
 
 static heddle_status fill(struct stored *s, const struct source *A)
 {
-    csr5_functions[variant_of(s->value, s->offset)]->fill(s, &A->csr);
+    csr5_functions[moved_variant(s->value, s->offset)]->fill(s, &A->csr);
     return HEDDLE_OK;
 }
 
@@ -75,13 +75,4 @@ const struct format csr5_format = {
     .fill = fill,
 };
 
-#define VARIANT(name, elem, real, off, value, offset)                                                        \
-    extern const struct csr5_functions csr5_functions__##name;
-#include "matrix/variants.def"
-#undef VARIANT
-
-const struct csr5_functions *const csr5_functions[VARIANT_COUNT] = {
-#define VARIANT(name, elem, real, off, value, offset) &csr5_functions__##name,
-#include "matrix/variants.def"
-#undef VARIANT
-};
+MOVED_TABLE(csr5_functions);

@@ -6,7 +6,7 @@
 
 static const struct ell_functions *typed(const struct csr *A)
 {
-    return ell_functions[variant_of(A->value, A->offset)];
+    return ell_functions[moved_variant(A->value, A->offset)];
 }
 
 heddle_status ell_width(int64_t *width, const char *format, const struct source *A)
@@ -48,12 +48,4 @@ const struct format ell_format = {
     .fill = fill,
 };
 
-#define VARIANT(name, elem, real, off, value, offset) extern const struct ell_functions ell_functions__##name;
-#include "matrix/variants.def"
-#undef VARIANT
-
-const struct ell_functions *const ell_functions[VARIANT_COUNT] = {
-#define VARIANT(name, elem, real, off, value, offset) &ell_functions__##name,
-#include "matrix/variants.def"
-#undef VARIANT
-};
+MOVED_TABLE(ell_functions);

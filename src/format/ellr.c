@@ -6,7 +6,7 @@
 
 static const struct ell_functions *typed(const struct csr *A)
 {
-    return ell_functions[variant_of(A->value, A->offset)];
+    return ell_functions[moved_variant(A->value, A->offset)];
 }
 
 static heddle_status size(struct stored *s, const struct source *A, const int64_t *option)

@@ -120,7 +120,14 @@ int64_t stored_read(const struct stored *s);  /* what a product reads at least: 
 #define PADDING_FREE ((int64_t)64 << 20)
 heddle_status padding_allowed(const char *format, const struct csr *A, int64_t positions);
 
-/* The functions that exist once per variant, as a table per variant; *_typed.c define them. */
+/* The functions that exist once per type that moves values for others of its size: *_typed.c define them,
+ * MOVED_TABLE the table of all (moved_variant is the index). */
+#define MOVED_DECLARED(functions, name) extern const struct functions functions##__##name;
+#define MOVED_LISTED(functions, name) [VARIANT_##name] = &functions##__##name,
+#define MOVED_TABLE(functions)                                                                               \
+    EACH_MOVED(MOVED_DECLARED, functions)                                                                    \
+    const struct functions *const functions[VARIANT_COUNT] = {EACH_MOVED(MOVED_LISTED, functions)}
+
 struct ell_functions {
     int64_t (*width)(const struct csr *A);
     void (*fill)(struct stored *s, const struct csr *A);

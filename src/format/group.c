@@ -10,7 +10,7 @@
 
 static const struct group_functions *typed(const struct csr *A)
 {
-    return group_functions[variant_of(A->value, A->offset)];
+    return group_functions[moved_variant(A->value, A->offset)];
 }
 
 static heddle_status size(struct stored *s, const struct source *A, const int64_t *option)
@@ -45,13 +45,4 @@ const struct format group_format = {
     .fill = fill,
 };
 
-#define VARIANT(name, elem, real, off, value, offset)                                                        \
-    extern const struct group_functions group_functions__##name;
-#include "matrix/variants.def"
-#undef VARIANT
-
-const struct group_functions *const group_functions[VARIANT_COUNT] = {
-#define VARIANT(name, elem, real, off, value, offset) &group_functions__##name,
-#include "matrix/variants.def"
-#undef VARIANT
-};
+MOVED_TABLE(group_functions);

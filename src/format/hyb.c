@@ -60,7 +60,7 @@ static int64_t rows_within(const struct csr *A, int64_t length)
 /* The length of the row at the place `rank` of the order by length, by bisection. */
 static int64_t length_at(const struct csr *A, int64_t rank)
 {
-    int64_t low = 0, high = ell_functions[variant_of(A->value, A->offset)]->width(A);
+    int64_t low = 0, high = ell_functions[moved_variant(A->value, A->offset)]->width(A);
     while (low < high) {
         int64_t middle = low + (high - low) / 2;
         if (rows_within(A, middle) > rank)
@@ -107,7 +107,7 @@ static heddle_status fill(struct stored *s, const struct source *A)
     const struct csr *C = &A->csr;
     int64_t width = s->dim[HYB_WIDTH], value = (int64_t)type_size(C->value), at = 0;
     int32_t *row = s->array[HYB_REST_ROW], *col = s->array[HYB_REST_COL];
-    ell_functions[variant_of(C->value, C->offset)]->fill(s, C);
+    ell_functions[moved_variant(C->value, C->offset)]->fill(s, C);
     for (int64_t i = 0; i < C->rows; i++) {
         int64_t from = csr_offset(C, i) + width, n = csr_offset(C, i + 1) - from;
         if (n <= 0)

@@ -20,7 +20,7 @@ static const struct option options[] = {
 
 static const struct sell_functions *typed(const struct stored *s)
 {
-    return sell_functions[variant_of(s->value, s->offset)];
+    return sell_functions[moved_variant(s->value, s->offset)];
 }
 
 static int64_t round_up(int64_t n, int64_t step)
@@ -88,13 +88,4 @@ const struct format sell_format = {
     .fill = fill,
 };
 
-#define VARIANT(name, elem, real, off, value, offset)                                                        \
-    extern const struct sell_functions sell_functions__##name;
-#include "matrix/variants.def"
-#undef VARIANT
-
-const struct sell_functions *const sell_functions[VARIANT_COUNT] = {
-#define VARIANT(name, elem, real, off, value, offset) &sell_functions__##name,
-#include "matrix/variants.def"
-#undef VARIANT
-};
+MOVED_TABLE(sell_functions);

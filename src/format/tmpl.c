@@ -18,7 +18,7 @@ const struct option tmpl_options[] = {
 
 static const struct tmpl_functions *typed(const struct stored *s)
 {
-    return tmpl_functions[variant_of(s->value, s->offset)];
+    return tmpl_functions[moved_variant(s->value, s->offset)];
 }
 
 heddle_status tmpl_few(int64_t distinct, int64_t offsets)
@@ -111,13 +111,4 @@ const struct format tmpl_format = {
     .restore = restore,
 };
 
-#define VARIANT(name, elem, real, off, value, offset)                                                        \
-    extern const struct tmpl_functions tmpl_functions__##name;
-#include "matrix/variants.def"
-#undef VARIANT
-
-const struct tmpl_functions *const tmpl_functions[VARIANT_COUNT] = {
-#define VARIANT(name, elem, real, off, value, offset) &tmpl_functions__##name,
-#include "matrix/variants.def"
-#undef VARIANT
-};
+MOVED_TABLE(tmpl_functions);

@@ -17,7 +17,7 @@ static heddle_status fill(struct stored *s, const struct source *A)
 
 static void restore(struct csr *A, const struct stored *s)
 {
-    tmpl_functions[variant_of(s->value, s->offset)]->restore(A, s, 1);
+    tmpl_functions[moved_variant(s->value, s->offset)]->restore(A, s, 1);
 }
 
 const struct format tmplv_format = {

@@ -70,7 +70,7 @@ static inline heddle_type part_type(heddle_type value)
     return value == HEDDLE_F64 || value == HEDDLE_C64 ? HEDDLE_F64 : HEDDLE_F32;
 }
 
-/* The type whose pages move values of this one: one of the same size (`moved` of sets.def). */
+/* The type whose sources move values of this one: one of the same size (`moved` of sets.def). */
 static inline heddle_type moved_type(heddle_type value)
 {
     return type_size(value) == 2 ? HEDDLE_F16
@@ -78,6 +78,17 @@ static inline heddle_type moved_type(heddle_type value)
          : type_size(value) == 8 ? HEDDLE_F64
                                  : HEDDLE_C64;
 }
+
+/* ROW(argument, name) for each variant of these types. */
+#define EACH_MOVED(ROW, argument)                                                                            \
+    ROW(argument, f16_i32)                                                                                   \
+    ROW(argument, f16_o64)                                                                                   \
+    ROW(argument, f32_i32)                                                                                   \
+    ROW(argument, f32_o64)                                                                                   \
+    ROW(argument, f64_i32)                                                                                   \
+    ROW(argument, f64_o64)                                                                                   \
+    ROW(argument, c64_i32)                                                                                   \
+    ROW(argument, c64_o64)
 
 static inline enum variant variant_of(heddle_type value, heddle_type offset)
 {
@@ -88,6 +99,11 @@ static inline enum variant variant_of(heddle_type value, heddle_type offset)
 #include "matrix/variants.def"
 #undef VARIANT
     return VARIANT_f64_i32;
+}
+
+static inline enum variant moved_variant(heddle_type value, heddle_type offset)
+{
+    return variant_of(moved_type(value), offset);
 }
 
 /* "f32", "c64", "f32v64", ...; NULL for what is no type of values. */
