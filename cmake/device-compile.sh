@@ -8,8 +8,8 @@
 # before the driver compiles) or hip (the metadata in the assembly tells).  A spill that no line "KERNEL
 # VARIANT TARGET" of the file ACCEPTED covers (* stands for anything) is named; with SPILLS=error that is a
 # failure, and leaves no OUT, with SPILLS=warn it is not: other compilers spill elsewhere, and only speed is
-# lost.  The PTX that nvcc made on its way to a cubin stays beside it, PAGE__VARIANT.compute_90.ptx beside
-# PAGE__VARIANT.sm_90.cubin.  All PTX is as device-ptx.awk leaves it.
+# lost.  The PTX that nvcc made on its way to a cubin stays beside it without comments and indentation,
+# PAGE__VARIANT.compute_90.ptx beside PAGE__VARIANT.sm_90.cubin.
 set -eu
 kind=$1 page=$2 variant=$3 target=$4 spills=$5 accepted=$6 out=$7
 shift 7
@@ -28,12 +28,13 @@ nvcc)
   mkdir "$out.steps"
   run "$@" -cubin -arch="$target" -Xptxas -v --keep --keep-dir "$out.steps" -o "$out"
   cp "$out.steps"/*.ptx "$out.asm"
-  awk -f "$here/device-ptx.awk" "$out.asm" >"${out%."$target".cubin}.compute_${target#sm_}.ptx"
+  sed -e 's/^[[:blank:]]*//' -e '/^\/\//d' -e '/^$/d' "$out.asm" \
+    >"${out%."$target".cubin}.compute_${target#sm_}.ptx"
   rm -r "$out.steps"
   ;;
 ptx)
-  run "$@" -S -o "$out.asm"
-  awk -f "$here/device-ptx.awk" "$out.asm" >"$out"
+  run "$@" -S -o "$out"
+  cp "$out" "$out.asm"
   ;;
 hip)
   run "$@" -S -o "$out.s"
