@@ -3,8 +3,10 @@
 """documents.py BUILD SOURCE: prints a line for everything that a document names and the tree does not have.
 
 Links and their anchors, files of the repository between backticks, commands of heddle with their options,
-targets of make; and records in bench/results that no document cites.
+targets of make, names that begin with heddle_ or HEDDLE_, statements in C that do not compile; and records in
+bench/results that no document cites.
 """
+import glob
 import pathlib
 import re
 import subprocess
@@ -85,6 +87,54 @@ def commands(document, text):
                 says(document, f"there is no target 'make {found[1]}'")
 
 
+TREE = ["CMakeLists.txt", "cmake/*", "include/*.h", "src/**/*.[ch]", "src/**/*.def", "petsc/*",
+        "python/**/*.py", "tests/*.[ch]", "scripts/*"]
+words = {w for pattern in TREE for p in source.glob(pattern) if p.is_file()
+         for w in re.findall(r"\bheddle_\w+|\bHEDDLE_\w+", p.read_text())}
+
+
+def names(document, text):
+    global checked
+    spans = re.findall(r"^```c\n(.*?)^```", text, flags=re.M | re.S) + re.findall(r"`([^`\n]+)`", text)
+    for word in {w for span in spans for w in re.findall(r"\bheddle_\w+|\bHEDDLE_\w+", span)} - words:
+        if document.name != "adding-a-kernel.md": # whose pages are not in the tree
+            says(document, f"nothing is called {word}")
+    checked += len(spans)
+
+
+# What the statements of these documents find when they begin.
+STATEMENTS = ["README.md", "docs/from-cusparse.md"]
+AROUND = """#include <heddle.h>
+%s
+void statements(int64_t m, int64_t n, int64_t nnz, int32_t *row_ptr, int32_t *col, double *val,
+                double *x, double *y, double *x2, double *y2, double *new_val, double alpha, double beta,
+                void *stream);
+void statements(int64_t m, int64_t n, int64_t nnz, int32_t *row_ptr, int32_t *col, double *val,
+                double *x, double *y, double *x2, double *y2, double *new_val, double alpha, double beta,
+                void *stream)
+{
+%s}
+"""
+
+
+def statements(document, text):
+    global checked
+    cuda = next(iter(glob.glob("/usr/local/cuda*/include/cusparse.h")), None)
+    for block in re.findall(r"^```c\n(.*?)^```", text, flags=re.M | re.S):
+        of_cuda = "cusparse" in block
+        if of_cuda and not cuda:
+            continue
+        flags = ["-isystem", pathlib.Path(cuda).parent] if of_cuda else []
+        header = "#include <cuda_runtime_api.h>\n#include <cusparse.h>" if of_cuda else ""
+        run = subprocess.run(["cc", "-std=c11", "-fsyntax-only", "-Wall", "-Werror", "-I", source / "include",
+                              *flags, "-x", "c", "-"], input=AROUND % (header, block), capture_output=True,
+                             text=True, check=False)
+        checked += 1
+        if run.returncode != 0:
+            says(document, "statements in C do not compile: "
+                           + " ".join(re.findall(r"error: (.*)", run.stderr)))
+
+
 everything = ""
 for document in documents:
     text = document.read_text()
@@ -92,6 +142,9 @@ for document in documents:
     links(document, text)
     files(document, text)
     commands(document, text)
+    names(document, text)
+    if str(document.relative_to(source)) in STATEMENTS:
+        statements(document, text)
 for record in (source / "bench/results").iterdir():
     checked += 1
     if record.name not in everything:

@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
 #
-# What documents name is there: links, files, commands with their options, targets of make; and every record
-# is cited.  A document that names something else is noticed.
+# What documents name is there: links, files, commands with their options, targets of make, names of the API;
+# their statements in C compile; and every record is cited.  A document that names something else is noticed.
 set -u
 build=$(cd "$1" && pwd) source=$(cd "$2" && pwd)
 . "$source/tests/verdict.bash"
@@ -22,9 +22,12 @@ touch "$scratch/tree/bench/results/uncited.jsonl.xz"
 { printf '# A title\n[a](b.md) [b](#another) `src/nothing.c`\n\n'
   printf '```\nheddle info --nothing\nheddle nothing\nmake nothing\n```\n'
 } >"$scratch/tree/docs/a.md"
+printf '`heddle_nothing`\n\n```c\nheddle_close(1.0, 2);\n```\n' >"$scratch/tree/README.md"
+cp -R "$source/include" "$scratch/tree/"
 said=$(python3 "$source/tests/documents.py" "$build" "$scratch/tree" 2>/dev/null)
 for words in 'b.md leads nowhere' 'no such heading' 'no src/nothing.c' 'no option --nothing' \
-  "no command 'heddle nothing'" "no target 'make nothing'" 'no document cites it'; do
+  "no command 'heddle nothing'" "no target 'make nothing'" 'no document cites it' \
+  'nothing is called heddle_nothing' 'in C do not compile: '; do
   verdict "noticed: $words" "$(grep -qF "$words" <<<"$said" || echo "said: $said")"
 done
 told
