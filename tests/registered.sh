@@ -28,8 +28,8 @@ verdict "kernels.md lists no others" \
 verdict "every kernel has its page and its drawing" \
   "$(for name in "${all[@]}"; do [ -f "docs/kernels/$name.md" ] && [ -f "docs/kernels/$name.svg" ] ||
     echo "$name"; done | paste -sd' ')"
-verdict "draw.py draws every kernel" \
-  "$(printf '%s\n' "${all[@]}" | missing docs/kernels/draw.py '^ *"@": |^[A-Z]+\["@"\]')"
+verdict "every kernel is drawn" \
+  "$(printf '%s\n' "${all[@]}" | missing docs/kernels/drawings.py '^ *"@": |^[A-Z]+\["@"\]')"
 verdict "predictions know every kernel of GPUs" \
   "$(printf '%s\n' "${gpu[@]}" | missing src/plan/predict.c '\[KERNEL_@\] = ')"
 verdict "every page has its own number" \
