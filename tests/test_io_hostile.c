@@ -12,6 +12,7 @@
 
 #include "io/checksum.h"
 #include "io/hdl.h"
+#include "io/packed.h"
 #include "io/read.h"
 #include "test_io.h"
 #include "trial.h"
@@ -312,4 +313,14 @@ TEST(a_line_longer_than_a_block_is_read_from_a_plain_file)
         mem_free(x);
     }
     io_tuning = before;
+}
+
+/* ------------------------------------------------------------------ a few bytes */
+
+TEST(a_file_is_packed_if_it_begins_so)
+{
+    static const char gzip[] = {0x1f, (char)0x8b}, xz[] = {(char)0xfd, '7', 'z', 'X', 'Z', 0};
+    CHECK(file_is_packed(bytes_file("2", gzip, 2)) && !file_is_packed(bytes_file("1", gzip, 1)));
+    CHECK(file_is_packed(bytes_file("6", xz, 6)) && !file_is_packed(bytes_file("5", xz, 5)));
+    CHECK(!file_is_packed(test_file("text", "{}")) && !file_is_packed(test_path("nothing")));
 }
