@@ -48,6 +48,15 @@ function(heddle_variants out set)
   set(${out} "${found}" PARENT_SCOPE)
 endfunction()
 
+# heddle_page_variants(OUT DEVICE SET): the same for a page of a GPU, for which DEVICE is what its row says.
+function(heddle_page_variants out device set)
+  heddle_variants(found ${set})
+  if(device STREQUAL "gpu_real") # knows no offsets
+    list(FILTER found INCLUDE REGEX "^[a-z0-9]+_i32[|]")
+  endif()
+  set(${out} "${found}" PARENT_SCOPE)
+endfunction()
+
 # heddle_types(OUT ROW): the definitions that a row of variants.def stands for, after its name.
 function(heddle_types out row)
   string(REPLACE "|" ";" row "${row}")
@@ -205,9 +214,10 @@ endmacro()
 
 # ---------------------------------------------------------------------- emulator pages --------------------
 #
-# A page with a row KERNEL(NAME, gpu, SET), or SERVICE(NAME, SET) in services.def, is compiled for the
-# emulator once per variant of the SET, as C, and serves both wave widths; a second time, for the tests, with
-# -fsanitize=thread, whose calls are renamed to the emulator's own hooks (src/gpu/emu_hooks.c).
+# A page with a row KERNEL(NAME, gpu, SET), or SERVICE(NAME, gpu, SET) in services.def, is compiled for the
+# emulator once per variant of the SET (gpu_real: of those with narrow offsets), as C, and serves both wave
+# widths; a second time, for the tests, with -fsanitize=thread, whose calls are renamed to the emulator's own
+# hooks (src/gpu/emu_hooks.c).
 
 # A release compiles them at -Os, without tables for unwinding, which takes a quarter of the time and a third
 # of the space of -O3: the emulator spends its own time between fibres.  A caller who names another level than
@@ -221,10 +231,10 @@ endif()
 function(heddle_pages_of out row pages)
   set(files "")
   foreach(file IN LISTS pages)
-    get_property(set GLOBAL PROPERTY heddle_set_of_${file})
+    get_property(device_and_set GLOBAL PROPERTY heddle_set_of_${file})
     set(of_set "${row}")
-    if(set)
-      heddle_variants(of_set ${set})
+    if(device_and_set)
+      heddle_page_variants(of_set ${device_and_set})
     endif()
     if(row IN_LIST of_set)
       list(APPEND files ${file})
@@ -301,7 +311,7 @@ endfunction()
 # heddle_emu_page_files names them.
 macro(heddle_emu_library_objects)
   heddle_rows(emu_rows ${CMAKE_SOURCE_DIR}/src/kernel/kernels.def KERNEL)
-  list(FILTER emu_rows INCLUDE REGEX "[|]gpu[|]")
+  list(FILTER emu_rows INCLUDE REGEX "[|]gpu(_real)?[|]")
   heddle_rows(emu_services ${CMAKE_SOURCE_DIR}/src/convert/services.def SERVICE)
   list(APPEND emu_rows ${emu_services})
   # Fuzzing is about readers and arguments; instrumented pages would double its build and see no fuzzed input.
@@ -311,13 +321,16 @@ macro(heddle_emu_library_objects)
   set(heddle_emu_page_files "")
   set(emu_names "")
   foreach(row IN LISTS emu_rows)
-    string(REGEX REPLACE "[|].*" "" page "${row}")
-    string(REGEX REPLACE ".*[|]" "" set "${row}")
+    string(REPLACE "|" ";" row "${row}")
+    list(POP_FRONT row page device)
     heddle_page_file(file ${page})
     list(APPEND heddle_emu_page_files ${file})
     set_property(SOURCE ${file} APPEND PROPERTY COMPILE_DEFINITIONS PAGE_NAME=${page})
-    set_property(GLOBAL PROPERTY heddle_set_of_${file} ${set})
-    heddle_variants(of_set ${set})
+    if(device STREQUAL "gpu_real")
+      set_property(SOURCE ${file} APPEND PROPERTY COMPILE_OPTIONS -Uoff)
+    endif()
+    set_property(GLOBAL PROPERTY heddle_set_of_${file} ${device} ${row})
+    heddle_page_variants(of_set ${device} ${row})
     foreach(variant_row IN LISTS of_set)
       string(REGEX REPLACE "[|].*" "" variant "${variant_row}")
       list(APPEND emu_names emu_page__${page}__${variant}__emu)

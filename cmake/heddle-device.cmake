@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: MIT
 #
 # How the device half of a page becomes binaries in the library.  Every row KERNEL(PAGE, gpu, SET) of
-# kernels.def and every row SERVICE(PAGE, SET) of services.def x every variant of the SET is compiled into the
-# folder `device` of the build, one file each:
+# kernels.def and every row SERVICE(PAGE, gpu, SET) of services.def x every variant of the SET (gpu_real:
+# every one with narrow offsets, for both) is compiled into the folder `device` of the build, one file each:
 #   NVIDIA  PAGE__VARIANT.sm_90.cubin        by nvcc, one per architecture of HEDDLE_CUDA_ARCH
 #           PAGE__VARIANT.compute_80.ptx     by nvcc, PTX of the lowest for GPUs to come
 #           PAGE__VARIANT.ptx                by clang where there is no nvcc (or `both`): no SDK is looked at,
@@ -153,14 +153,34 @@ macro(heddle_device_choose_hip)
   endif()
 endmacro()
 
-# One binary: compiles it for its target.  KIND is nvcc, ptx or hip, TARGET sm_90, ptx or gfx90a; TYPES a row
-# of variants.def.
-function(heddle_device_binary page source kind target types)
+# Is this variant for this target among those that HEDDLE_DEVICE_VARIANTS asks for?
+function(heddle_device_is_asked out device variant target)
+  set(names ${variant})
+  if(device STREQUAL "gpu_real") # serves both
+    string(REPLACE _i32 _o64 wide ${variant})
+    list(APPEND names ${wide})
+  endif()
+  set(asked FALSE)
+  foreach(name IN LISTS names)
+    if(NOT HEDDLE_DEVICE_VARIANTS OR name IN_LIST HEDDLE_DEVICE_VARIANTS
+       OR "${target}:${name}" IN_LIST HEDDLE_DEVICE_VARIANTS)
+      set(asked TRUE)
+    endif()
+  endforeach()
+  set(${out} ${asked} PARENT_SCOPE)
+endfunction()
+
+# One binary: compiles it for its target.  DEVICE is what its row says, KIND is nvcc, ptx or hip, TARGET
+# sm_90, ptx or gfx90a; TYPES a row of variants.def.
+function(heddle_device_binary page source device kind target types)
   heddle_types(defines "${types}")
   list(POP_FRONT defines variant)
-  if(HEDDLE_DEVICE_VARIANTS AND NOT variant IN_LIST HEDDLE_DEVICE_VARIANTS
-     AND NOT "${target}:${variant}" IN_LIST HEDDLE_DEVICE_VARIANTS)
+  heddle_device_is_asked(asked ${device} ${variant} ${target})
+  if(NOT asked)
     return()
+  endif()
+  if(device STREQUAL "gpu_real")
+    list(FILTER defines EXCLUDE REGEX "^off=")
   endif()
   list(TRANSFORM defines PREPEND -D)
   set(compiler ${HEDDLE_CLANG})
@@ -195,19 +215,19 @@ function(heddle_device_binary page source kind target types)
 endfunction()
 
 # All binaries of a page, and its target PAGE_device.
-function(heddle_device_page page source set)
-  heddle_variants(of_set ${set})
+function(heddle_device_page page source device set)
+  heddle_page_variants(of_set ${device} ${set})
   foreach(types IN LISTS of_set)
     if("nvcc" IN_LIST device_cuda)
       foreach(arch IN LISTS device_cuda_archs)
-        heddle_device_binary(${page} ${source} nvcc sm_${arch} "${types}")
+        heddle_device_binary(${page} ${source} ${device} nvcc sm_${arch} "${types}")
       endforeach()
     endif()
     if("ptx" IN_LIST device_cuda)
-      heddle_device_binary(${page} ${source} ptx ptx "${types}")
+      heddle_device_binary(${page} ${source} ${device} ptx ptx "${types}")
     endif()
     foreach(arch IN LISTS device_hip)
-      heddle_device_binary(${page} ${source} hip ${arch} "${types}")
+      heddle_device_binary(${page} ${source} ${device} hip ${arch} "${types}")
     endforeach()
   endforeach()
   get_property(files GLOBAL PROPERTY device_files_of_${page})
@@ -307,14 +327,14 @@ macro(heddle_device_objects)
   list(FILTER device_kernels INCLUDE REGEX "^[^|]*[|]gpu")
   list(APPEND device_rows ${device_kernels})
   foreach(row IN LISTS device_rows)
-    string(REGEX REPLACE "[|].*" "" page "${row}")
-    string(REGEX REPLACE ".*[|]" "" set "${row}")
+    string(REPLACE "|" ";" row "${row}")
+    list(POP_FRONT row page device)
     heddle_page_file(file ${page})
-    heddle_device_page(${page} ${file} ${set})
+    heddle_device_page(${page} ${file} ${device} ${row})
   endforeach()
   foreach(source IN LISTS HEDDLE_DEVICE_PAGES)
     get_filename_component(page ${source} NAME_WE)
-    heddle_device_page(${page} ${source} real)
+    heddle_device_page(${page} ${source} gpu real)
   endforeach()
   heddle_device_packs()
   get_property(DEVICE_NAMES GLOBAL PROPERTY device_names)

@@ -131,8 +131,8 @@ for wave in 32 64; do
 done
 
 # Every page of the tree is C.
-for page in $(sed -nE 's/^KERNEL\(([a-z0-9_]+), gpu, [a-z]+\).*/\1/p' src/kernel/kernels.def) \
-  $(sed -nE 's/^SERVICE\(([a-z0-9_]+), [a-z]+\).*/\1/p' src/convert/services.def); do
+for page in $(sed -nE 's/^KERNEL\(([a-z0-9_]+), gpu[a-z_]*, [a-z]+\).*/\1/p' src/kernel/kernels.def) \
+  $(sed -nE 's/^SERVICE\(([a-z0-9_]+), [a-z_]+, [a-z]+\).*/\1/p' src/convert/services.def); do
   file=$(find src/kernel src/convert -name "$page.c")
   host "$file" /dev/null
   emulated "$file" /dev/null

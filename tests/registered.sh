@@ -8,7 +8,7 @@ source=$(cd "$2" && pwd)
 . "$source/tests/verdict.bash"
 cd "$source" || exit 2
 mapfile -t all < <(sed -nE 's/^KERNEL\(([a-z0-9_]+), [a-z_]+, [a-z]+\).*/\1/p' src/kernel/kernels.def)
-mapfile -t gpu < <(sed -nE 's/^KERNEL\(([a-z0-9_]+), gpu, [a-z]+\).*/\1/p' src/kernel/kernels.def)
+mapfile -t gpu < <(sed -nE 's/^KERNEL\(([a-z0-9_]+), gpu[a-z_]*, [a-z]+\).*/\1/p' src/kernel/kernels.def)
 verdict "there are kernels" \
   "$([ "${#all[@]}" -gt 25 ] && [ "${#gpu[@]}" -gt 20 ] || echo "${#all[@]}, ${#gpu[@]} of them for GPUs")"
 

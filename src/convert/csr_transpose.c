@@ -282,6 +282,7 @@ heddle_status gpu_csr_transpose(const struct device *d, struct csr *B, const str
     struct entries e = {0};
     struct work w = work_moving("csr_transpose", d, A);
     int passes = 1;
+    w.variant = real_variant(w.variant);
     if (A->nnz == 0)
         return gpu_coo_to_csr(d, B, NULL);
     while (passes < 4 && (A->cols - 1) >> (8 * passes))

@@ -32,14 +32,22 @@ const char *variant_name(enum variant v)
     return names[v];
 }
 
-enum variant pattern_variant(enum variant v)
-{
-    static const heddle_type offsets[] = {
-#define VARIANT(name, elem, real, off, value, offset) [VARIANT_##name] = offset,
+static const struct {
+    heddle_type value, offset;
+} types_of[] = {
+#define VARIANT(name, elem, real, off, value, offset) [VARIANT_##name] = {value, offset},
 #include "matrix/variants.def"
 #undef VARIANT
-    };
-    return variant_of(HEDDLE_F32, offsets[v]);
+};
+
+enum variant pattern_variant(enum variant v)
+{
+    return variant_of(HEDDLE_F32, types_of[v].offset);
+}
+
+enum variant real_variant(enum variant v)
+{
+    return variant_of(types_of[v].value, HEDDLE_I32);
 }
 
 const char *value_name(heddle_type value)

@@ -109,7 +109,9 @@ static inline enum variant moved_variant(heddle_type value, heddle_type offset)
 /* "f32", "c64", "f32v64", ...; NULL for what is no type of values. */
 const char *value_name(heddle_type value);
 const char *variant_name(enum variant v);
-/* The one with the same offsets that pages have which do not look at values (`pattern` of sets.def). */
+/* The one with the same offsets that pages have which do not look at values (`pattern` of sets.def), and the
+ * one with the same numbers that pages have which know no offsets (gpu_real of kernels.def). */
 enum variant pattern_variant(enum variant v);
+enum variant real_variant(enum variant v);
 
 #endif

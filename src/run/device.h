@@ -10,7 +10,7 @@
 #include "gpu/gpu.h"
 #include "matrix/matrix.h"
 
-/* Where a kernel runs: rows of kernels.def name one of these, or cpu_real, which is a cpu. */
+/* Where a kernel runs: rows of kernels.def name one of these, perhaps with _real behind it. */
 enum device_kind { DEVICE_cpu, DEVICE_gpu, DEVICE_KINDS };
 
 /* What products run on.  On a GPU every array of a matrix, x, y and the workspace lie in the memory of

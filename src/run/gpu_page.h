@@ -103,6 +103,7 @@ DEVICE void scale_all(real *y, int64_t n, real beta)
         scale_one(y + i, beta);
 }
 
+#ifdef off /* not where a page knows no offsets */
 /* Lines: 32 entries, of which col and val fill whole lines of L2.  Threads of a block share out entries
  * from the line on in which the first of them lies, so that a wave reads whole lines and asks for each
  * once, not twice; where x or y is reached through that cache, requests are what it lacks. */
@@ -143,5 +144,6 @@ DEVICE int32_t parts_between(off first, off last, int size)
     const off entries = last - line_at(first);
     return (int32_t)(entries / size) + (entries % size > 0);
 }
+#endif
 
 #endif

@@ -33,6 +33,7 @@
 #define ITEM(name) name##_long
 #include "simt/collective_of.h"
 
+#ifdef off /* not where a page knows no offsets */
 /* How many of the n ascending entries are at most `key`: in row_ptr + 1, the row that entry `key` belongs
  * to. */
 DEVICE int64_t search_above(const off *entry, int64_t n, int64_t key)
@@ -47,6 +48,7 @@ DEVICE int64_t search_above(const off *entry, int64_t n, int64_t key)
     }
     return low;
 }
+#endif
 
 #ifdef SIMT_EMU
 #include "simt/collective_emu.h"

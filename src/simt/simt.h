@@ -3,8 +3,8 @@
  * simt.h: the dialect that GPU kernels are written in.  The device half of a page includes this header and
  * run/product.h, and is compiled as CUDA (nvcc, or clang without an SDK), as HIP (clang without ROCm) and
  * as plain C for the emulator; it therefore keeps to the common subset of C11 and C++17: casts from
- * void *, designators in order, no templates.  The build defines `real` (values), `off` (row offsets) and
- * VARIANT_NAME.
+ * void *, designators in order, no templates.  The build defines `real` (values), `off` (row offsets; not
+ * for a page that kernels.def calls gpu_real) and VARIANT_NAME.
  *
  * A kernel, KERNEL(name)(struct product p) { ... }, is found by the drivers as name__VARIANT:
  *

@@ -103,7 +103,7 @@ static inline void fake_modules(void)
 #define KERNEL(name, device, numbers) #name,
 #include "kernel/kernels.def"
 #undef KERNEL
-#define SERVICE(name, numbers) #name,
+#define SERVICE(name, device, numbers) #name,
 #include "convert/services.def"
 #undef SERVICE
     };

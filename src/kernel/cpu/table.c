@@ -15,18 +15,21 @@
 #define cpu_ROW(name) void CPU_NAME(name)(const struct product *p, const struct team *team);
 #define cpu_real_ROW(name) void CPU_REAL_NAME(name)(const struct product *p, const struct team *team);
 #define gpu_ROW(name)
+#define gpu_real_ROW(name)
 #define IF_1(...) __VA_ARGS__
 #define IF_0(...)
 #include "kernel/kernels.def"
 #undef cpu_ROW
 #undef cpu_real_ROW
 #undef gpu_ROW
+#undef gpu_real_ROW
 #undef IF_0
 
 /* By kernel_id, so that pages for other devices and other numbers have a row as well. */
 #define cpu_ROW(name) CPU_NAME(name),
 #define cpu_real_ROW(name) CPU_REAL_NAME(name),
 #define gpu_ROW(name) 0,
+#define gpu_real_ROW(name) 0,
 #define IF_0(...) 0,
 cpu_kernel *const CPU_NAME(cpu_kernels)[] = {
 #include "kernel/kernels.def"
