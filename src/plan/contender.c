@@ -7,6 +7,12 @@
 
 #include "plan/contender.h"
 
+/* That a plan with this kernel holds beyond A. */
+static int64_t bytes_beyond(const struct bound *b, const struct bound_info *info, const struct wish *wish)
+{
+    return info->bytes + (bound_refers(b) ? wish->made_bytes : 0);
+}
+
 void plan_describe(heddle_plan_desc *desc, const struct bound *b, const struct wish *wish)
 {
     struct bound_info info;
@@ -17,7 +23,7 @@ void plan_describe(heddle_plan_desc *desc, const struct bound *b, const struct w
     desc->value = value_type(info.value);
     desc->transposed = info.transposed || wish->turned;
     desc->deterministic = info.repeatable;
-    desc->bytes = info.bytes + (bound_refers(b) ? wish->made_bytes : 0);
+    desc->bytes = bytes_beyond(b, &info, wish);
     desc->prepare_ms = info.convert_ms + info.prepare_ms + wish->made_ms;
 }
 
@@ -117,12 +123,12 @@ heddle_status contender_make(struct bound **b, const struct contender *c)
     if (status != HEDDLE_OK)
         return status;
     bound_describe(*b, &info);
-    info.bytes += bound_refers(*b) ? wish->made_bytes : 0;
-    if (info.bytes <= wish->limit)
+    const int64_t bytes = bytes_beyond(*b, &info, wish);
+    if (bytes <= wish->limit)
         return HEDDLE_OK;
     bound_free(*b);
     *b = NULL;
-    return too_large(info.kernel, info.bytes, wish);
+    return too_large(info.kernel, bytes, wish);
 }
 
 heddle_status immediate_bound(struct bound **b, struct contender *c, const struct wish *wish)
