@@ -64,6 +64,10 @@ static int64_t seven(int64_t i, int64_t rows, int64_t cols)
 {
     return (void)i, (void)rows, (void)cols, 7;
 }
+static int64_t seven_but_one_row(int64_t i, int64_t rows, int64_t cols)
+{
+    return (void)cols, i == rows / 3 ? 200 : 7;
+}
 static int64_t twenty_four(int64_t i, int64_t rows, int64_t cols)
 {
     return (void)i, (void)rows, (void)cols, 24;
@@ -162,8 +166,8 @@ const struct awkward awkward[] = {
     {"repeated columns", "x or y of a repeated column counted once", 257, 13, forty, anywhere},
     {"columns backwards", "code that expects ascending columns", 513, 700, forty, backwards},
     {"dense first column", "all parts write the same y entry in T", 6000, 6000, seven, first_column},
-    {"both ends of a wide matrix", "16-bit columns; slices that span over 65,536", 70, 70001, seven,
-     both_ends},
+    {"both ends of a wide matrix", "16-bit columns; slices that span over 65,536, with a long row", 70, 70001,
+     seven_but_one_row, both_ends},
     {"last column of a wide matrix", "sign or width of a column; pages at the end of y", 33, 66000, one,
      last_column},
     {"slice remainder 1", "the last slice has one row", 8 * 64 + 1, 90, seven, near_diagonal},

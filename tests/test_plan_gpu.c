@@ -272,6 +272,10 @@ static void describes(const struct device *d)
           info.repeatable);
     CHECK(trial_wrong_entries(d, &A.there, &A.here, HEDDLE_N, b) == 0);
     bound_free(b);
+    CHECK_OK(bound_new(&b, d, "csr_balance", &A.there, HEDDLE_N));
+    bound_describe(b, &info);
+    CHECK(info.bytes > 0 && info.convert_ms == 0 && info.prepare_ms > 0);
+    bound_free(b);
     CHECK_OK(bound_new(&b, d, "ellr", &A.there, HEDDLE_T));
     bound_describe(b, &info);
     CHECK(strcmp(info.format, "ellr") == 0 && info.transposed && info.convert_ms > 0);
