@@ -220,6 +220,24 @@ TEST(what_was_added_up_is_added_to_y_once)
     }
 }
 
+/* Whoever adds to a sum that is not finite says so, and others do at the same time. */
+TEST(what_is_said_of_a_sum_that_is_not_finite_does_not_race)
+{
+    static const char *const kernels[] = {"coo_fixed", "csr_fixed_t"}, *const matrices[] = {"1 x 5000, full",
+                                                                                            "5000 x 1, full"};
+    for (int i = 0; i < 4; i++) {
+        struct gpu *gpu;
+        CHECK_OK(gpu_open(&gpu, hooked[i % 2]));
+        struct trial t = {
+            .name = hooked[i % 2], .kernel = kernels[i / 2], .device = {.kind = DEVICE_gpu, .gpu = gpu}};
+        trial_new(&t, trial_matrix(matrices[i / 2]), VARIANT_f64_i32, i / 2 ? HEDDLE_T : HEDDLE_N, 1);
+        if (awkward_wants(kernels[i / 2]))
+            trial_specials(&t);
+        trial_free(&t);
+        gpu_close(gpu);
+    }
+}
+
 /* More entries than one block takes, be it in rows that are short, long or huge. */
 static int64_t crowded_rows(int64_t i, int64_t rows, int64_t cols)
 {
