@@ -256,8 +256,12 @@ static void counts_rows(const struct device *d)
                 continue;
             CHECK_OK(awkward_make(&here, &awkward[m], trial_types[v][0], trial_types[v][1]));
             CHECK_OK(device_csr_upload(d, &there, &here));
+            struct gpu_info *info = &((struct gpu_head *)d->gpu)->info;
+            const int64_t grid = info->grid;
             CHECK_OK(device_row_lengths(&cpu, &want, &here));
+            info->grid = m % 2 ? 1 : grid; /* threads come round */
             CHECK_OK(device_row_lengths(d, &got, &there));
+            info->grid = grid;
             CHECK_THAT(got.shortest == want.shortest && got.longest == want.longest &&
                            got.empty == want.empty && got.mean == want.mean &&
                            fabs(got.deviation - want.deviation) <= 1e-12 * want.deviation,
@@ -272,4 +276,30 @@ static void counts_rows(const struct device *d)
 TEST(row_lengths_are_those_of_the_host)
 {
     trial_on_devices(counts_rows);
+}
+
+/* More chunks of counts than a block has at a time: those of 67 million entries. */
+static void scans_sums(const struct device *d)
+{
+    enum { SUMS = 2 * 4096 + 5, BLOCK = 256, TILES = 2, CHUNKS }; /* as csr_transpose.c has them */
+    static int64_t sum[SUMS];
+    int64_t wrong = 0;
+    struct work w = {.page = "csr_transpose", .device = d, .variant = VARIANT_f64_i32, .value = HEDDLE_F64};
+    for (int64_t i = 0; i < SUMS; i++)
+        sum[i] = i + 1;
+    w.product.dim[TILES] = 0;
+    w.product.dim[CHUNKS] = SUMS;
+    CHECK_OK(device_alloc(d, &w.product.workspace, sizeof sum));
+    CHECK_OK(device_copy(d, w.product.workspace, sum, sizeof sum));
+    CHECK_OK(gpu_run(&w, "csr_transpose_scan_sums", 1, BLOCK, 0));
+    CHECK_OK(device_read(d, sum, w.product.workspace, sizeof sum));
+    for (int64_t i = 0; i < SUMS; i++)
+        wrong += sum[i] != i * (i + 1) / 2;
+    CHECK_THAT(wrong == 0, "%lld of %d", (long long)wrong, SUMS);
+    device_free(d, w.product.workspace);
+}
+
+TEST(counts_of_a_transposition_are_added_up_however_many_there_are)
+{
+    trial_on_devices(scans_sums);
 }

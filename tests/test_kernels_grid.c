@@ -38,6 +38,38 @@ TEST(a_grid_that_is_too_small_covers_the_whole_matrix)
     }
 }
 
+/* Where a tile of csr_merge begins is looked for near where it would if all rows were alike, at distances
+ * that double.  Here it slowly comes nearer: some tiles end with the very row that is looked at. */
+static int64_t one_but_the_first(int64_t i, int64_t rows, int64_t cols)
+{
+    return (void)rows, i == 0 ? cols : 1;
+}
+
+static int64_t spread(int64_t i, int64_t j, int64_t n, int64_t cols, uint64_t random)
+{
+    return (void)n, (void)random, (i + j) % cols;
+}
+
+TEST(tiles_begin_where_they_should_wherever_the_first_look_is)
+{
+    static const struct awkward w = {"a long row and short ones",
+                                     "a border at a place that is looked at",
+                                     100000,
+                                     200,
+                                     one_but_the_first,
+                                     spread};
+    static const char *const names[] = {"emu:wave=32,seed=7", "emu:wave=64,seed=8"};
+    for (int i = 0; i < 2 && awkward_wants("csr_merge"); i++) {
+        struct trial t = {
+            .name = names[i], .kernel = "csr_merge:search=block", .device = {.kind = DEVICE_gpu}};
+        CHECK_OK(gpu_open(&t.device.gpu, t.name));
+        trial_new(&t, &w, VARIANT_f64_i32, HEDDLE_N, 1);
+        trial_products(&t, 1, 1);
+        trial_free(&t);
+        gpu_close(t.device.gpu);
+    }
+}
+
 /* The same for row blocks, whose threads share memory: a block must not stage the next one before this one
  * is summed. */
 TEST(blocks_come_round_to_row_blocks_that_the_grid_does_not_cover)
