@@ -114,13 +114,20 @@ static int next_fresh(struct emu_worker *w)
     return w->start;
 }
 
+/* Runners outlive a launch, and whoever makes the next one may be another thread of the system: where its
+ * variables lie must not be kept over a switch of stacks, as compilers do on aarch64. */
+__attribute__((noinline)) static void set_now(struct emu_thread *thread)
+{
+    emu_now = thread;
+    thread->caller = NULL;
+}
+
 static void runner(void *worker)
 {
     struct emu_worker *w = worker;
     fibre_entered();
     for (int thread = w->start;; thread = next_fresh(w)) {
-        emu_now = &w->thread[thread];
-        emu_now->caller = NULL;
+        set_now(&w->thread[thread]);
         emu_call(w->launch->kernel, w->launch->argument);
         emu_left(w, thread);
     }

@@ -136,8 +136,9 @@ void fibre_prepare(struct fibre *f, int number, fibre_entry *entry, void *argume
 #if EMU_ASAN
 static _Thread_local struct fibre *left; /* who made the switch that brought us here */
 
-/* Where the system's own stack lies is learnt when it is left for the first time. */
-static void arrived(void *fake)
+/* Where the system's own stack lies is learnt when it is left for the first time.  `left` may be another
+ * thread's than before the switch (emu_block.c). */
+__attribute__((noinline)) static void arrived(void *fake)
 {
     const void *bottom;
     size_t bytes;
