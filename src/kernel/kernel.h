@@ -59,8 +59,6 @@ int kernel_count(void);
 const struct kernel *kernel_at(int number);
 const struct kernel *kernel_by_name(const char *name);          /* NULL when there is none */
 int kernel_has(const struct kernel *kernel, heddle_type value); /* pages for values of this type */
-/* What its page is compiled as for matrices of a variant. */
-enum variant kernel_variant(const struct kernel *kernel, enum variant v);
 /* What heddle_kernel_info tells; the texts live as long as the library. */
 heddle_status kernel_describe(int number, heddle_kernel_desc *desc);
 

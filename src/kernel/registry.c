@@ -35,7 +35,8 @@ int kernel_has(const struct kernel *kernel, heddle_type value)
     return 0;
 }
 
-enum variant kernel_variant(const struct kernel *kernel, enum variant v)
+/* What its page is compiled as for matrices of a variant. */
+static enum variant page_variant(const struct kernel *kernel, enum variant v)
 {
     enum { of_cpu, of_cpu_real, of_gpu, of_gpu_real };
     static const char device[] = {
@@ -182,7 +183,7 @@ struct work work_for(const struct kernel *kernel, const struct device *device, c
     struct work w = {.kernel = kernel,
                      .page = kernel->name,
                      .device = device,
-                     .variant = kernel_variant(kernel, variant_of(s->value, s->offset)),
+                     .variant = page_variant(kernel, variant_of(s->value, s->offset)),
                      .value = s->value};
     const struct option *o = kernel_options(kernel);
     for (int i = 0; o[i].name; i++)
@@ -221,7 +222,7 @@ heddle_status kernel_load(const struct device *device, const struct kernel *kern
     if (device->kind == DEVICE_cpu)
         return HEDDLE_OK;
     for (const char *const *entry = kernel->entries ? kernel->entries : one; *entry; entry++)
-        TRY(gpu_kernel(device->gpu, &function, kernel->name, kernel_variant(kernel, variant), *entry));
+        TRY(gpu_kernel(device->gpu, &function, kernel->name, page_variant(kernel, variant), *entry));
 done:
     return status;
 }
