@@ -132,6 +132,29 @@ TEST(a_pair_of_launches_is_one_where_graphs_allow)
     }
 }
 
+/* 132 multiprocessors of 2048 threads. */
+TEST(what_the_device_does_not_hold_at_once_is_launched_without_a_graph)
+{
+    const struct fake_vendor *v = &fake_vendors[0];
+    static const int64_t held = 132 * 2048 / 256;
+    struct gpu *gpu = fake_open(v);
+    struct gpu_module *module = NULL;
+    struct gpu_function *f = fake_kernel(v, gpu, &module);
+    struct fake_state *s = fake_state_of(v);
+    int64_t argument = 1;
+    for (int many = 0; many < 4; many++) {
+        const struct gpu_launch pair[2] = {{f, held + many % 2, 256, 0}, {f, held + many / 2, 256, 0}};
+        const int count = s->launch.count, in_graphs = s->launch.in_graphs;
+        CHECK_OK(v->driver->launch_pair(gpu, pair, &argument, sizeof argument, NULL));
+        CHECK_OK(v->driver->launch(gpu, f, pair[0].grid, 256, 0, &argument, sizeof argument, NULL));
+        CHECK(s->launch.count == count + 3);
+        CHECK_THAT(s->launch.in_graphs == in_graphs + (many == 0 ? 3 : many == 2), "%d: %d", many,
+                   s->launch.in_graphs - in_graphs);
+    }
+    v->driver->unload(gpu, module);
+    fake_close(v, gpu);
+}
+
 TEST(kernels_that_do_not_wait_by_themselves_make_a_graph_as_well)
 {
     const struct fake_vendor *v = &fake_vendors[0];
