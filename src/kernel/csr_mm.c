@@ -209,73 +209,55 @@ DEVICE void store_piece(const struct product *p, struct row_block mine, int64_t 
         *counter = 0;
 }
 
-DEVICE void several_rows(const struct product *p, struct row_block mine, struct row_block next, int64_t tile,
-                         const int lanes, const int each, const int how)
+DEVICE void several_rows(const struct product *p, const struct lot *l, const int lanes, const int each,
+                         const int how)
 {
     SHARED(struct long_rows, longs, 1);
-    const off *RESTRICT row_ptr = (const off *)p->array[CSR_ROW_PTR] + mine.row;
-    const struct place at = place_in(group_shift(mine, lanes), lanes);
-    const int rows = next.row - mine.row, thread = simt_thread_id(), groups = BLOCK >> at.shift;
-    const int most = longest_for((int)(next.begin - mine.begin), at, lanes);
-    const int64_t v = tile + at.lane * each;
+    const off *RESTRICT row_ptr = (const off *)p->array[CSR_ROW_PTR] + l->mine.row;
+    const struct place at = place_in(group_shift(l, lanes), lanes);
+    const int thread = simt_thread_id(), most = longest_for(l, at, lanes);
+    const int64_t v = l->tile + at.lane * each;
     if (thread == 0)
         longs->count = 0;
     simt_sync();
-    /* Of a row that comes next the first entries are read while one is multiplied, of the one behind it the
-     * offsets. */
-    int row = thread >> at.shift;
-    off begin = simt_readonly(row_ptr + (row < rows ? row : rows)),
-        end = simt_readonly(row_ptr + (row < rows ? row + 1 : rows));
-    const int is_ahead = lanes >= UNDER_WAY; /* else it is many, and takes many registers */
-    struct handful first;
-    if (is_ahead)
-        first = take(p, begin, (int)(end - begin), at, lanes);
-    off next_begin = simt_readonly(row_ptr + (row + groups < rows ? row + groups : rows)),
-        next_end = simt_readonly(row_ptr + (row + groups < rows ? row + groups + 1 : rows));
+    struct walk w = walk_from(p, l, at, lanes);
     SIMT_ROLLED
-    for (; row < rows; row += groups) {
-        const struct handful e = is_ahead ? first : take(p, begin, (int)(end - begin), at, lanes);
-        const int n = (int)(end - begin), behind = row + 2 * groups;
-        const off from = begin;
-        begin = next_begin;
-        end = next_end;
-        if (is_ahead)
-            first = take(p, begin, (int)(end - begin), at, lanes);
-        next_begin = simt_readonly(row_ptr + (behind < rows ? behind : rows));
-        next_end = simt_readonly(row_ptr + (behind < rows ? behind + 1 : rows));
-        if (n > most) {
+    while (w.row < w.rows) {
+        const struct met now = walk_on(p, &w, at, lanes);
+        if (now.n > most) {
             if (at.slot == 0 && at.lane == 0)
-                longs->row[simt_atomic_add(&longs->count, 1)] = row;
+                longs->row[simt_atomic_add(&longs->count, 1)] = now.row;
         } else {
-            const struct sums sum = sum_share(p, e, from, n, v, at, lanes, each, how);
-            store_row(p, mine.row + row, v, &sum, at, each, how);
+            const struct sums sum = sum_share(p, now.first, now.from, now.n, v, at, lanes, each, how);
+            store_row(p, l->mine.row + now.row, v, &sum, at, each, how);
         }
     }
     simt_sync();
     SIMT_ROLLED
     for (int i = 0; i < longs->count; i++) {
         const int64_t done = longs->row[i], from = row_ptr[done];
-        const real sum = sum_by_block(p, from, (int)(row_ptr[done + 1] - from), tile, lanes, each, how);
-        if (thread < lanes * each && tile + thread < p->vectors)
-            store_sum(p, (mine.row + done) * p->y_step.entry + (tile + thread) * p->y_step.vector, sum);
+        const real sum = sum_by_block(p, from, (int)(row_ptr[done + 1] - from), l->tile, lanes, each, how);
+        if (thread < lanes * each && l->tile + thread < p->vectors)
+            store_sum(p, (l->mine.row + done) * p->y_step.entry + (l->tile + thread) * p->y_step.vector, sum);
     }
 }
 
 DEVICE void multiply(const struct product *p, const int lanes, const int each, const int how)
 {
-    const int64_t number = p->first + simt_block_id(), tile = number % p->dim[MM_TILES] * (lanes * each);
-    const struct row_block *RESTRICT block =
-        (const struct row_block *)p->prepared + number / p->dim[MM_TILES];
-    const struct row_block mine = block[0], next = block[1];
-    if (mine.work > 0) {
-        several_rows(p, mine, next, tile, lanes, each, how);
+    const struct lot l = lot_of(p, lanes * each);
+    const int64_t v = l.tile + simt_thread_id();
+    if (l.mine.work > 0) {
+        several_rows(p, &l, lanes, each, how);
         return;
     }
-    const real sum = sum_by_block(p, mine.begin, (int)(next.begin - mine.begin), tile, lanes, each, how);
-    if (mine.work < ONE_ROW)
-        store_piece(p, mine, tile, sum, lanes * each);
-    else if (simt_thread_id() < lanes * each && tile + simt_thread_id() < p->vectors)
-        store_sum(p, mine.row * p->y_step.entry + (tile + simt_thread_id()) * p->y_step.vector, sum);
+    if (l.part > 0)
+        return;
+    const real sum =
+        sum_by_block(p, l.mine.begin, (int)(l.next.begin - l.mine.begin), l.tile, lanes, each, how);
+    if (l.mine.work < ONE_ROW)
+        store_piece(p, l.mine, l.tile, sum, lanes * each);
+    else if (simt_thread_id() < lanes * each && v < p->vectors)
+        store_sum(p, l.mine.row * p->y_step.entry + v * p->y_step.vector, sum);
 }
 
 /* A kernel per number of lanes along the vectors and of vectors a lane, so that loads are unrolled. */
@@ -375,8 +357,10 @@ static double close_of(const struct work *w)
     return along > among ? along : among;
 }
 
-/* Vectors lie apart: are fewer bytes moved if they are brought side by side first? */
+/* Vectors lie apart: are fewer bytes moved if they are brought side by side first?  Another launch counts as
+ * what is moved meanwhile. */
 #define SECTOR 32.
+#define LAUNCH_BYTES 1e7
 static int should_gather(const struct work *w)
 {
     const struct product *p = &w->product;
@@ -384,7 +368,8 @@ static int should_gather(const struct work *w)
     const double tiles = (double)((p->vectors + APART(size) - 1) / APART(size)), close = close_of(w);
     const double apart = nnz * (k * (close * size + (1 - close) * SECTOR) + tiles * (size + sizeof(int32_t)));
     const double row = (double)((int64_t)((k * size + SECTOR - 1) / SECTOR)) * SECTOR;
-    const double gathered = 2 * k * size * (double)p->cols + nnz * (row + size + sizeof(int32_t));
+    const double gathered =
+        LAUNCH_BYTES + 2 * k * size * (double)p->cols + nnz * (row + size + sizeof(int32_t));
     return w->option[0] == AUTO ? gathered < apart : w->option[0] == GATHERED;
 }
 

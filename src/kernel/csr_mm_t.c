@@ -6,9 +6,10 @@
  * Source     Heddle; row blocks are those of csr_weft.
  * Balance    a block of threads has a row block of the look and a tile of the vectors (mm.h): each row has a
  *            group of lanes, one that is long for it the whole block.
- * Memory     lanes lie along the vectors, as many as numbers fill a sector of L2 (32 bytes), and where
- *            there are more vectors each lane has several, a sector apart, so that the additions of an
- *            entry go to neighbours: L2 does about five times as many of those as of such all over Y.
+ * Memory     lanes lie along the vectors, as many as numbers fill a line of 128 bytes, and where there are
+ *            more vectors each lane has several, a line apart, so that the additions of an entry go to
+ *            neighbours: L2 does about five times as many of those as of such all over Y, and a wave asks
+ *            it for whole lines.  Offsets, entries and X of the row that comes next are on their way.
  *            Where the vectors of Y lie apart (by columns), they are added up side by side in the
  *            workspace and brought to Y in the end, which moves their bytes four times more, but each
  *            addition is to a neighbour.
@@ -18,14 +19,15 @@
  */
 #include "kernel/mm.h"
 
-/* Lanes along the vectors: as many numbers as a sector of L2 has.  More vectors are several for each lane. */
-#define SECTOR_LANES(real_bytes) ((real_bytes) >= 32 ? 1 : 32 / (int)(real_bytes))
+/* Vectors of a block of threads, at most, and lanes along them: as many numbers as a line has.  More vectors
+ * are several for each lane. */
 #define TILE_MOST 32
+#define LINE_LANES(real_bytes) (128 / (int)(real_bytes) < TILE_MOST ? 128 / (int)(real_bytes) : TILE_MOST)
 
 #ifdef HEDDLE_DEVICE
 
 /* The numbers of X that a lane has of a row, times alpha: every `lanes`-th vector from its own on. */
-#define EACH_MOST 8
+#define EACH_MOST 2
 struct factors {
     real of[EACH_MOST];
 };
@@ -60,22 +62,21 @@ DEVICE void add_some(const struct product *p, const struct handful *e, int q, in
     }
 }
 
-/* A thread's share of n entries of a row.  A group comes here together. */
-DEVICE void add_share(const struct product *p, int64_t row, int64_t from, int n, int64_t v, struct place at,
-                      const int lanes, const int each)
+/* A thread's share of n entries of a row, the first of which are read already.  A group comes here
+ * together. */
+DEVICE void add_share(const struct product *p, struct handful e, const struct factors *x, int64_t from, int n,
+                      int64_t v, struct place at, const int lanes, const int each)
 {
-    if (n <= 0)
-        return;
-    const struct factors x = factors_of(p, row, v, lanes, each);
     SIMT_ROLLED
     for (int k = 0; k < n; k += TAKEN(lanes) << at.shift) {
-        const struct handful e = take(p, from + k, n - k, at, lanes);
+        if (k > 0)
+            e = take(p, from + k, n - k, at, lanes);
         if (lanes > UNDER_WAY) {
             SIMT_ROLLED
-            for (int q = 0; q < lanes; q += UNDER_WAY)
-                add_some(p, &e, q, v, &x, at, lanes, each);
+            for (int q = 0; q < lanes && q * at.slots < e.left; q += UNDER_WAY)
+                add_some(p, &e, q, v, x, at, lanes, each);
         } else {
-            add_some(p, &e, 0, v, &x, at, lanes, each);
+            add_some(p, &e, 0, v, x, at, lanes, each);
         }
     }
 }
@@ -85,75 +86,75 @@ DEVICE void add_by_block(const struct product *p, int64_t row, int64_t from, int
                          const int lanes, const int each)
 {
     const struct place at = place_in(wave_shift(), lanes);
+    const int64_t v = tile + at.lane;
     int begin;
     const int mine = wave_share(n, &begin);
-    add_share(p, row, from + begin, mine, tile + at.lane, at, lanes, each);
+    const struct handful first = take(p, from + begin, mine, at, lanes);
+    const struct factors x = factors_of(p, row, v, lanes, each);
+    add_share(p, first, &x, from + begin, mine, v, at, lanes, each);
 }
 
-DEVICE void several_rows(const struct product *p, struct row_block mine, struct row_block next, int64_t tile,
-                         const int lanes, const int each)
+/* X of the next row is on its way, too. */
+DEVICE void several_rows(const struct product *p, const struct lot *l, const int lanes, const int each)
 {
     SHARED(struct long_rows, longs, 1);
-    const off *RESTRICT row_ptr = (const off *)p->array[CSR_ROW_PTR] + mine.row;
-    const struct place at = place_in(group_shift(mine, lanes), lanes);
-    const int rows = next.row - mine.row, groups = BLOCK >> at.shift;
-    const int most = longest_for((int)(next.begin - mine.begin), at, lanes);
+    const off *RESTRICT row_ptr = (const off *)p->array[CSR_ROW_PTR] + l->mine.row;
+    const struct place at = place_in(group_shift(l, lanes), lanes);
+    const int most = longest_for(l, at, lanes);
+    const int64_t v = l->tile + at.lane;
     if (simt_thread_id() == 0)
         longs->count = 0;
     simt_sync();
+    struct walk w = walk_from(p, l, at, lanes);
+    struct factors ahead = factors_of(p, l->mine.row + (w.row < w.rows ? w.row : 0), v, lanes, each);
     SIMT_ROLLED
-    for (int row = simt_thread_id() >> at.shift; row < rows; row += groups) {
-        const off begin = simt_readonly(row_ptr + row);
-        const int n = (int)(simt_readonly(row_ptr + row + 1) - begin);
-        if (n <= most)
-            add_share(p, mine.row + row, begin, n, tile + at.lane, at, lanes, each);
+    while (w.row < w.rows) {
+        const struct met now = walk_on(p, &w, at, lanes);
+        const struct factors x = ahead;
+        ahead = factors_of(p, l->mine.row + (w.row < w.rows ? w.row : 0), v, lanes, each);
+        if (now.n <= most)
+            add_share(p, now.first, &x, now.from, now.n, v, at, lanes, each);
         else if (at.slot == 0 && at.lane == 0)
-            longs->row[simt_atomic_add(&longs->count, 1)] = row;
+            longs->row[simt_atomic_add(&longs->count, 1)] = now.row;
     }
     simt_sync();
     SIMT_ROLLED
     for (int i = 0; i < longs->count; i++) {
-        const int64_t row = longs->row[i], from = row_ptr[row];
-        add_by_block(p, mine.row + row, from, (int)(row_ptr[row + 1] - from), tile, lanes, each);
+        const int64_t done = longs->row[i], from = row_ptr[done];
+        add_by_block(p, l->mine.row + done, from, (int)(row_ptr[done + 1] - from), l->tile, lanes, each);
     }
 }
 
 DEVICE void add_all(const struct product *p, const int lanes, const int each)
 {
-    const int64_t number = p->first + simt_block_id(), tile = number % p->dim[MM_TILES] * (lanes * each);
-    const struct row_block *RESTRICT block =
-        (const struct row_block *)p->prepared + number / p->dim[MM_TILES];
-    const struct row_block mine = block[0], next = block[1];
+    const struct lot l = lot_of(p, lanes * each);
     if (adds_nothing(alpha_of(p)))
         return;
-    if (mine.work > 0)
-        several_rows(p, mine, next, tile, lanes, each);
-    else
-        add_by_block(p, mine.row, mine.begin, (int)(next.begin - mine.begin), tile, lanes, each);
+    if (l.mine.work > 0)
+        several_rows(p, &l, lanes, each);
+    else if (l.part == 0)
+        add_by_block(p, l.mine.row, l.mine.begin, (int)(l.next.begin - l.mine.begin), l.tile, lanes, each);
 }
 
 #define RESIDENT (sizeof(real) + sizeof(off) == 8 ? 5 : 3)
-#define EACH(wanted) ((wanted)*SECTOR < TILE_MOST ? (wanted) : TILE_MOST / SECTOR)
-#define LANES_OF(name, lanes, each)                                                                          \
+#define LANES(tile) ((tile) < LINE_LANES(sizeof(real)) ? (tile) : LINE_LANES(sizeof(real)))
+#define TILE_OF(name, tile)                                                                                  \
     KERNEL_RESIDENT(name, BLOCK, RESIDENT)(struct product p)                                                 \
     {                                                                                                        \
-        add_all(&p, (lanes) < SECTOR ? (lanes) : SECTOR, each);                                              \
+        add_all(&p, LANES(tile), (tile) / LANES(tile));                                                      \
     }
-#define SECTOR SECTOR_LANES(sizeof(real))
-LANES_OF(csr_mm_t1, 1, 1)
-LANES_OF(csr_mm_t2, 2, 1)
-LANES_OF(csr_mm_t4, 4, 1)
-LANES_OF(csr_mm_t8, 8, 1)
-LANES_OF(csr_mm_t_twice, SECTOR, EACH(2))
-LANES_OF(csr_mm_t_four, SECTOR, EACH(4))
-LANES_OF(csr_mm_t_eight, SECTOR, EACH(8))
+TILE_OF(csr_mm_t1, 1)
+TILE_OF(csr_mm_t2, 2)
+TILE_OF(csr_mm_t4, 4)
+TILE_OF(csr_mm_t8, 8)
+TILE_OF(csr_mm_t16, 16)
+TILE_OF(csr_mm_t32, TILE_MOST)
 
 #else
 #include "convert/service.h"
 
-static const char *const entries[] = {"csr_mm_t1",      "csr_mm_t2",     "csr_mm_t4",      "csr_mm_t8",
-                                      "csr_mm_t_twice", "csr_mm_t_four", "csr_mm_t_eight", NULL};
-enum { ONE_EACH = 0, SEVERAL_EACH = 3 }; /* the entry of 1 lane; that before two for each */
+static const char *const entries[] = {"csr_mm_t1",  "csr_mm_t2",  "csr_mm_t4", "csr_mm_t8",
+                                      "csr_mm_t16", "csr_mm_t32", NULL};
 
 /* Y side by side, where its vectors lie apart. */
 static int64_t workspace(const struct work *w)
@@ -181,11 +182,10 @@ static heddle_status launch_some(struct work *w)
     struct product *p = &w->product;
     struct relayout before = scaling(w), behind = before;
     const int is_apart = p->y_step.vector != 1;
-    const int64_t sector = SECTOR_LANES(vector_size(w->value));
     int64_t tile = 1;
-    int entry = ONE_EACH;
-    for (; tile < p->vectors && tile < TILE_MOST && tile < 8 * sector; tile *= 2)
-        entry = tile < sector ? entry + 1 : tile == sector ? SEVERAL_EACH + 1 : entry + 1;
+    int entry = 0;
+    for (; tile < p->vectors && tile < TILE_MOST; tile *= 2)
+        entry++;
     if (is_apart) {
         p->y = p->workspace;
         p->y_step = (struct steps){p->vectors, 1};
