@@ -82,7 +82,10 @@ DEVICE real sum_of(const idx c[LOADS], const real *RESTRICT val, int64_t rows, c
     return sum;
 }
 
-KERNEL(ellr)(struct product p)
+/* Blocks on a multiprocessor: short rows are a matter of how many. */
+#define RESIDENT (sizeof(real) == 4 ? 8 : 6)
+
+KERNEL_RESIDENT(ellr, SIMT_USUAL_BLOCK, RESIDENT)(struct product p)
 {
     const idx *length = (const idx *)p.array[ELLR_LENGTH];
     for (int64_t i = simt_global_id(); i < p.rows; i += simt_global_size())
@@ -103,7 +106,7 @@ DEVICE void rows_ahead(const struct product *p)
     }
 }
 
-KERNEL(ellr_ahead)(struct product p)
+KERNEL_RESIDENT(ellr_ahead, SIMT_USUAL_BLOCK, sizeof(real) == 4 ? RESIDENT : RESIDENT - 1)(struct product p)
 {
     rows_ahead(&p);
 }
