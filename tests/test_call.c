@@ -59,16 +59,21 @@ static void scene_free(struct scene *s)
 }
 
 /* A matrix whose arrays lie on the device, where nobody reads them. */
-static heddle_status matrix_there(heddle_matrix **A, const struct scene *s)
+static heddle_status matrix_with(heddle_matrix **A, const struct scene *s, int64_t nnz)
 {
     return heddle_csr(A, s->h,
                       &(heddle_csr_desc){.rows = s->csr.rows,
                                          .cols = s->csr.cols,
-                                         .nnz = s->csr.nnz,
+                                         .nnz = nnz,
                                          .row_ptr = s->x,
                                          .col = s->x,
                                          .val = s->x,
                                          .where = HEDDLE_ON_DEVICE});
+}
+
+static heddle_status matrix_there(heddle_matrix **A, const struct scene *s)
+{
+    return matrix_with(A, s, s->csr.nnz);
 }
 
 /* It has the memory of the one before, until products may go on in several streams at once.  (Before all
@@ -100,6 +105,32 @@ TEST(a_matrix_after_another_is_created_without_allocating_copying_or_releasing)
     heddle_matrix_free(A);
     CHECK(fake_state_of(s.v)->memory == memory);
     scene_free(&s);
+}
+
+/* More than four for each of 2048 threads on 132 multiprocessors. */
+TEST(a_product_with_many_entries_is_launched_without_a_graph)
+{
+    static const int64_t most = INT64_C(4) * 2048 * 132;
+    for (int more = 0; more < 2; more++) {
+        struct scene s;
+        heddle_matrix *A;
+        scene_new(&s);
+        const struct fake_state *state = fake_state_of(s.v);
+        int in_graphs = state->launch.in_graphs;
+        CHECK_OK(matrix_with(&A, &s, most + more));
+        CHECK_THAT(state->launch.in_graphs == in_graphs + 2, "the look has %d launches in graphs",
+                   state->launch.in_graphs - in_graphs);
+        for (heddle_op op = HEDDLE_N; op <= HEDDLE_T; op++) {
+            const int count = state->launch.count;
+            in_graphs = state->launch.in_graphs;
+            CHECK_OK(heddle_mv(s.h, op, NULL, A, s.x, NULL, s.y));
+            CHECK(state->launch.count > count);
+            CHECK_THAT(state->launch.in_graphs - in_graphs == (more ? 0 : state->launch.count - count),
+                       "%d of %d", state->launch.in_graphs - in_graphs, state->launch.count - count);
+        }
+        heddle_matrix_free(A);
+        scene_free(&s);
+    }
 }
 
 /* With several vectors, for which the handle is ready. */

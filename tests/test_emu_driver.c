@@ -106,8 +106,8 @@ TEST(kernels_are_found_by_name_and_take_their_argument_only)
                 "no kernel no_such__f32_i32 in this build");
     CHECK(function == NULL);
     CHECK_OK(emu_driver.find(gpu, &function, module, "order_turns__f64_i32"));
-    CHECK_FAILS(emu_driver.launch(gpu, function, 1, 1, 0, &p, sizeof p - 8, NULL), HEDDLE_BAD_ARGUMENT,
-                "takes an argument of");
+    CHECK_FAILS(emu_driver.launch(gpu, &(struct gpu_launch){function, 1, 1, 0, 0}, &p, sizeof p - 8, NULL),
+                HEDDLE_BAD_ARGUMENT, "takes an argument of");
     emu_driver.unload(gpu, module);
     device_close(gpu);
 }

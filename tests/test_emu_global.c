@@ -109,7 +109,7 @@ TEST(the_second_of_a_pair_waits_before_it_touches_what_the_first_has_written)
             snprintf(options, sizeof options, "wave=%d,races=1,%s", wave, orders[i % ORDERS]);
             struct gpu *gpu = device_open(options);
             struct gpu_module *module;
-            struct gpu_launch pair[2] = {{NULL, GRID, BLOCK, 0}, {NULL, GRID, BLOCK, 0}};
+            struct gpu_launch pair[2] = {{NULL, GRID, BLOCK, 0, 0}, {NULL, GRID, BLOCK, 0, 0}};
             struct product p = {
                 .parts = i, .y = device_array(gpu, N * 4), .workspace = device_array(gpu, N * 4)};
             CHECK_OK(emu_driver.load(gpu, &module, NULL, 0));
@@ -124,8 +124,8 @@ TEST(the_second_of_a_pair_waits_before_it_touches_what_the_first_has_written)
                            "%d: %s", (int)i, heddle_last_error());
             /* alone it may do so */
             p.parts = 1;
-            CHECK_OK(emu_driver.launch(gpu, pair[0].function, GRID, BLOCK, 0, &p, sizeof p, NULL));
-            CHECK_OK(emu_driver.launch(gpu, pair[1].function, GRID, BLOCK, 0, &p, sizeof p, NULL));
+            CHECK_OK(emu_driver.launch(gpu, &pair[0], &p, sizeof p, NULL));
+            CHECK_OK(emu_driver.launch(gpu, &pair[1], &p, sizeof p, NULL));
             CHECK(((const float *)p.y)[N - 1] == 2);
             device_free(gpu, p.y), device_free(gpu, p.workspace);
             device_close(gpu);

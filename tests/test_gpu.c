@@ -262,9 +262,9 @@ static heddle_status everything(const struct fake_vendor *v)
     TRY(d->copy(gpu, pinned, p, 8, NULL));
     TRY(d->load(gpu, &module, "PTX fill", 9));
     TRY(d->find(gpu, &f, module, "fill"));
-    TRY(d->launch(gpu, f, 1, 1, 0, pinned, 8, NULL));
+    TRY(d->launch(gpu, &(struct gpu_launch){f, 1, 1, 0, 0}, pinned, 8, NULL));
     setenv("FAKE_CAPTURING", "1", 1); /* without a graph, too */
-    TRY(d->launch(gpu, f, 1, 1, 0, pinned, 8, NULL));
+    TRY(d->launch(gpu, &(struct gpu_launch){f, 1, 1, 0, 0}, pinned, 8, NULL));
     unsetenv("FAKE_CAPTURING");
     TRY(d->event_new(gpu, &event));
     TRY(d->event_record(gpu, event, NULL));
@@ -374,10 +374,11 @@ TEST(a_lost_device_fails_until_it_is_closed)
         CHECK_OK(d->alloc(gpu, &p, 8));
         CHECK_OK(d->event_new(gpu, &event));
         fake_script(v, v->sync, "=700");
-        CHECK_OK(d->launch(gpu, f, 1, 1, 0, a, 8, NULL));
+        CHECK_OK(d->launch(gpu, &(struct gpu_launch){f, 1, 1, 0, 0}, a, 8, NULL));
         CHECK_FAILS(d->sync(gpu, NULL), HEDDLE_DEVICE_ERROR, "an address that is not mapped");
         CHECK_FAILS(d->sync(gpu, NULL), HEDDLE_DEVICE_ERROR, "was lost earlier");
-        CHECK_FAILS(d->launch(gpu, f, 1, 1, 0, a, 8, NULL), HEDDLE_DEVICE_ERROR, CODE(v, 700));
+        CHECK_FAILS(d->launch(gpu, &(struct gpu_launch){f, 1, 1, 0, 0}, a, 8, NULL), HEDDLE_DEVICE_ERROR,
+                    CODE(v, 700));
         CHECK_STATUS(d->alloc(gpu, &more, 8), HEDDLE_DEVICE_ERROR);
         CHECK_STATUS(d->copy(gpu, a, p, 8, NULL), HEDDLE_DEVICE_ERROR);
         CHECK(!d->on_device(gpu, p));

@@ -458,6 +458,7 @@ heddle_status gpu_look(struct looked *looked, const struct work *w, struct row_c
     TRY(gpu_pinned_take(w->device->gpu, &pinned));
     found = memset(pinned, 0, RESULTS_MOST * sizeof *found);
     q.product.y = pinned;
+    q.kernel = NULL;
     q.page = "look";
     q.variant = pattern_variant(w->variant);
     q.product.dim[WINDOW] = cut.window;

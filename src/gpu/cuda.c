@@ -165,11 +165,10 @@ static int launch_early(const struct gpu_launch *l, void *stream, void **argumen
 /* Short kernels are launched in graphs of one or two.  On an H200 machine a kernel takes the host 3.6 us; a
  * graph that is the same again 1.6, one that is told anew what its kernel is 2.3, and an idle device then
  * begins 2 us earlier.  A busy device takes 0.2 to 2 us longer to come to a graph than to a kernel: that
- * counts where kernels take longer than their launch, as those do that the device does not hold at once.
+ * counts where kernels are long.
  *
  * Several graphs of one kernel are kept, for those who multiply in turn: the one that was told longest ago
  * is told anew.  All are made with the first kernel that is found, because a product must not allocate. */
-#define THREADS_HELD 2048 /* by a multiprocessor */
 #define GRAPHS_OF_ONE 4
 
 struct gpu_graph {
@@ -208,7 +207,7 @@ static void make_graph(struct gpu_graph *g, struct gpu_function *function, int k
 {
     static const struct edge early = {.from_port = 1, .type = 1}; /* programmatic, both */
     void *arguments[] = {g->argument};
-    const struct gpu_launch once = {function, 1, 1, 0};
+    const struct gpu_launch once = {function, 1, 1, 0, 0};
     const struct node_params params = params_of(&once, arguments);
     int code = graph.create(&g->graph, 0);
     for (int i = 0; i < kernels && !code; i++)
@@ -294,22 +293,13 @@ static struct gpu_graph *graph_of(struct gpu_graphs *all, const struct gpu_launc
     return tell_graph(oldest, l, count, argument, bytes) ? oldest : NULL;
 }
 
-static int are_short(const struct gpu *gpu, const struct gpu_launch *l, int count)
-{
-    const int64_t held = (int64_t)gpu->head.info.multiprocessors * THREADS_HELD;
-    for (int i = 0; i < count; i++)
-        if (l[i].grid * l[i].block > held)
-            return 0;
-    return 1;
-}
-
 /* A graph cannot be launched into a stream that is captured. */
 static int launch_graph(struct gpu *gpu, const struct gpu_launch *l, int count, const void *argument,
                         int64_t bytes, void *stream)
 {
     struct gpu_graphs *all = gpu->graphs;
     int capturing = 0, code = ONE_BY_ONE;
-    if (!all || !are_short(gpu, l, count) || (count == 2 && all->early != l[1].function->early) ||
+    if (!all || l[0].is_long || (count == 2 && all->early != l[1].function->early) ||
         atomic_flag_test_and_set(&all->busy))
         return ONE_BY_ONE;
     if (graph.is_capturing(stream, &capturing) == 0 && !capturing) {

@@ -251,12 +251,11 @@ done:
     return status;
 }
 
-static heddle_status emu_launch_on(struct gpu *gpu, struct gpu_function *function, int64_t grid, int block,
-                                   int64_t shared, const void *argument, int64_t bytes, void *stream)
+static heddle_status emu_launch_on(struct gpu *gpu, const struct gpu_launch *l, const void *argument,
+                                   int64_t bytes, void *stream)
 {
-    const struct gpu_launch one = {function, grid, block, shared};
     (void)stream;
-    return emu_launch_each(gpu, &one, 1, argument, bytes);
+    return emu_launch_each(gpu, l, 1, argument, bytes);
 }
 
 static heddle_status emu_launch_pair(struct gpu *gpu, const struct gpu_launch pair[2], const void *argument,

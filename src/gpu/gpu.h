@@ -37,9 +37,10 @@ struct gpu_info {
 /* A kernel, and what it is launched with. */
 struct gpu_launch {
     struct gpu_function *function;
-    int64_t grid; /* at least 1 */
+    int64_t grid; /* 0: nothing is launched */
     int block;
     int64_t shared; /* bytes */
+    int is_long;    /* 1: it takes the device longer than the host */
 };
 
 struct gpu_driver {
@@ -78,8 +79,8 @@ struct gpu_driver {
     heddle_status (*find)(struct gpu *gpu, struct gpu_function **function, struct gpu_module *module,
                           const char *name);
     /* `argument` is the one struct that every kernel takes, by value. */
-    heddle_status (*launch)(struct gpu *gpu, struct gpu_function *function, int64_t grid, int block,
-                            int64_t shared, const void *argument, int64_t bytes, void *stream);
+    heddle_status (*launch)(struct gpu *gpu, const struct gpu_launch *launch, const void *argument,
+                            int64_t bytes, void *stream);
     /* Two kernels with the same argument, the second of which waits for the first by itself
      * (simt_after_previous): it may come to the device before that is done, and both together may take the
      * host less time than one. */

@@ -120,8 +120,8 @@ heddle_status vendor_load(struct gpu *gpu, struct gpu_module **module, const voi
 void vendor_unload(struct gpu *gpu, struct gpu_module *module);
 heddle_status vendor_find(struct gpu *gpu, struct gpu_function **function, struct gpu_module *module,
                           const char *name);
-heddle_status vendor_launch(struct gpu *gpu, struct gpu_function *function, int64_t grid, int block,
-                            int64_t shared, const void *argument, int64_t bytes, void *stream);
+heddle_status vendor_launch(struct gpu *gpu, const struct gpu_launch *launch, const void *argument,
+                            int64_t bytes, void *stream);
 heddle_status vendor_launch_pair(struct gpu *gpu, const struct gpu_launch pair[2], const void *argument,
                                  int64_t bytes, void *stream);
 heddle_status vendor_launches_ms(struct gpu *gpu, double *ms, struct gpu_function *function,

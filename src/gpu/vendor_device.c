@@ -305,12 +305,11 @@ static heddle_status launch_all(struct gpu *gpu, const struct gpu_launch *l, int
     return status;
 }
 
-heddle_status vendor_launch(struct gpu *gpu, struct gpu_function *function, int64_t grid, int block,
-                            int64_t shared, const void *argument, int64_t bytes, void *stream)
+heddle_status vendor_launch(struct gpu *gpu, const struct gpu_launch *l, const void *argument, int64_t bytes,
+                            void *stream)
 {
-    const struct gpu_launch one = {function, grid, block, shared};
-    const heddle_status status = launchable(gpu, &one, bytes);
-    return status != HEDDLE_OK || grid == 0 ? status : launch_all(gpu, &one, 1, argument, bytes, stream);
+    const heddle_status status = launchable(gpu, l, bytes);
+    return status != HEDDLE_OK || l->grid == 0 ? status : launch_all(gpu, l, 1, argument, bytes, stream);
 }
 
 heddle_status vendor_launch_pair(struct gpu *gpu, const struct gpu_launch pair[2], const void *argument,

@@ -73,14 +73,20 @@ int64_t gpu_grid(const struct work *w, int64_t blocks, int64_t block)
     return blocks < most ? blocks : most;
 }
 
+/* Does a product take the device longer than the host?  Then a thread has many entries. */
+#define FEW 4
+static int is_long(const struct work *w)
+{
+    return w->kernel && w->product.nnz > FEW * gpu_threads(w->device->gpu);
+}
+
 heddle_status gpu_run(const struct work *w, const char *entry, int64_t grid, int block, int64_t shared)
 {
     struct gpu *gpu = w->device->gpu;
-    struct gpu_function *function;
-    heddle_status status = gpu_kernel(gpu, &function, w->page, w->variant, entry);
+    struct gpu_launch launch = {NULL, grid, block, shared, is_long(w)};
+    heddle_status status = gpu_kernel(gpu, &launch.function, w->page, w->variant, entry);
     if (status == HEDDLE_OK)
-        status = gpu_driver_of(gpu)->launch(gpu, function, grid, block, shared, &w->product,
-                                            sizeof w->product, w->device->stream);
+        status = gpu_driver_of(gpu)->launch(gpu, &launch, &w->product, sizeof w->product, w->device->stream);
     return status == HEDDLE_OK && watch_of(w) ? watch_of(w)->launched(watch_of(w), entry) : status;
 }
 
@@ -95,8 +101,8 @@ heddle_status gpu_run_pair(const struct work *w, struct launch first, struct lau
     heddle_status status = HEDDLE_OK;
     struct gpu *gpu = w->device->gpu;
     const struct gpu_driver *driver = gpu_driver_of(gpu);
-    struct gpu_launch pair[2] = {{NULL, first.grid, first.block, first.shared},
-                                 {NULL, second.grid, second.block, second.shared}};
+    struct gpu_launch pair[2] = {{NULL, first.grid, first.block, first.shared, is_long(w)},
+                                 {NULL, second.grid, second.block, second.shared, is_long(w)}};
     if (!watch_of(w) && first.grid > 0 && second.grid > 0) {
         TRY(gpu_kernel(gpu, &pair[0].function, w->page, w->variant, first.entry));
         TRY(gpu_kernel(gpu, &pair[1].function, w->page, w->variant, second.entry));

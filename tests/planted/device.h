@@ -51,10 +51,10 @@ static inline heddle_status device_run(struct gpu *gpu, const char *name, struct
 {
     heddle_status status;
     struct gpu_module *module;
-    struct gpu_function *function;
+    struct gpu_launch launch = {NULL, shape.grid, shape.block, shape.shared, 0};
     TRY(emu_driver.load(gpu, &module, NULL, 0));
-    TRY(emu_driver.find(gpu, &function, module, name));
-    TRY(emu_driver.launch(gpu, function, shape.grid, shape.block, shape.shared, p, sizeof *p, NULL));
+    TRY(emu_driver.find(gpu, &launch.function, module, name));
+    TRY(emu_driver.launch(gpu, &launch, p, sizeof *p, NULL));
     TRY(emu_driver.sync(gpu, NULL));
 done:
     return status;
