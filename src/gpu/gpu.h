@@ -37,7 +37,7 @@ struct gpu_info {
 /* A kernel, and what it is launched with. */
 struct gpu_launch {
     struct gpu_function *function;
-    int64_t grid; /* 0: nothing is launched */
+    int64_t grid; /* 0: nothing is launched; at least 1 in a pair */
     int block;
     int64_t shared; /* bytes */
     int is_long;    /* 1: it takes the device longer than the host */
